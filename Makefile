@@ -1,0 +1,69 @@
+# Every target that needs the environment makes it first, so any of them works in a fresh checkout.
+
+PYTHON  ?= python3
+WORKERS ?= 2
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo test test-long bench lint format clean
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help: ## list the targets
+	@awk -F ' *:.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+install: $(STAMP) ## make .venv with everything for using and developing ramgape
+	@echo "ready: $(BIN)/ramgape"
+
+demo: $(STAMP) ## identify a Pareto set before your eyes, write ramgape-demo.png
+	@$(BIN)/ramgape demo
+
+test: lint ## lint, types, import contracts, all tests but the long ones
+	@echo "tests"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+
+test-long: $(STAMP) ## the tests that take minutes
+	@echo "long tests"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m long
+
+bench: $(STAMP) ## measure speed, print ratios, write build/bench.json
+	@$(BIN)/python -m benchmarks
+
+lint: $(STAMP) ## style, format, types and import contracts, changing nothing
+	@echo "style"
+	@$(BIN)/ruff check --quiet .
+	@echo "format"
+	@$(BIN)/ruff format --quiet --check . || { echo "Run 'make format' to fix this." >&2; exit 1; }
+	@echo "types"
+	@$(BIN)/mypy
+	@echo "import contracts"
+	@$(BIN)/lint-imports --no-logo
+
+format: $(STAMP) ## put the code in the standard form and mend what can be mended safely
+	@$(BIN)/ruff check --quiet --fix --exit-zero .
+	@$(BIN)/ruff format .
+
+clean: ## remove caches and products; .venv stays
+	@rm -rf build dist ramgape-demo.png .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . \( -path ./$(VENV) -o -path ./.git \) -prune -o -type d -name __pycache__ -exec rm -rf {} +
+	@echo "clean"
+
+# No prerequisite: an environment, once made, is brought up to date rather than made again.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "ramgape needs Python 3.11 or later; '$(PYTHON)' is $$($(PYTHON) --version 2>/dev/null || echo missing)." >&2; \
+	  echo "Name another one: make install PYTHON=python3.12" >&2; exit 1; }
+	@echo "making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV) || { rm -f $(BIN)/python; \
+	  echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+
+# The build backend goes in first: without build isolation, its version is the one in constraints.txt.
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing ramgape and its tools (a minute or so the first time)"
+	@$(BIN)/python -m pip install -qq --constraint constraints.txt hatchling
+	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	@touch $@
