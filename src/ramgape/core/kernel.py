@@ -1,0 +1,59 @@
+"""The decorators that every compiled function wears; the only place with compiler options.
+
+A kernel is compiled when it is first needed, for the types it is needed with, and kept on disk. Numba's own
+disk cache notices edits only in the file that holds the function, although a kernel contains the code of all
+the kernels it calls; here a cached kernel is valid only for the very same sources of the whole package.
+
+Kernels allocate nothing, so they are compiled without reference counting: the atomic counters would cost more than
+the arithmetic of a round. Division follows IEEE 754 instead of raising, and no fast-math option is set: the same
+rewards give the same bits on every road through the code.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PACKAGE = Path(__file__).resolve().parents[1]
+COMPILED_PARTS = ("core", "bounds", "policies", "stopping.py", "environments.py")
+
+
+@functools.cache
+def source_stamp() -> str:
+    """A digest of every source file that can end up inside a kernel."""
+    digest = hashlib.sha256()
+    for part in COMPILED_PARTS:
+        path = PACKAGE / part
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.relative_to(PACKAGE).as_posix().encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function on first use."""
+    return _compile(function)
+
+
+def inlined(function: Function) -> Function:
+    """A kernel that is always made part of its caller: for the small steps of every round, where a call would cost
+    as much as what it does."""
+    return _compile(function, forceinline=True)
+
+
+def _compile(function: Function, **options: Any) -> Function:
+    options |= {"error_model": "numpy", "_nrt": False}
+    try:
+        compiled = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no folder to keep compiled code in: compile again in every process
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    if not numba.config.DISABLE_JIT:
+        compiled._cache._cache_file._source_stamp = source_stamp()
+    return compiled  # type: ignore[no-any-return]

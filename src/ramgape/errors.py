@@ -1,0 +1,88 @@
+"""What can go wrong, and the one way to complain.
+
+    RamgapeError
+     ├── InvalidSpec       a search that cannot be meant: wrong epsilon, duplicate names, ...
+     ├── InvalidInstance   an instance file or description that cannot be read; names the place
+     ├── InvalidReward     a reward that is not a finite number inside the stated range
+     ├── UnknownName       a policy, bound, instance, ... that does not exist; suggests the nearest
+     ├── NoAnswer          a question that the result cannot answer
+     └── MissingExtra      an optional dependency is not installed; says how to get it
+
+    RamgapeWarning        what was asked for can be done, but is probably not what was meant
+
+Every message has the same form: what, what is allowed, what was given. Errors raised while a search is
+under way carry `partial_result`, so that nothing already observed is lost.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class RamgapeError(Exception):
+    """Anything that ramgape itself complains about."""
+
+    partial_result: Any = None
+
+
+class InvalidSpec(RamgapeError, ValueError):
+    """The search asked for cannot be meant."""
+
+
+class InvalidInstance(RamgapeError, ValueError):
+    """An instance file or description is malformed."""
+
+
+class InvalidReward(RamgapeError, ValueError):
+    """A reward is not a finite number inside the stated range."""
+
+
+class UnknownName(RamgapeError, ValueError):
+    """A name stands in no table."""
+
+
+class NoAnswer(RamgapeError, LookupError):
+    """No arm satisfies what was asked of the result."""
+
+
+class MissingExtra(RamgapeError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class RamgapeWarning(UserWarning):
+    """What was asked for can be done, but is probably not what was meant."""
+
+
+def require(condition: bool, what: str, allowed: str, given: object, error: type[RamgapeError] = InvalidSpec) -> None:
+    """Complain unless `condition` holds.
+
+    >>> require(0 < 1.5 < 1, "delta", "between 0 and 1, both excluded", 1.5)
+    Traceback (most recent call last):
+    ramgape.errors.InvalidSpec: delta must be between 0 and 1, both excluded, got 1.5
+    """
+    if not condition:
+        raise error(f"{what} must be {allowed}, got {shorten(given)}")
+
+
+def known_name(name: object, table: Iterable[str], what: str) -> str:
+    """The name itself if the table has it; otherwise an error that suggests the nearest.
+
+    >>> known_name("ramgap", ["ramgape", "egp"], "policy")
+    Traceback (most recent call last):
+    ramgape.errors.UnknownName: policy must be one of ramgape, egp, got 'ramgap'; did you mean 'ramgape'?
+    """
+    names = list(table)
+    if isinstance(name, str) and name in names:
+        return name
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    shown = ", ".join(names) if len(names) <= 20 else f"{', '.join(names[:8])}, ... ({len(names)} names)"
+    raise UnknownName(f"{what} must be one of {shown}, got {shorten(name)}{hint}")
+
+
+def shorten(value: object, limit: int = 80) -> str:
+    """A value as it is shown in a message: long ones are cut, so that a message stays readable."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

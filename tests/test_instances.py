@@ -1,0 +1,137 @@
+"""Built-in instances and how a source is understood."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ramgape.environments import Beta, Gaussian, Instance
+from ramgape.errors import InvalidInstance, UnknownName
+from ramgape.instances import instance_names, load_instance
+
+PATTERNS = range(1, 51)
+
+
+def pareto_set(instance: Instance, rho: float = 0.01) -> set[str]:
+    """The arms that no other arm beats strictly in both objectives."""
+    arms = list(zip(instance.names, instance.means, instance.risks(rho), strict=True))
+    return {
+        name
+        for name, mean, risk in arms
+        if not any(other_mean > mean and other_risk < risk for _, other_mean, other_risk in arms)
+    }
+
+
+def test_all_names() -> None:
+    assert set(instance_names()) == {
+        *(f"paper:{number}" for number in PATTERNS),
+        *(f"paper-gaussian:{number}" for number in PATTERNS),
+        "paper:exp3",
+        "paper:exp4",
+    }
+    assert len(instance_names()) == 102
+
+
+@pytest.mark.parametrize("name", instance_names())
+def test_every_built_in_instance(name: str) -> None:
+    instance = load_instance(name)
+    size = 100 if name == "paper:exp4" else 10
+    assert instance.name == name
+    assert instance.names == tuple(str(number) for number in range(1, size + 1))
+    assert all(0.3995 < mean < 0.6005 for mean in instance.means)
+    assert all(0.0 < variance < 0.2005 for variance in instance.variances)
+    gaussian = name.startswith("paper-gaussian")
+    assert instance.noise == ("gaussian" if gaussian else "bounded")
+    assert instance.reward_range == (None if gaussian else (0.0, 1.0))
+    assert instance.sigma_max == (math.sqrt(0.2) if gaussian else None)
+    assert {type(arm.distribution) for arm in instance.arms} == {Gaussian if gaussian else Beta}
+    assert load_instance(json.loads(json.dumps(instance.to_dict()))) == instance
+
+
+def test_pattern_eight_is_experiment_three() -> None:
+    assert load_instance("paper:8").arms == load_instance("paper:exp3").arms
+
+
+@pytest.mark.parametrize("number", PATTERNS)
+def test_gaussian_arms_have_the_moments_of_the_beta_arms(number: int) -> None:
+    # the tables are printed with four digits
+    beta, gaussian = load_instance(f"paper:{number}"), load_instance(f"paper-gaussian:{number}")
+    assert gaussian.means == pytest.approx(beta.means, abs=5e-4)
+    assert gaussian.variances == pytest.approx(beta.variances, abs=5e-4)
+
+
+def test_pareto_sets_of_the_paper() -> None:
+    assert pareto_set(load_instance("paper:46")) == {"1", "2"}
+    assert pareto_set(load_instance("paper:10")) == {"1", "2", "3", "5", "6", "8"}
+
+
+def test_the_first_arm_of_the_tables() -> None:
+    assert load_instance("paper:1").arms[0].distribution == Beta(2.1574, 1.4383)
+    assert load_instance("paper-gaussian:1").arms[0].distribution == Gaussian(0.6, 0.0522)
+    assert load_instance("paper:exp4").arms[0].distribution == Beta(3.1125, 2.075)
+
+
+def test_an_instance_is_returned_as_it_is() -> None:
+    instance = load_instance("paper:1")
+    assert load_instance(instance) is instance
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("papr:10", "paper:10"),
+        ("paper:5O", "paper:5"),
+        ("paper:51", "paper:"),
+        ("Paper:exp3", "paper:exp3"),
+        ("paper-gausian:7", "paper-gaussian:7"),
+    ],
+)
+def test_an_unknown_name_suggests_the_nearest(name: str, nearest: str) -> None:
+    with pytest.raises(UnknownName) as caught:
+        load_instance(name)
+    assert f"got {name!r}; did you mean '{nearest}" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["", " ", "nothing alike", "paper:", "paper:1 "])
+def test_names_of_nothing(name: str) -> None:
+    with pytest.raises(UnknownName):
+        load_instance(name)
+
+
+@pytest.mark.parametrize("path", ["mine.json", "folder/mine", "./paper:1", "paper:1.json"])
+def test_what_looks_like_a_path_is_a_missing_file(path: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInstance, match="must be an existing file"):
+        load_instance(path)
+
+
+def test_a_file_may_have_any_name_but_that_of_a_built_in(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = json.dumps({**load_instance("paper:2").to_dict(), "name": "mine"})
+    for name in ("mine", "paper:1"):
+        Path(name).write_text(text)
+    assert load_instance("mine").name == "mine"
+    assert load_instance("./paper:1").name == "mine"
+    assert load_instance("paper:1").name == "paper:1"
+
+
+@pytest.mark.parametrize("source", [None, 5, b"paper:1", ["paper:1"], True])
+def test_what_cannot_be_an_instance(source: Any) -> None:
+    with pytest.raises(InvalidInstance, match="an instance must be an Instance, a dict, a built-in name or"):
+        load_instance(source)
+
+
+def test_scipy_is_not_needed() -> None:
+    # numba imports scipy where there is one, so that its absence has to be pretended
+    program = (
+        "import sys; sys.modules['scipy'] = None\n"
+        "from ramgape.instances import load_instance; print(load_instance('paper:1').name)"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "paper:1"
