@@ -1,0 +1,96 @@
+"""The bounds by name, and the one table of which bound serves which noise, risk and goal.
+
+A bound is a module with four functions: `estimate` turns an arm's statistics into a risk and a box; `learn` adds a
+reward first; `level` is what they need of delta and K, `risk_factor` what they need of rho. `BOUNDS` is the only list;
+a module is loaded, and its kernel compiled, when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import NamedTuple
+
+from ramgape.errors import InvalidSpec, known_name
+
+
+class Bound(NamedTuple):
+    """What a bound is for."""
+
+    module: str
+    noises: tuple[str, ...]
+    risks: tuple[str, ...]
+    goals: tuple[str, ...]
+    narrows: bool  # boxes start at what is possible and are intersected over time
+    meaning: str
+
+
+BOUNDS: dict[str, Bound] = {
+    "paper": Bound(
+        "paper",
+        ("bounded",),
+        ("mean-variance",),
+        ("confidence",),
+        False,
+        "the paper's Hoeffding-Azuma radius; neither clipped nor intersected",
+    ),
+    "hoeffding": Bound(
+        "hoeffding",
+        ("bounded",),
+        ("mean-variance",),
+        ("confidence",),
+        True,
+        "the same proof with the constants it allows; at least 4 times fewer pulls",
+    ),
+    "gaussian-paper": Bound(
+        "gaussian_paper",
+        ("gaussian",),
+        ("mean-variance",),
+        ("confidence",),
+        False,
+        "the paper's appendix: Gaussian rewards with a known sigma_max",
+    ),
+    "budget": Bound(
+        "budget",
+        ("bounded", "gaussian"),
+        ("mean-variance",),
+        ("budget",),
+        False,
+        "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
+    ),
+}
+
+# What `auto` stands for: the tightest valid bound.
+AUTOMATIC: dict[tuple[str, str, str], str] = {
+    ("bounded", "mean-variance", "confidence"): "hoeffding",
+    ("gaussian", "mean-variance", "confidence"): "gaussian-paper",
+    ("bounded", "mean-variance", "budget"): "budget",
+    ("gaussian", "mean-variance", "budget"): "budget",
+}
+
+
+def resolve_bound(name: str, noise: str, risk: str, goal: str) -> str:
+    """The bound meant by a name, or an error that lists the bounds which serve.
+
+    >>> resolve_bound("auto", "bounded", "mean-variance", "confidence")
+    'hoeffding'
+    """
+    known_name(name, ["auto", *BOUNDS], "bound")
+    serving = [
+        known
+        for known, bound in BOUNDS.items()
+        if noise in bound.noises and risk in bound.risks and goal in bound.goals
+    ]
+    if name == "auto" and (noise, risk, goal) in AUTOMATIC:
+        return AUTOMATIC[noise, risk, goal]
+    if name not in serving:
+        choices = ", ".join(["auto", *serving]) if serving else "none exists yet"
+        raise InvalidSpec(
+            f"bound must be one that serves {noise} rewards, risk {risk} and a fixed {goal} ({choices}), got {name!r}"
+        )
+    return name
+
+
+def bound_module(name: str) -> ModuleType:
+    """The module that implements a bound."""
+    return importlib.import_module(f"ramgape.bounds.{BOUNDS[name].module}")

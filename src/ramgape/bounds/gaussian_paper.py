@@ -1,0 +1,43 @@
+"""The paper's appendix: Gaussian rewards whose standard deviation is at most sigma_max.
+
+With L = ln(4 K T^2 / delta): the mean within sigma_max sqrt(2 L / T), the variance within
+8 sigma_max^2 max(sqrt(L / T), L / T) + 2 sigma_max^2 L / T, the mean-variance from both. The radii differ, which is
+why a bound gives a box. Like the paper's other bound it is neither clipped nor intersected.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ramgape.core.box import estimate_mean_variance, set_box
+from ramgape.core.kernel import inlined, kernel
+from ramgape.core.statistics import FEWEST_PULLS, observe
+
+
+def level(arm_count: int, delta: float) -> float:
+    """The part of the logarithm that does not change."""
+    return math.log(4.0 * arm_count / delta)
+
+
+def risk_factor(rho: float) -> float:
+    """Not used: the width of the risk is no multiple of the mean's."""
+    return math.nan
+
+
+@inlined
+def estimate(row, search, problem):
+    """Risk and box of one arm from its statistics."""
+    estimate_mean_variance(row, problem)
+    sigma = problem.sigma_max
+    share = (problem.level + 2.0 * math.log(row.pulls)) / row.pulls
+    mean_width = sigma * math.sqrt(2.0 * share)
+    variance_width = sigma * sigma * (8.0 * max(math.sqrt(share), share) + 2.0 * share)
+    set_box(row, mean_width, problem.alpha * (variance_width + problem.rho * mean_width))
+
+
+@kernel
+def learn(arms, search, problem, arm, reward):
+    """Add a reward to an arm, then renew its risk and box."""
+    row = observe(arms, search, problem, arm, reward)
+    if row.pulls >= FEWEST_PULLS:
+        estimate(row, search, problem)

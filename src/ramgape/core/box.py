@@ -1,0 +1,35 @@
+"""Writing what a bound has found: the risk estimate and the box of one arm."""
+
+from __future__ import annotations
+
+from ramgape.core.kernel import inlined, kernel
+
+
+@inlined
+def estimate_mean_variance(row, problem):
+    """xi = alpha (variance - rho mean)."""
+    row.risk = problem.alpha * (row.variance - problem.rho * row.average)
+
+
+@inlined
+def set_box(row, mean_width, risk_width):
+    """A box around the estimates, whatever came before."""
+    row.mean_low = row.average - mean_width
+    row.mean_high = row.average + mean_width
+    row.risk_low = row.risk - risk_width
+    row.risk_high = row.risk + risk_width
+
+
+@kernel
+def narrow_box(row, search, mean_low, mean_high, risk_low, risk_high):
+    """The part of an arm's box that a new one leaves.
+
+    If nothing is left, the truth was missed once: keep the old box and count the miss.
+    """
+    mean_low, mean_high = max(mean_low, row.mean_low), min(mean_high, row.mean_high)
+    risk_low, risk_high = max(risk_low, row.risk_low), min(risk_high, row.risk_high)
+    if mean_low > mean_high or risk_low > risk_high:
+        search.misses += 1
+    else:
+        row.mean_low, row.mean_high = mean_low, mean_high
+        row.risk_low, row.risk_high = risk_low, risk_high

@@ -1,0 +1,206 @@
+"""The paper's V_i(t), V(t), m_t and p_t, kept up to date pull by pull.
+
+An arm i of the empirical front is threatened by every other arm j: by how much could j, at its best, beat i at its
+worst in both objectives? Its doubt V_i is the greatest threat. An arm outside the front is covered by those arms of
+the front that dominate it: by how much could the cover j, at its worst, fall short of i, at its best, in one objective?
+Its doubt is the smallest shortfall. In both cases the arm j behind the doubt is the rival.
+
+One pull changes one arm, hence one term of every V_i, and all terms of its own. Two facts make that cheap. A row whose
+rival still stands out needs only that one term; `second` bounds all the others. And a row that has lost its certainty
+keeps an upper bound, and is computed anew only if it comes up as the largest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ramgape.core.kernel import inlined, kernel
+from ramgape.core.order import update_dominance
+from ramgape.core.statistics import least_pulled
+
+
+@inlined
+def dominates(better, worse):
+    """One arm is strictly ahead of another in both estimates."""
+    return better.average > worse.average and better.risk < worse.risk
+
+
+@inlined
+def threat(rival, arm):
+    """By how much the rival, at its best, beats the arm, at its worst, in both objectives."""
+    in_mean = rival.mean_high - arm.mean_low
+    in_risk = arm.risk_high - rival.risk_low
+    return in_mean if in_mean < in_risk else in_risk
+
+
+@inlined
+def shortfall(cover, arm):
+    """By how much the cover, at its worst, falls short of the arm, at its best, in one objective."""
+    in_mean = arm.mean_high - cover.mean_low
+    in_risk = cover.risk_high - arm.risk_low
+    return in_mean if in_mean > in_risk else in_risk
+
+
+@kernel
+def compare(arms, search, problem, changed):
+    """Bring front, doubts and leader up to date after one arm alone has changed.
+
+    Nothing is compared before every arm has its initial pulls.
+    """
+    if search.ready:
+        crossings = update_dominance(arms, changed)
+    elif arms[least_pulled(arms)].pulls < problem.initial_pulls:
+        return
+    else:
+        for arm in range(len(arms)):
+            update_dominance(arms, arm)
+        search.ready = crossings = 1
+    if crossings:
+        compute_rows(arms, search)
+    else:
+        update_rows(arms, search, changed)
+    find_leader(arms, search, problem)
+
+
+@kernel
+def compute_rows(arms, search):
+    """List the front and compute every row."""
+    search.front_size = 0
+    for arm in range(len(arms)):
+        arms[arm].in_front = arms[arm].dominators == 0
+        if arms[arm].in_front:
+            arms[search.front_size].front = arm
+            search.front_size += 1
+    for arm in range(len(arms)):
+        compute_row(arms, search, arm)
+        arms[arm].seen_mean_low, arms[arm].seen_risk_high = arms[arm].mean_low, arms[arm].risk_high
+
+
+@kernel
+def compute_row(arms, search, arm):
+    """Doubt and rival of one arm, from all the others; the first of equal rivals."""
+    row = arms[arm]
+    rival = -1
+    if row.in_front:
+        doubt = second = -np.inf
+        for other in range(len(arms)):
+            term = threat(arms[other], row)
+            if other != arm and (term > second or rival < 0):
+                if term > doubt or rival < 0:
+                    second = doubt
+                    doubt = term
+                    rival = other
+                else:
+                    second = term
+        row.second = second
+    else:
+        doubt = np.inf
+        for place in range(search.front_size):
+            other = arms[place].front
+            if dominates(arms[other], row):
+                term = shortfall(arms[other], row)
+                if term < doubt or rival < 0:
+                    doubt = term
+                    rival = other
+    row.doubt = doubt
+    row.rival = rival
+    row.exact = 1
+
+
+@kernel
+def exact_doubt(arms, search, arm):
+    """V_i of one arm, computed now if need be."""
+    if not arms[arm].exact:
+        compute_row(arms, search, arm)
+    return arms[arm].doubt
+
+
+@inlined
+def update_rows(arms, search, changed):
+    """What one changed arm means for its own row and for the others, while the front stays as it is."""
+    row = arms[changed]
+    if row.in_front:
+        worsen(arms, row)
+        for arm in range(len(arms)):
+            if dominates(row, arms[arm]):
+                renew_cover(arms[arm], changed, shortfall(row, arms[arm]))
+    else:
+        compute_row(arms, search, changed)  # covers are few
+    for place in range(search.front_size):
+        arm = arms[place].front
+        if arm != changed:
+            renew_threat(arms[arm], changed, threat(row, arms[arm]))
+
+
+@inlined
+def worsen(arms, row):
+    """The row of a changed arm of the front: every threat to it grew by at most what the arm lost itself."""
+    lost_mean = row.seen_mean_low - row.mean_low
+    lost_risk = row.risk_high - row.seen_risk_high
+    lost = lost_mean if lost_mean > lost_risk else lost_risk
+    row.seen_mean_low, row.seen_risk_high = row.mean_low, row.risk_high
+    if row.second > -np.inf:  # with two arms there is no second threat
+        # The last summand is more than rounding can hide.
+        row.second += lost + 1e-15 * (abs(row.second) + abs(lost))
+        if not row.second < np.inf:  # the box is, or was, unbounded
+            row.second = np.inf
+    stand_out(row, threat(arms[row.rival], row))
+
+
+@inlined
+def stand_out(row, term):
+    """The rival of an arm of the front threatens it by `term`: more than any other for sure, or not."""
+    row.exact = term > row.second
+    row.doubt = term if row.exact else row.second
+
+
+@inlined
+def renew_threat(row, changed, term):
+    """The changed arm threatens an arm of the front by `term` now."""
+    if row.rival == changed:
+        stand_out(row, term)
+    elif term > row.second:
+        row.second = term
+        if term >= row.doubt:
+            if row.exact and term > row.doubt:
+                row.second = row.doubt
+                row.rival = changed
+            else:
+                row.exact = 0
+            row.doubt = term
+
+
+@inlined
+def renew_cover(row, changed, term):
+    """The changed arm, a cover of an arm outside the front, falls short of it by `term` now.
+
+    The doubt is always the present shortfall of the rival, hence an upper bound.
+    """
+    if row.rival == changed:
+        if term > row.doubt:
+            row.exact = 0
+        row.doubt = term
+    elif term < row.doubt:
+        row.doubt = term
+        row.rival = changed
+    elif term == row.doubt and changed < row.rival:
+        row.rival = changed
+
+
+@inlined
+def find_leader(arms, search, problem):
+    """The arm with the largest doubt; the first of them."""
+    while True:
+        leader = len(arms) - 1
+        for arm in range(len(arms) - 2, -1, -1):  # backwards, so that the first of equals is found last
+            if arms[arm].doubt >= arms[leader].doubt:
+                leader = arm
+        if arms[leader].exact:
+            break
+        compute_row(arms, search, leader)
+    search.leader = leader
+    search.doubt = arms[leader].doubt
+    if problem.keep_smallest and search.doubt < search.smallest_doubt:
+        search.smallest_doubt = search.doubt
+        for arm in range(len(arms)):
+            arms[arm].kept = arms[arm].in_front

@@ -1,0 +1,78 @@
+"""Who dominates whom, kept up to date by keeping the arms in order of mean and of risk.
+
+A pull moves one arm a little. Only the arms that it meets on its way, in either order, can gain or lose a dominance;
+mostly there are none. Before the first comparison all arms stand at the same point, where none dominates another, and
+each is moved from there to its estimates.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ramgape.core.kernel import kernel
+
+
+@kernel
+def update_dominance(arms, changed):
+    """Count dominators anew after one arm has moved; tells how often an arm entered or left the front on the way.
+
+    The arm moves in mean first and in risk second, so that an arm met in both is counted once in each.
+    """
+    row = arms[changed]
+    crossings = 0
+    for objective in range(2):
+        value = row.average if objective == 0 else -row.risk
+        if value != row.seen[objective]:
+            crossings += move(arms, changed, objective, value)
+    return crossings
+
+
+@kernel
+def move(arms, changed, objective, value):
+    """Move an arm to its new place in one order and meet the arms on the way."""
+    row = arms[changed]
+    former = row.seen[objective]
+    step = 1 if value > former else -1
+    crossings = 0
+    place = row.place[objective] - step
+    while 0 <= place < len(arms) and arms[arms[place].order[objective]].seen[objective] == former:
+        crossings += meet(arms, changed, arms[place].order[objective], objective, value)  # level with where it was
+        place -= step
+    place = row.place[objective] + step
+    while 0 <= place < len(arms):
+        index = arms[place].order[objective]
+        if step * (value - arms[index].seen[objective]) < 0.0:
+            break
+        crossings += meet(arms, changed, index, objective, value)  # reached or passed
+        arms[place - step].order[objective] = index
+        arms[index].place[objective] = place - step
+        place += step
+    arms[place - step].order[objective] = changed
+    row.place[objective] = place - step
+    row.seen[objective] = value
+    return crossings
+
+
+@kernel
+def meet(arms, changed, index, objective, value):
+    """The changed arm comes level with another, passes it or leaves it behind in one objective."""
+    row, other = arms[changed], arms[index]
+    before = row.seen[objective] - other.seen[objective]
+    after = value - other.seen[objective]
+    elsewhere = row.seen[1 - objective] - other.seen[1 - objective]
+    if elsewhere > 0.0 and (before > 0.0) != (after > 0.0):
+        if after > 0.0:
+            other.dominators += 1
+            return 1 if other.dominators == 1 else 0
+        other.dominators -= 1
+        if other.rival == changed:
+            other.doubt = np.inf
+            other.exact = 0
+        return 1 if other.dominators == 0 else 0
+    if elsewhere < 0.0 and (before < 0.0) != (after < 0.0):
+        if after < 0.0:
+            row.dominators += 1
+            return 1 if row.dominators == 1 else 0
+        row.dominators -= 1
+        return 1 if row.dominators == 0 else 0
+    return 0

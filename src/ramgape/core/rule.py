@@ -1,0 +1,61 @@
+"""A rule: the four functions that make an algorithm, and their declared types.
+
+    learn  (arms, search, problem, arm, reward)   add a reward to one arm; its estimates and its box
+    compare(arms, search, problem, arm)           what depends on several arms: front, doubts, leader
+    decide (arms, search, problem)                which arm to pull next
+    stop   (arms, search, problem)                enough?
+
+Types are declared so that the compiled loop, which receives these functions, is compiled once and found on disk again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from ramgape.core.table import arms_type, problem_type, search_type
+
+Kernel = Callable[..., Any]
+
+_state = (arms_type, search_type, problem_type)
+_parameters = types.Array(types.float64, 2, "C")
+_values = types.Array(types.float64, 1, "C")
+_generator = numba.typeof(np.random.Generator(np.random.PCG64(0)))
+_search_row = types.Array(search_type, 1, "C")
+_problem_row = types.Array(problem_type, 1, "C")
+
+DRAW = types.float64(_parameters, _values, types.int64, _generator)
+LEARN = types.void(*_state, types.int64, types.float64)
+COMPARE = types.void(*_state, types.int64)
+DECIDE = types.int64(*_state)
+STOP = types.boolean(*_state)
+ADVANCE = types.int64(
+    *(types.FunctionType(signature) for signature in (DRAW, LEARN, COMPARE, DECIDE, STOP)),
+    *(arms_type, _search_row, _problem_row, _parameters, _values, _generator, types.int64),
+)
+
+
+class Rule(NamedTuple):
+    """The functions of one algorithm."""
+
+    learn: Kernel
+    compare: Kernel
+    decide: Kernel
+    stop: Kernel
+
+    def compiled(self) -> Rule:
+        """The same rule, ready to run."""
+        for function, signature in zip(self, (LEARN, COMPARE, DECIDE, STOP), strict=True):
+            compile_for(function, signature)
+        return self
+
+
+def compile_for(function: Kernel, signature: Any) -> None:
+    """Compile a kernel for one signature and no other, or find it on disk; nothing if the compiler is off."""
+    if isinstance(function, numba.core.dispatcher.Dispatcher) and not function.signatures:
+        function.compile(signature)
+        function.disable_compile()

@@ -1,0 +1,119 @@
+"""The state of a search: a table of arms and two records.
+
+    arms      record[K]   what is known: one row per arm
+    search    record      the little that belongs to no arm: where a circle stands, a queued arm, the leader
+    problem   record      what the user wants, already checked, on the engine's scale; never written
+
+In a row, everything down to `risk_high` is a function of that arm's own ordered rewards; the rest is a cache of the
+whole table. Kernels take `arms` as an array and the two records as such, which are passed by reference.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+ARM = np.dtype(
+    [
+        ("pulls", np.int64),  # T_i
+        ("shift", np.float64),  # the first reward; sums are taken about it, so that they stay small
+        ("total", np.float64),  # sum of (reward - shift), and what rounding lost from it
+        ("total_carry", np.float64),
+        ("squares", np.float64),  # sum of (reward - shift)^2, and what rounding lost from it
+        ("squares_carry", np.float64),
+        ("average", np.float64),  # estimates
+        ("variance", np.float64),
+        ("risk", np.float64),
+        ("mean_low", np.float64),  # the box
+        ("mean_high", np.float64),
+        ("risk_low", np.float64),
+        ("risk_high", np.float64),
+        ("dominators", np.int64),  # how many arms dominate this one empirically
+        ("in_front", np.int64),  # 1 if none does
+        ("doubt", np.float64),  # V_i, or an upper bound on it
+        ("rival", np.int64),  # the arm behind V_i
+        ("second", np.float64),  # in the front: no threat but the rival's is greater than this
+        (
+            "exact",
+            np.int64,
+        ),  # 1 if doubt and rival are exact, 0 if they must be computed before they are used
+        ("seen_mean_low", np.float64),  # the values for which this cache was last brought up to date
+        ("seen_risk_high", np.float64),
+        ("seen", np.float64, 2),  # likewise mean and -risk, so that more is better in both
+        ("place", np.int64, 2),  # the arm's place in increasing order of either
+        ("order", np.int64, 2),  # row p: the arm at place p of either order
+        ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
+        ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
+    ],
+    align=True,
+)
+
+SEARCH = np.dtype(
+    [
+        ("samples", np.int64),  # pulls so far, all arms together
+        ("ready", np.int64),  # 1 once every arm has its initial pulls
+        ("stopped", np.int64),  # 1 once the stopping rule has spoken
+        ("circle", np.int64),  # where the round-robin rules stand
+        ("queued", np.int64),  # second arm of a pair that has been decided, or -1
+        ("front_size", np.int64),
+        ("leader", np.int64),  # m_t: the arm with the largest doubt
+        ("doubt", np.float64),  # V(t), the largest doubt
+        ("smallest_doubt", np.float64),  # the smallest V(t) so far
+        ("misses", np.int64),  # boxes that contradicted an earlier one
+    ],
+    align=True,
+)
+
+PROBLEM = np.dtype(
+    [
+        ("initial_pulls", np.int64),
+        ("origin", np.float64),  # engine reward = (reward - origin) / span
+        ("span", np.float64),  # negative when minimising
+        ("rho", np.float64),
+        ("alpha", np.float64),
+        ("epsilon", np.float64),
+        ("level", np.float64),  # what the bound needs of delta and K
+        ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
+        ("exploration", np.float64),  # a of the fixed-budget bound
+        ("sigma_max", np.float64),
+        ("reference_mean", np.float64),  # the worst corner, for hypervolumes; NaN where there is none
+        ("reference_risk", np.float64),
+        ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
+    ],
+    align=True,
+)
+
+Table = NDArray[np.void]
+
+arms_type = numba.types.Array(numba.from_dtype(ARM), 1, "C")
+search_type = numba.from_dtype(SEARCH)
+problem_type = numba.from_dtype(PROBLEM)
+
+
+def new_table(row_count: int, columns: np.dtype[np.void]) -> Table:
+    """A table of zeros. With the compiler off (NUMBA_DISABLE_JIT=1) its rows have attributes in plain Python too."""
+    table = np.zeros(row_count, columns)
+    return table.view(np.recarray) if numba.config.DISABLE_JIT else table
+
+
+def empty_table(arm_count: int) -> Table:
+    """A table of arms that have not been pulled."""
+    arms = new_table(arm_count, ARM)
+    for column in ("average", "variance", "risk"):
+        arms[column] = np.nan
+    for column in ("mean_low", "risk_low"):
+        arms[column] = -np.inf
+    for column in ("mean_high", "risk_high", "doubt", "second"):
+        arms[column] = np.inf
+    arms["rival"] = -1
+    arms["place"] = arms["order"] = np.arange(arm_count)[:, None]
+    return arms
+
+
+def empty_search() -> Table:
+    """A search before its first pull, as a table of one row."""
+    search = new_table(1, SEARCH)
+    search["queued"] = search["leader"] = -1
+    search["doubt"] = search["smallest_doubt"] = np.inf
+    return search

@@ -1,0 +1,12 @@
+"""Round-Robin: every arm in turn."""
+
+from __future__ import annotations
+
+from ramgape.core.circle import step
+from ramgape.core.kernel import kernel
+
+
+@kernel
+def decide(arms, search, problem):
+    """The next arm of the circle."""
+    return step(arms, search)
