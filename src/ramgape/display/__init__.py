@@ -1,0 +1,32 @@
+"""How a result is shown: as plain text, in a rich console, and as HTML in a notebook.
+
+All three show the same: a headline, the facts behind it, a table with one row per arm, the warnings. What is shown is
+decided once, in `content` and `table`; the three renderers only dress it. Loaded only when something is shown.
+"""
+
+from __future__ import annotations
+
+from ramgape.display.console import ConsoleView
+from ramgape.display.content import choose_arms, facts, headline, title
+from ramgape.display.names import cell_width, list_names, pad, printable, short_names
+from ramgape.display.notebook import page
+from ramgape.display.numbers import Digits, round_up, share
+from ramgape.display.text import plain
+
+__all__ = [
+    "ConsoleView",
+    "Digits",
+    "cell_width",
+    "choose_arms",
+    "facts",
+    "headline",
+    "list_names",
+    "pad",
+    "page",
+    "plain",
+    "printable",
+    "round_up",
+    "share",
+    "short_names",
+    "title",
+]

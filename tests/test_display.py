@@ -1,0 +1,378 @@
+"""What a result looks like as text, in a rich console and in a notebook."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from ramgape import display
+from ramgape.result import ArmReport, Goal, Result, Truth
+from tests.test_result import NOT_PULLED, make_arm, make_result
+
+ODD_NAMES = [
+    "a configuration with a very long name, learning_rate=0.1, momentum=0.9, seed=1",
+    "a configuration with a very long name, learning_rate=0.1, momentum=0.9, seed=2",
+    "とても長い日本語の名前がここに書いてありますので表が崩れるかもしれません",
+    "🚀 rocket 🎉",
+    "[red]x[/red]",
+    "<b>bold</b> & 'quoted'",
+    "two\nlines\t\x1b[31mred",
+    "$\\alpha$ :smile:",
+]
+
+
+def odd_result() -> Result:
+    arms = [make_arm(name, 0.1 * number, 0.1 * number) for number, name in enumerate(ODD_NAMES)]
+    arms[1] = make_arm(ODD_NAMES[1], 0.1, 0.5, "out", dominated_by=ODD_NAMES[4])
+    return make_result(*arms, warnings=("mind the [bold]brackets[/bold]", "<script>alert(1)</script>"))
+
+
+def many_arms(number: int, returned: int) -> list[ArmReport]:
+    return [
+        make_arm(f"arm {i}", verdict="in" if i % (number // returned) == 0 else "out", doubt=i / number)
+        for i in range(number)
+    ]
+
+
+def in_console(result: Result, width: int) -> str:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(result)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def table_of(text: str) -> list[str]:
+    """The lines of the table in a plain text, with its heading."""
+    lines = text.split("\n")
+    rule = next(number for number, line in enumerate(lines) if line.startswith("---"))
+    end = next((number for number in range(rule, len(lines)) if not lines[number]), len(lines))
+    return lines[rule - 1 : end]
+
+
+# --------------------------------------------------------------------------------------- numbers
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(st.tuples(finite, finite), min_size=1, max_size=5))
+def test_intervals_are_rounded_outwards(pairs: list[tuple[float, float]]) -> None:
+    intervals = [(min(pair), max(pair)) for pair in pairs]
+    digits = display.Digits.of([low for low, _ in intervals], intervals)
+    for low, high in intervals:
+        shown_low, shown_high = digits.interval(low, high)
+        assert float(shown_low) <= low + 1e-11 * abs(low)
+        assert float(shown_high) >= high - 1e-11 * abs(high)
+        assert not re.fullmatch(r"-0\.?0*", shown_low)
+        assert not re.fullmatch(r"-0\.?0*", shown_high)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "interval", "shown"),
+    [
+        (0.5234567, (0.5171, 0.5301), ("0.523", "0.517", "0.531")),
+        (0.5234567, (0.2, 0.9), ("0.52", "0.20", "0.90")),
+        (0.1 + 0.2, (0.3, 0.1 + 0.2), ("0.3000000", "0.3000000", "0.3000000")),
+        (1234.5678, (1200.0, 1300.0), ("1235", "1200", "1300")),
+        (100000.512, (100000.412, 100000.612), ("100000.5", "100000.4", "100000.7")),
+        (3.2e-7, (3.0e-7, 3.4e-7), ("3.20e-7", "3.00e-7", "3.40e-7")),
+        (4.6e12, (4.3e12, 4.9e12), ("4.60e+12", "4.30e+12", "4.90e+12")),
+        (0.5, (-math.inf, math.inf), ("0.5000", "-inf", "inf")),
+        (0.5, (-1e9, 1e9), ("0.50", "-1.00e+9", "1.00e+9")),
+        (-0.0, (-0.0, 0.0), ("0.000", "0.000", "0.000")),
+        (math.nan, (-math.inf, math.inf), ("-", "-inf", "inf")),
+        (math.nan, (math.nan, math.nan), ("-", "-", "-")),
+    ],
+)
+def test_digits_follow_the_width_of_the_interval(
+    estimate: float, interval: tuple[float, float], shown: tuple[str, str, str]
+) -> None:
+    digits = display.Digits.of([estimate], [interval])
+    assert (digits.text(estimate), *digits.interval(*interval)) == shown
+
+
+@given(st.floats(min_value=1e-12, max_value=1e12))
+def test_tolerances_are_rounded_up(value: float) -> None:
+    shown = float(display.round_up(value))
+    assert value * (1.0 - 1e-11) <= shown <= value * 1.0101
+
+
+# --------------------------------------------------------------------------------------- names
+
+
+@given(st.lists(st.text(max_size=60), unique=True, max_size=8), st.integers(12, 40))
+def test_short_names_fit_and_differ(names: list[str], limit: int) -> None:
+    shown = display.short_names(names, limit)
+    assert list(shown) == names
+    assert all(display.cell_width(text) <= limit for text in shown.values())
+    cut = [text for name, text in shown.items() if text != name]
+    assert len(set(cut)) == len(cut)
+
+
+@given(st.text())
+def test_printable_text_cannot_move_the_cursor(text: str) -> None:
+    shown = display.printable(text)
+    assert all(letter.isprintable() or letter == "\u200d" for letter in shown)
+    shown.encode()  # no lone surrogates either
+
+
+@pytest.mark.parametrize("text", ["abc", "日本語", "é", "e\u0301", "🚀", "ｆｕｌｌ", ""])
+def test_width_of_text_agrees_with_rich(text: str) -> None:
+    assert display.cell_width(text) == cell_len(text)
+
+
+# --------------------------------------------------------------------------------------- plain text
+
+
+def test_plain_text_says_it_all() -> None:
+    text = str(make_result(warnings=("something was odd",)))
+    lines = text.split("\n")
+    assert lines[0] == "Pareto set: A, C (2 of 3 arms), after 400 pulls"
+    assert "Guarantee: no returned arm is dominated by 0.05 or more, with probability 0.95" in lines
+    assert "Certified: epsilon=0.0413, delta=0.05" in lines  # 0.041234, rounded up
+    assert "Ended:     the evidence sufficed; goal reached (epsilon=0.05, delta=0.05)" in lines
+    assert "risk = alpha (variance - rho mean), rho=1, alpha=0.25" in text
+    assert "policy ramgape, bound hoeffding, rewards in [0, 1], seed 7" in text
+    assert lines[-1] == "Warning: something was odd"
+    assert "\x1b" not in text
+    assert text.isascii()
+
+
+def test_plain_table_is_aligned() -> None:
+    heading, rule, *rows = table_of(str(make_result()))
+    columns = [match.span() for match in re.finditer(r"-+", rule)]
+    names = ["arm", "verdict", "certified", "pulls (share)", "mean", "risk", "dominated by"]
+    assert [heading[start:end].strip() for start, end in columns] == names
+    cells = [[row[start:end].strip() for start, end in columns] for row in rows]
+    assert [row[:3] for row in cells] == [["A", "in", "yes"], ["B", "out", "yes"], ["C", "in", "yes"]]
+    assert [row[3] for row in cells] == ["100 (25.0%)", "50 (12.5%)", "250 (62.5%)"]
+    assert [row[4] for row in cells] == ["0.40 [0.35, 0.45]", "0.30 [0.25, 0.35]", "0.70 [0.65, 0.75]"]
+    assert [row[6] for row in cells] == ["", "A", ""]
+
+
+def test_negative_zero_is_zero() -> None:
+    text = str(make_result(make_arm("A", -0.0, -1e-9, mean_interval=(-0.1, 0.1), risk_interval=(-0.1, 0.1))))
+    assert not re.search(r"-0\.0+\b(?!\d)", text)
+
+
+def test_an_arm_without_pulls_shows_dashes() -> None:
+    text = str(make_result(make_arm("seen"), make_arm("unseen", **NOT_PULLED)))
+    row = next(line for line in text.split("\n") if line.startswith("unseen"))
+    assert row.split()[:5] == ["unseen", "undecided", "(out)", "no", "0"]
+    assert re.search(r" - \[ +-inf, +inf\]", row)
+    assert "nan" not in text
+
+
+def test_nothing_found_yet() -> None:
+    text = str(
+        make_result(make_arm("A", **NOT_PULLED), samples=0, certified_epsilon=None, certified_delta=None)
+    )
+    assert text.startswith("Pareto set: nothing yet (0 of 1 arm), after 0 pulls")
+    assert "Certified" not in text
+
+
+def test_undecided_arms_say_on_which_side_they_stand() -> None:
+    inside, outside = make_arm("A", verdict="undecided"), make_arm("B", verdict="undecided")
+    text = str(make_result(inside, outside, front=("A",), stopped="cap", goal_reached=False))
+    assert re.search(r"^A +undecided \(in\) +no", text, re.MULTILINE)
+    assert re.search(r"^B +undecided \(out\) +no", text, re.MULTILINE)
+    assert "the largest allowed number of pulls was reached; goal not reached" in text
+
+
+def test_minimizing_and_budgets_are_named() -> None:
+    goal = Goal("budget", epsilon=None, delta=None, budget=20_000)
+    text = str(make_result(direction="minimize", goal=goal, stopped="budget"))
+    assert "low mean and low risk, risk = alpha (variance + rho mean)" in text
+    assert "the budget was used up; goal reached (budget=20,000)" in text
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [
+        (Truth(("A", "C"), 0.0, exact=True, eps_correct=True), "the answer is exactly the true Pareto set"),
+        (
+            Truth(("A",), 0.01, exact=False, eps_correct=True),
+            "correct up to epsilon, simple regret 0.01; the true",
+        ),
+        (
+            Truth(("B",), 0.2, exact=False, eps_correct=False),
+            "wrong by more than epsilon, simple regret 0.2; the",
+        ),
+    ],
+)
+def test_simulations_are_compared_with_the_truth(truth: Truth, words: str) -> None:
+    assert words in str(make_result(truth=truth))
+
+
+def test_of_a_thousand_arms_the_relevant_ones_are_shown() -> None:
+    result = make_result(*many_arms(1000, returned=10))
+    for text in (str(result), in_console(result, 120)):
+        shown = re.findall(r"\barm (\d+) +[^\w\s]? ?(in|out)\b", text)
+        assert [name for name, verdict in shown if verdict == "in"] == [str(100 * i) for i in range(10)]
+        # The others by doubt, which grows with the number; 900 is itself returned.
+        assert [name for name, verdict in shown if verdict == "out"] == [str(999 - i) for i in range(40)]
+        assert "... and 950 more, all out" in text
+    assert "arm 0, arm 100, " in str(result)
+
+
+def test_what_is_left_out_is_counted_by_verdict() -> None:
+    arms = [make_arm(f"arm {i}", verdict=("in", "out", "undecided")[i % 3]) for i in range(90)]
+    chosen, rest = display.choose_arms(make_result(*arms))
+    assert [arm.verdict for arm in chosen] == ["in"] * 30 + ["undecided"] * 20
+    assert rest == "... and 40 more (30 out, 10 undecided)"
+    assert display.choose_arms(make_result(*arms), limit=None) == (arms, "")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+def test_plain_table_fits_the_width(width: int) -> None:
+    for result in (odd_result(), make_result()):
+        table = table_of(display.plain(result, width))
+        assert max(map(display.cell_width, table)) <= width
+
+
+def test_odd_names_keep_the_table_together() -> None:
+    heading, _, *rows = table_of(str(odd_result()))
+    start = heading.index("verdict")
+    for row in rows:
+        column = 0
+        for position, letter in enumerate(row):
+            if column == start:
+                assert row[position:].startswith(("in", "out", "certified"))
+                break
+            column += display.cell_width(letter)
+    assert "\x1b" not in str(odd_result())
+    assert "two\\nlines\\t\\x1b[31mred" in str(odd_result())
+
+
+def test_a_narrow_plain_table_has_two_lines_per_arm() -> None:
+    text = display.plain(make_result(), width=70)
+    assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d*\nbeaten by A +certified +12\.5% +\[", text, re.MULTILINE)
+
+
+# --------------------------------------------------------------------------------------- rich console
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 160])
+def test_console_output_fits_the_window(width: int) -> None:
+    for result in (make_result(), odd_result()):
+        lines = in_console(result, width).split("\n")
+        assert max(map(cell_len, lines)) <= width
+
+
+def test_console_does_not_interpret_names() -> None:
+    text = in_console(odd_result(), 120)
+    assert "[red]x[/red]" in text
+    assert ":smile:" in text
+    assert "mind the [bold]brackets[/bold]" in text
+    assert "\x1b" not in text
+
+
+def test_console_shows_verdicts_as_symbols_and_words() -> None:
+    undecided = make_arm("U", verdict="undecided")
+    text = in_console(
+        make_result(make_arm("A"), make_arm("B", 0.2, 0.4, "out", dominated_by="A"), undecided), 120
+    )
+    assert re.search(r"A +✓ in +yes", text)
+    assert re.search(r"B +× out +yes.* A +│", text)
+    assert re.search(r"U +\? undecided \(out\) +no", text)
+
+
+def test_console_uses_colours_that_everyone_can_tell_apart() -> None:
+    console = Console(file=io.StringIO(), width=120, force_terminal=True, color_system="standard")
+    console.print(make_result(make_arm("A"), make_arm("U", verdict="undecided")))
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert "\x1b[1;36mA" in text  # bold cyan
+    assert "\x1b[33mU" in text  # yellow
+    assert "\x1b[31m" not in text
+    assert "\x1b[32m" not in text
+
+
+def test_console_without_unicode_gets_ascii() -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    Console(file=file, width=120, color_system=None).print(make_result())
+    file.flush()
+    assert isinstance(file.buffer, io.BytesIO)
+    assert re.search(r"A +\|? *in +\|? *yes", file.buffer.getvalue().decode("ascii"))
+
+
+# --------------------------------------------------------------------------------------- HTML
+
+
+class Reader(HTMLParser):
+    """Collects the text of every cell, and checks that every element is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def read_html(result: Result) -> Reader:
+    reader = Reader()
+    reader.feed(result._repr_html_())
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def test_html_has_the_same_table() -> None:
+    rows = read_html(make_result()).rows
+    heading = rows.index(["arm", "verdict", "certified", "pulls (share)", "mean", "risk", "dominated by"])
+    cells = rows[heading + 1 :]
+    assert [row[:4] for row in cells] == [
+        ["A", "✓ in", "yes", "100 (25.0%)"],
+        ["B", "× out", "yes", "50 (12.5%)"],
+        ["C", "✓ in", "yes", "250 (62.5%)"],
+    ]
+    assert [row[-1] for row in cells] == ["", "A", ""]
+    assert ["Certified", "epsilon=0.0413, delta=0.05"] in rows
+
+
+def test_html_escapes_what_users_wrote() -> None:
+    reader = read_html(odd_result())
+    assert reader.tags == {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    names = [row[0] for row in reader.rows]
+    assert "<b>bold</b> & 'quoted'" in names
+    assert ODD_NAMES[0] in names  # in full
+    assert "two\\nlines\\t\\x1b[31mred" in names
+    source = odd_result()._repr_html_()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in source
+
+
+def test_html_stands_alone_on_light_and_dark_pages() -> None:
+    source = make_result()._repr_html_()
+    assert "http" not in source
+    assert "<style" not in source
+    assert not re.search(r"background:(?!none)", source)
+    assert 'class="tex2jax_ignore mathjax_ignore"' in source  # names with dollars are not formulas
+
+
+def test_html_of_many_arms_is_short() -> None:
+    source = make_result(*many_arms(1000, returned=10))._repr_html_()
+    assert "... and 950 more, all out" in source
+    assert source.count("<tr") < 60
