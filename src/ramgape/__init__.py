@@ -1,0 +1,90 @@
+"""Find the options with the best trade-offs between mean reward and risk, with few noisy trials and a certificate."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ramgape.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
+    from ramgape.errors import (
+        InvalidInstance,
+        InvalidReward,
+        InvalidSpec,
+        MissingExtra,
+        NoAnswer,
+        RamgapeError,
+        RamgapeWarning,
+        UnknownName,
+    )
+    from ramgape.identification import Progress, identify
+    from ramgape.instances import instance_names, load_instance
+    from ramgape.result import ArmReport, Goal, Result, Truth
+    from ramgape.simulation import Replication, Run, replicate, simulate
+
+__all__ = [
+    "Arm",
+    "ArmReport",
+    "Bernoulli",
+    "Beta",
+    "Data",
+    "Gaussian",
+    "Goal",
+    "Instance",
+    "InvalidInstance",
+    "InvalidReward",
+    "InvalidSpec",
+    "MissingExtra",
+    "NoAnswer",
+    "Progress",
+    "RamgapeError",
+    "RamgapeWarning",
+    "Replication",
+    "Result",
+    "Run",
+    "Truth",
+    "Uniform",
+    "UnknownName",
+    "__version__",
+    "identify",
+    "instance_names",
+    "load_instance",
+    "replicate",
+    "simulate",
+]
+
+# Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
+_HOMES = {
+    "environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
+    "errors": (
+        "InvalidInstance",
+        "InvalidReward",
+        "InvalidSpec",
+        "MissingExtra",
+        "NoAnswer",
+        "RamgapeError",
+        "RamgapeWarning",
+        "UnknownName",
+    ),
+    "identification": ("Progress", "identify"),
+    "instances": ("instance_names", "load_instance"),
+    "result": ("ArmReport", "Goal", "Result", "Truth"),
+    "simulation": ("Replication", "Run", "replicate", "simulate"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ramgape")
+    for module, names in _HOMES.items():
+        if name in names:
+            value = getattr(importlib.import_module(f"ramgape.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'ramgape' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

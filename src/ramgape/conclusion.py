@@ -1,0 +1,239 @@
+"""From a table of arms to a result: verdicts, and exactly what has been proved."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ramgape.bounds import AUTOMATIC, bound_module
+from ramgape.core.pareto import Floats, Mask, is_epsilon_cover, pareto_front, proved_tolerances, simple_regret
+from ramgape.core.statistics import FEWEST_PULLS
+from ramgape.core.table import Table, empty_search
+from ramgape.display.numbers import round_up
+from ramgape.engine import Engine, make_problem, make_table
+from ramgape.environments import Instance
+from ramgape.result import ArmReport, Goal, Result, Stopped, Truth, Verdict
+from ramgape.spec import DEFAULT_DELTA, RISK, Spec
+
+
+class Evidence(NamedTuple):
+    """Boxes that hold with probability 1 - delta, and the bound behind them (None where none applies)."""
+
+    arms: Table
+    bound: str | None
+    delta: float | None
+
+
+def gather_evidence(engine: Engine) -> Evidence:
+    """The boxes of the search, or after a budget those of the confidence bound that serves such rewards.
+
+    Every confidence bound is valid at all times at once, so it may be applied to a search that another bound steered.
+    """
+    spec = engine.spec
+    if spec.goal == "confidence":
+        return Evidence(engine.arms, spec.bound, spec.delta)
+    bound = AUTOMATIC[spec.noise, RISK, "confidence"]
+    arms = make_table(spec, bound)
+    for column in ("pulls", "average", "variance", "risk"):
+        arms[column] = engine.arms[column]
+    if bound == "gaussian-paper" and spec.sigma_max is None:
+        return Evidence(arms, None, None)
+    estimate = bound_module(bound).estimate
+    search, problem = empty_search(), make_problem(spec, bound, DEFAULT_DELTA)
+    for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
+        estimate(arms[arm], search[0], problem[0])
+    return Evidence(arms, bound, DEFAULT_DELTA)
+
+
+def find_answer(engine: Engine) -> Mask:
+    """The returned set: the empirical front, or that of the round of smallest doubt if the user chose so."""
+    if not engine.search["ready"][0]:
+        return np.zeros(len(engine.arms), dtype=bool)
+    column = "kept" if engine.spec.returned == "smallest-doubt" else "in_front"
+    return np.asarray(engine.arms[column] == 1)
+
+
+def conclude(
+    engine: Engine, stopped: Stopped | None = None, seed: int | None = None, truth: Truth | None = None
+) -> Result:
+    """What a search has found, at this moment; `stopped` tells of an end that the engine does not know."""
+    spec = engine.spec
+    reason: Any = stopped or engine.stopped or "interrupted"
+    reached = reason in ("confidence", "budget")
+    answer, evidence = find_answer(engine), gather_evidence(engine)
+    ready = bool(engine.search["ready"][0])
+    count = len(spec.names)
+    tolerances, rivals = np.full(count, math.inf), np.zeros(count, dtype=np.int64)
+    if ready:
+        boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
+        tolerances, rivals = proved_tolerances(answer, *boxes)
+    tolerances = tolerances * spec.span
+    reports = tuple(_report(spec, engine, evidence, answer, tolerances, rivals, arm, ready) for arm in range(count))
+    certified = None
+    if ready and evidence.bound is not None and math.isfinite(tolerances.max()):
+        certified = max(0.0, float(tolerances.max()))
+    return Result(
+        arms=reports,
+        front=tuple(name for name, inside in zip(spec.names, answer, strict=True) if inside),
+        stopped=reason,
+        goal_reached=reached,
+        guarantee=_guarantee(spec, reason, certified, evidence, engine.samples),
+        certified_epsilon=certified,
+        certified_delta=None if certified is None else evidence.delta,
+        samples=engine.samples,
+        goal=Goal(spec.goal, spec.epsilon, spec.delta, spec.budget),
+        rho=spec.rho,
+        alpha=spec.alpha,
+        noise=spec.noise,
+        reward_range=spec.reward_range,
+        direction=spec.direction,
+        policy=spec.policy,
+        bound=spec.bound,
+        interval_bound=evidence.bound,
+        seed=seed,
+        exploration=spec.exploration,
+        warnings=spec.warnings + _misses(engine),
+        truth=truth,
+    )
+
+
+def _report(
+    spec: Spec,
+    engine: Engine,
+    evidence: Evidence,
+    answer: Mask,
+    tolerances: Floats,
+    rivals: Any,
+    arm: int,
+    ready: bool,
+) -> ArmReport:
+    """One arm, in the user's units."""
+    row = evidence.arms[arm]
+    certified = bool(evidence.bound is not None and tolerances[arm] < (spec.epsilon or 0.0))
+    verdict: Verdict = "in" if answer[arm] else "out"
+    if not ready or (spec.goal == "confidence" and not certified):
+        verdict = "undecided"
+    mean, mean_interval = _user_mean(spec, row["average"], row["mean_low"], row["mean_high"])
+    shift = _risk_shift(spec)
+    risk = tuple(float(row[side]) * spec.span + shift for side in ("risk", "risk_low", "risk_high"))
+    return ArmReport(
+        name=spec.names[arm],
+        verdict=verdict,
+        certified=certified,
+        dominated_by=None if answer[arm] or not ready else spec.names[_dominator(engine, answer, rivals, arm)],
+        pulls=int(row["pulls"]),
+        mean=mean,
+        mean_interval=mean_interval,
+        risk=risk[0],
+        risk_interval=risk[1:],  # type: ignore[arg-type]
+        variance=float(row["variance"]) * spec.span**2,
+        doubt=float(tolerances[arm]),
+    )
+
+
+def _dominator(engine: Engine, answer: Mask, rivals: Any, arm: int) -> int:
+    """The returned arm that dominates this one most clearly; the surest cover where none does empirically."""
+    table = engine.arms
+    lead = np.minimum(table["average"] - table["average"][arm], table["risk"][arm] - table["risk"])
+    lead = np.where(answer, lead, -math.inf)
+    return int(lead.argmax()) if lead.max() > 0.0 else int(rivals[arm])
+
+
+def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:
+    """A mean and its interval, from the engine's scale to the user's."""
+    low, high = spec.reward_range or (0.0, 0.0)
+    if spec.direction == "minimize":
+        mean, upper, lower = (high - spec.span * float(value) for value in values)
+    else:
+        mean, lower, upper = (low + spec.span * float(value) for value in values)
+    return mean, (lower, upper)
+
+
+def _risk_shift(spec: Spec) -> float:
+    """xi = alpha (variance - rho mean) differs from the engine's by what the range's origin adds to the mean."""
+    low, high = spec.reward_range or (0.0, 0.0)
+    return spec.alpha * spec.rho * (high if spec.direction == "minimize" else -low)
+
+
+def _misses(engine: Engine) -> tuple[str, ...]:
+    misses = int(engine.search["misses"][0])
+    if not misses:
+        return ()
+    return (
+        f"{misses} times a new interval contradicted an older one: an event of probability below delta, or rewards "
+        "that are not independent draws from one distribution per arm",
+    )
+
+
+def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evidence, samples: int) -> str:
+    """What has been proved, in words."""
+    assumption = "independent rewards " + (
+        f"in [{spec.reward_range[0]:g}, {spec.reward_range[1]:g}]"
+        if spec.reward_range is not None
+        else f"from Gaussian arms with standard deviation at most {spec.sigma_max:g}"
+        if spec.sigma_max is not None
+        else "from Gaussian arms"
+    )
+    if stopped == "confidence":
+        assert spec.epsilon is not None
+        assert spec.delta is not None
+        return _claim(spec.epsilon, spec.delta, assumption)
+    if certified is None:
+        proved = "Nothing is proved yet"
+        if spec.goal == "budget" and evidence.bound is None:
+            proved = "No confidence bound serves these rewards without sigma_max, so nothing is proved"
+        return f"{proved}; the returned set is the best guess after {samples:,} pulls."
+    assert evidence.delta is not None
+    supported = _claim(certified, evidence.delta, assumption)
+    if stopped == "cap":
+        return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
+    if stopped != "budget":
+        return f"Stopped before the goal. So far: {supported}"
+    return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}"
+
+
+def _claim(epsilon: float, delta: float, assumption: str) -> str:
+    """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
+    confidence = f"{1.0 - delta:.6g}"
+    if float(confidence) > 1.0 - delta:
+        confidence = f"1 - {round_up(delta)}"
+    claim = f"With probability at least {confidence}, for {assumption}: "
+    if epsilon == 0.0:
+        return f"{claim}this is exactly the Pareto set."
+    tolerance = round_up(epsilon)
+    return (
+        f"{claim}no returned arm is beaten by {tolerance} or more in both mean and scaled risk, and every excluded arm "
+        f"has a returned one that is less than {tolerance} behind it in each."
+    )
+
+
+def _theorem(spec: Spec) -> str:
+    """What Theorem 1 adds, which is about the set at the round of smallest doubt."""
+    assert spec.budget is not None
+    assert spec.exploration is not None
+    count = len(spec.names)
+    chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
+    if spec.noise != "bounded" or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
+        return "The paper's Theorem 1 proves nothing here."
+    widest = (spec.budget - 2 * count) * (spec.epsilon / spec.span) ** 2 / (4.0 * count)
+    if spec.exploration > widest or spec.returned != "smallest-doubt":
+        return "The paper's Theorem 1 proves nothing of this set."
+    return (
+        f"By the paper's Theorem 1 its simple regret is {spec.epsilon:g} or more with probability at most {chance:.3g}."
+    )
+
+
+def judge(instance: Instance, spec: Spec, answer: Mask) -> Truth:
+    """Compare an answer with the truth of a simulated instance."""
+    sign = 1.0 if spec.direction == "maximize" else -1.0
+    means = sign * instance.means
+    risks = instance.risks(spec.rho, spec.alpha, spec.direction)
+    front = pareto_front(means, risks)
+    return Truth(
+        front=tuple(name for name, inside in zip(spec.names, front, strict=True) if inside),
+        regret=simple_regret(answer, means, risks),
+        exact=bool((answer == front).all()),
+        eps_correct=is_epsilon_cover(answer, means, risks, spec.epsilon or 0.0),
+    )

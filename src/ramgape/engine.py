@@ -1,0 +1,140 @@
+"""A search under way: the table, the rule, and the two ways to drive them.
+
+`ask` and `tell` take one pull at a time from Python; `advance` simulates many in the compiled loop. Both call the same
+functions in the same order, so that the same rewards give the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ramgape import stopping
+from ramgape.bounds import BOUNDS, bound_module
+from ramgape.core import rule as rules
+from ramgape.core.doubt import compare
+from ramgape.core.loop import advance
+from ramgape.core.rule import Rule
+from ramgape.core.statistics import least_pulled
+from ramgape.core.table import PROBLEM, Table, empty_search, empty_table, new_table
+from ramgape.environments import Sampler
+from ramgape.errors import InvalidReward, require
+from ramgape.policies import policy_module
+from ramgape.spec import Spec
+
+
+def make_rule(spec: Spec) -> Rule:
+    """The functions that a specification names, compiled."""
+    stop = stopping.confident if spec.goal == "confidence" else stopping.never
+    return Rule(bound_module(spec.bound).learn, compare, policy_module(spec.policy).decide, stop).compiled()
+
+
+def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
+    """What the kernels need to know, on the engine's scale: rewards in [0, 1], more being better.
+
+    With R the length of the reward range, rho and epsilon are divided by R and alpha is multiplied by it; then the
+    scaled risk in the user's units is R times the engine's, but for a constant.
+    """
+    module = bound_module(bound)
+    span, arm_count = spec.span, len(spec.names)
+    problem = new_table(1, PROBLEM)
+    record: Any = problem[0]
+    low, high = spec.reward_range or (0.0, 0.0)
+    record["initial_pulls"] = spec.initial_pulls
+    record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
+    record["rho"] = rho = spec.rho / span
+    record["alpha"] = alpha = spec.alpha * span
+    record["epsilon"] = (spec.epsilon or 0.0) / span
+    record["level"] = math.nan if delta is None else module.level(arm_count, delta)
+    record["risk_factor"] = alpha * module.risk_factor(rho)
+    record["exploration"] = math.nan if spec.exploration is None else spec.exploration
+    record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max
+    bounded = spec.noise == "bounded"
+    record["reference_mean"] = 0.0 if bounded else math.nan
+    record["reference_risk"] = 0.25 * alpha if bounded else math.nan
+    record["keep_smallest"] = spec.returned == "smallest-doubt"
+    return problem
+
+
+def make_table(spec: Spec, bound: str) -> Table:
+    """A table of arms not yet pulled; boxes that are intersected over time start at what is possible."""
+    arms = empty_table(len(spec.names))
+    if BOUNDS[bound].narrows and spec.noise == "bounded":
+        arms["mean_low"], arms["mean_high"] = 0.0, 1.0
+        arms["risk_low"], arms["risk_high"] = spec.risk_range
+    return arms
+
+
+class Engine:
+    """One search: its table of arms and what may be done next."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.rule = make_rule(spec)
+        self.arms = make_table(spec, spec.bound)
+        self.search = empty_search()
+        self.problem = make_problem(spec, spec.bound, spec.delta)
+        self._state = (self.arms, self.search[0], self.problem[0])
+
+    @property
+    def samples(self) -> int:
+        """Pulls so far."""
+        return int(self.search["samples"][0])
+
+    @property
+    def doubt(self) -> float:
+        """V(t), in the user's units; infinite until every arm has its initial pulls."""
+        return float(self.search["doubt"][0]) * self.spec.span
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the search is over, or None."""
+        if self.search["stopped"][0]:
+            return "confidence"
+        if self.samples < self.spec.limit:
+            return None
+        return "cap" if self.spec.budget is None else "budget"
+
+    def ask(self) -> int | None:
+        """The arm to pull next, or None if the search is over. A decision is made once: tell before asking again."""
+        if self.stopped:
+            return None
+        if self._state[1]["ready"]:
+            return int(self.rule.decide(*self._state))
+        return int(least_pulled(self.arms))
+
+    def tell(self, arm: int, reward: float) -> None:
+        """Learn one reward; it must have passed `check_reward`."""
+        self.rule.learn(*self._state, arm, reward)
+        self.rule.compare(*self._state, arm)
+        if self._state[1]["ready"] and self.rule.stop(*self._state):
+            self._state[1]["stopped"] = 1
+
+    def check_reward(self, reward: object) -> float:
+        """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
+        try:
+            value = float(reward)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            value = math.nan
+        usable = math.isfinite(value) and not isinstance(reward, str | bytes)
+        if self.spec.reward_range is None:
+            require(usable, "reward", "a finite number", reward, InvalidReward)
+        elif not (usable and self.spec.reward_range[0] <= value <= self.spec.reward_range[1]):
+            low, high = self.spec.reward_range
+            require(False, "reward", f"a number from {low:g} to {high:g}", reward, InvalidReward)
+        return value
+
+    def prepare(self, sampler: Sampler) -> None:
+        """Compile what `advance` needs, so that its time is that of the pulls alone."""
+        rules.compile_for(sampler.draw, rules.DRAW)
+        rules.compile_for(advance, rules.ADVANCE)
+
+    def advance(self, sampler: Sampler, generator: np.random.Generator, count: int) -> int:
+        """Simulate up to `count` pulls; returns how many were made."""
+        self.prepare(sampler)
+        count = 0 if self.search["stopped"][0] else min(count, self.spec.limit - self.samples)
+        functions = (sampler.draw, *self.rule)
+        tables = (self.arms, self.search, self.problem, sampler.parameters, sampler.values)
+        return int(advance(*functions, *tables, generator, count))

@@ -1,0 +1,242 @@
+"""What the user wants, checked once."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Literal, TypedDict
+
+from ramgape.bounds import bound_module, resolve_bound
+from ramgape.errors import InvalidSpec, known_name, require, shorten
+from ramgape.policies import POLICIES
+
+DEFAULT_DELTA = 0.05
+DEFAULT_EPSILON = 0.1
+DEFAULT_RHO = 0.01
+DEFAULT_MAX_PULLS = 10**9
+RISK = "mean-variance"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A search, fully decided: every default resolved, every value checked, all in the user's units."""
+
+    names: tuple[str, ...]
+    noise: Literal["bounded", "gaussian"]
+    reward_range: tuple[float, float] | None
+    goal: Literal["confidence", "budget"]
+    epsilon: float | None
+    delta: float | None
+    budget: int | None
+    rho: float
+    alpha: float
+    direction: Literal["maximize", "minimize"]
+    policy: str
+    bound: str
+    exploration: float | None
+    sigma_max: float | None
+    max_pulls: int
+    initial_pulls: int
+    returned: Literal["last", "smallest-doubt"]
+    warnings: tuple[str, ...]
+
+    @property
+    def span(self) -> float:
+        """R = hi - lo; 1 where rewards have no range."""
+        return 1.0 if self.reward_range is None else self.reward_range[1] - self.reward_range[0]
+
+    @property
+    def limit(self) -> int:
+        """The most pulls this search makes."""
+        return self.max_pulls if self.budget is None else self.budget
+
+    @property
+    def risk_range(self) -> tuple[float, float]:
+        """The smallest and largest scaled risk that rewards on the engine's [0, 1] can have."""
+        rho, alpha = self.rho / self.span, self.alpha * self.span
+        return -alpha * rho, alpha * (1.0 - rho) ** 2 / 4.0 if rho < 1.0 else 0.0
+
+
+class Options(TypedDict, total=False):
+    """The keywords of `make_spec`."""
+
+    reward_range: tuple[float, float] | None
+    noise: str | None
+    epsilon: float | None
+    delta: float | None
+    budget: int | None
+    rho: float
+    alpha: float | None
+    policy: str
+    bound: str
+    direction: str
+    exploration: float | str
+    sigma_max: float | None
+    max_pulls: int
+    initial_pulls: int
+    returned: str
+
+
+def make_spec(
+    arms: Iterable[object],
+    *,
+    reward_range: tuple[float, float] | None = None,
+    noise: str | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    budget: int | None = None,
+    rho: float = DEFAULT_RHO,
+    alpha: float | None = None,
+    policy: str = "ramgape",
+    bound: str = "auto",
+    direction: str = "maximize",
+    exploration: float | str = "theorem",
+    sigma_max: float | None = None,
+    max_pulls: int = DEFAULT_MAX_PULLS,
+    initial_pulls: int = 2,
+    returned: str = "last",
+) -> Spec:
+    """Check a description of a search and resolve its defaults."""
+    names = check_names(arms)
+    noise, reward_range = check_noise(noise, reward_range)
+    known_name(direction, ["maximize", "minimize"], "direction")
+    known_name(policy, POLICIES, "policy")
+    known_name(returned, ["last", "smallest-doubt"], "returned")
+    rho = number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
+    span = 1.0 if reward_range is None else reward_range[1] - reward_range[0]
+    if alpha is None:
+        alpha = 1.0 / (3.0 * span + rho)
+    alpha = number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
+    if sigma_max is not None:
+        sigma_max = number(sigma_max, "sigma_max", "a finite number above 0", lambda value: value > 0.0)
+    initial_pulls = whole(initial_pulls, "initial_pulls", "a whole number of at least 2", 2)
+    least = initial_pulls * len(names)
+    reason = f"a whole number of at least {least} ({initial_pulls} pulls of each of {len(names)} arms)"
+    max_pulls = whole(max_pulls, "max_pulls", reason, least)
+
+    goal = "confidence" if budget is None else "budget"
+    if budget is None:
+        if epsilon is None:
+            raise InvalidSpec(
+                "epsilon must be given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
+            )
+        delta = DEFAULT_DELTA if delta is None else delta
+        delta = number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
+    else:
+        if delta is not None:
+            raise InvalidSpec(
+                "delta must not be given together with budget: a budget spends exactly that many pulls; for a "
+                f"confidence goal with a cap on pulls give max_pulls instead of budget, got delta {shorten(delta)}"
+            )
+        budget = whole(budget, "budget", reason, least)
+    bound = resolve_bound(bound, noise, RISK, goal)
+    if bound == "gaussian-paper" and sigma_max is None:
+        raise InvalidSpec(
+            "sigma_max must be given with bound gaussian-paper: the largest standard deviation an arm may have"
+        )
+    if epsilon is None and goal == "budget" and isinstance(exploration, str):
+        epsilon = DEFAULT_EPSILON
+    if epsilon is not None:
+        epsilon = number(epsilon, "epsilon", "a finite number of at least 0", lambda value: value >= 0.0)
+    constant = None
+    if budget is not None:
+        constant = check_exploration(exploration, len(names), budget, epsilon, span)
+
+    spec = Spec(
+        names=names,
+        noise=noise,  # type: ignore[arg-type]
+        reward_range=reward_range,
+        goal=goal,  # type: ignore[arg-type]
+        epsilon=epsilon,
+        delta=delta,
+        budget=budget,
+        rho=rho,
+        alpha=alpha,
+        direction=direction,  # type: ignore[arg-type]
+        policy=policy,
+        bound=bound,
+        exploration=constant,
+        sigma_max=sigma_max,
+        max_pulls=max_pulls,
+        initial_pulls=initial_pulls,
+        returned=returned,  # type: ignore[arg-type]
+        warnings=(),
+    )
+    return _with_warnings(spec)
+
+
+def _with_warnings(spec: Spec) -> Spec:
+    """Say so where the answer is trivial."""
+    low, high = spec.risk_range
+    widest = min(1.0, high - low) * spec.span
+    if spec.noise == "gaussian" or spec.epsilon is None or spec.epsilon <= widest:
+        return spec
+    message = (
+        f"epsilon {spec.epsilon:g} exceeds the whole possible range of the scaled risk ({widest:.4g}): no arm can be "
+        "beaten by that much in both objectives, so the set of all arms is an answer before the first pull"
+    )
+    return replace(spec, warnings=(message,))
+
+
+def check_names(arms: Iterable[object]) -> tuple[str, ...]:
+    """The arms' names, as text: at least two, all different."""
+    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        raise InvalidSpec(f"arms must be a sequence of at least two names, got {shorten(arms)}")
+    names = tuple(str(arm) for arm in arms)
+    require(len(names) >= 2, "arms", "at least two", list(names))
+    require(all(names), "arms", "non-empty names", list(names))
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    require(not twice, "arms", "names that are all different", twice)
+    return names
+
+
+def check_noise(noise: object, reward_range: Any) -> tuple[str, tuple[float, float] | None]:
+    """Rewards are bounded, with a range, or Gaussian, without one."""
+    if noise is None:
+        noise = "bounded"
+    noise = known_name(noise, ["bounded", "gaussian"], "noise")
+    if noise == "gaussian":
+        require(reward_range is None, "reward_range", "absent with gaussian noise", reward_range)
+        return noise, None
+    allowed = "two finite numbers (low, high) with low < high, or noise='gaussian' in its place"
+    try:
+        low, high = (float(end) for end in reward_range)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    require(math.isfinite(high - low) and low < high, "reward_range", allowed, reward_range)
+    return noise, (low, high)
+
+
+def check_exploration(
+    exploration: float | str, arm_count: int, budget: int, epsilon: float | None, span: float
+) -> float:
+    """The constant a of the fixed-budget width, by name or by value."""
+    module = bound_module("budget")
+    if isinstance(exploration, str):
+        name = known_name(exploration, list(module.DENOMINATORS), "exploration")
+        assert epsilon is not None
+        return float(module.exploration(name, arm_count, budget, epsilon / span))
+    allowed = f"a finite number of at least 0, or one of {', '.join(module.DENOMINATORS)}"
+    return number(exploration, "exploration", allowed, lambda value: value >= 0.0)
+
+
+def number(value: Any, what: str, allowed: str, test: Any) -> float:
+    """A finite float that passes a test."""
+    usable = isinstance(value, Real) and not isinstance(value, bool)
+    require(usable and math.isfinite(float(value)) and test(float(value)), what, allowed, value)
+    return float(value)
+
+
+def whole(value: Any, what: str, allowed: str, least: int) -> int:
+    """An int that is not too small; 1e6 written as a float is meant as one."""
+    try:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        usable = not isinstance(value, bool) and operator.index(value) >= least
+    except TypeError:
+        usable = False
+    require(usable, what, allowed, value)
+    return operator.index(value)
