@@ -235,9 +235,7 @@ def budget_box(pulls: Ints, means: Floats, variances: Floats, setting: Setting) 
     return _around(means, variances, radius, setting.alpha * (3.0 + setting.rho) * radius, setting)
 
 
-def _around(
-    means: Floats, variances: Floats, mean_radius: Floats, risk_radius: Floats, setting: Setting
-) -> Box:
+def _around(means: Floats, variances: Floats, mean_radius: Floats, risk_radius: Floats, setting: Setting) -> Box:
     risks = mean_variance(means, variances, setting.rho, setting.alpha)
     return Box(means - mean_radius, means + mean_radius, risks - risk_radius, risks + risk_radius)
 
@@ -282,14 +280,10 @@ def doubts(beats: Bools, box: Box) -> tuple[Floats, Ints]:
     """
     front = unbeaten(beats)
     # how far j may still beat i in both objectives, for i in the front
-    threat = np.minimum(
-        box.mean_high[None, :] - box.mean_low[:, None], box.risk_high[:, None] - box.risk_low[None, :]
-    )
+    threat = np.minimum(box.mean_high[None, :] - box.mean_low[:, None], box.risk_high[:, None] - box.risk_low[None, :])
     np.fill_diagonal(threat, -np.inf)
     # how far i may still escape its dominator j, for i outside the front; j ranges over the front
-    escape = np.maximum(
-        box.mean_high[:, None] - box.mean_low[None, :], box.risk_high[None, :] - box.risk_low[:, None]
-    )
+    escape = np.maximum(box.mean_high[:, None] - box.mean_low[None, :], box.risk_high[None, :] - box.risk_low[:, None])
     escape = np.where(beats.T & front[None, :], escape, np.inf)
 
     doubt = np.where(front, threat.max(axis=1), escape.min(axis=1))

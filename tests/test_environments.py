@@ -37,9 +37,7 @@ from ramgape.environments import (
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName
 
 GENERATOR = numba.typeof(np.random.default_rng())
-DRAW = numba.types.FunctionType(
-    numba.float64(numba.float64[:, ::1], numba.float64[::1], numba.int64, GENERATOR)
-)
+DRAW = numba.types.FunctionType(numba.float64(numba.float64[:, ::1], numba.float64[::1], numba.int64, GENERATOR))
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +45,7 @@ def draw_many() -> Callable[[Instance, int, int, np.random.Generator], Floats]:
     """Draw in a compiled loop that receives the kernel by declared type, as the simulation does."""
 
     @numba.njit(
-        numba.float64[::1](
-            DRAW, numba.float64[:, ::1], numba.float64[::1], numba.int64, numba.int64, GENERATOR
-        )
+        numba.float64[::1](DRAW, numba.float64[:, ::1], numba.float64[::1], numba.int64, numba.int64, GENERATOR)
     )
     def loop(draw, parameters, values, arm, count, generator):  # type: ignore[no-untyped-def]
         rewards = np.empty(count)
@@ -148,9 +144,7 @@ def test_draws_follow_the_distribution(
     assert np.max(np.abs(observed - cumulative(points))) < tolerance
 
 
-@pytest.mark.parametrize(
-    ("instance", "arm"), [(PURE["beta"], 1), (PURE["uniform"], 1), (MIXED, 1), (MIXED, 4)]
-)
+@pytest.mark.parametrize(("instance", "arm"), [(PURE["beta"], 1), (PURE["uniform"], 1), (MIXED, 1), (MIXED, 4)])
 def test_draws_have_the_stated_mean_and_variance(draw_many: DrawMany, instance: Instance, arm: int) -> None:
     count = 200_000
     rewards = draw_many(instance, arm, count, np.random.default_rng(7))
@@ -176,9 +170,7 @@ def test_both_roads_draw_the_same_bits(draw_many: DrawMany, instance: Instance) 
 def test_a_mixed_instance_draws_what_a_pure_one_draws() -> None:
     alone = bounded(Beta(2, 3), Beta(2, 3))
     generators = np.random.default_rng(4), np.random.default_rng(4)
-    assert [MIXED.draw(1, generators[0]) for _ in range(50)] == [
-        alone.draw(0, generators[1]) for _ in range(50)
-    ]
+    assert [MIXED.draw(1, generators[0]) for _ in range(50)] == [alone.draw(0, generators[1]) for _ in range(50)]
 
 
 @pytest.mark.parametrize(
@@ -199,9 +191,7 @@ def test_gaussian_and_uniform_draws_are_numpys(draw_many: DrawMany) -> None:
 
 
 shapes = st.one_of(st.floats(SMALLEST, LARGEST), st.floats(0.01, 10))
-ends = st.tuples(st.floats(-LARGEST, LARGEST), st.floats(-LARGEST, LARGEST)).filter(
-    lambda pair: pair[0] < pair[1]
-)
+ends = st.tuples(st.floats(-LARGEST, LARGEST), st.floats(-LARGEST, LARGEST)).filter(lambda pair: pair[0] < pair[1])
 seeds = st.integers(0, 2**32)
 
 

@@ -483,8 +483,6 @@ def test_gaussian_rewards() -> None:
 
 @pytest.mark.long
 def test_paper_bound_on_pattern_46() -> None:
-    result = twin.run(
-        "ramgape", "paper", beta_arms(PATTERN_46, seed=1), 10, epsilon=0.1, delta=0.05, rho=0.01
-    )
+    result = twin.run("ramgape", "paper", beta_arms(PATTERN_46, seed=1), 10, epsilon=0.1, delta=0.05, rho=0.01)
     assert result.stopped == "confidence"
     assert result.pulls.max() <= 20_320

@@ -14,7 +14,7 @@ from ramgape.conclusion import conclude
 from ramgape.engine import Engine
 from ramgape.errors import RamgapeWarning, require
 from ramgape.result import Result
-from ramgape.spec import DEFAULT_MAX_PULLS, DEFAULT_RHO, make_spec
+from ramgape.spec import DEFAULT_MAX_PULLS, DEFAULT_RHO, check_seed, make_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,7 @@ def identify(
         returned=returned,
     )
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
+    seed = None if seed is None else check_seed(seed)
     for warning in spec.warnings:
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
     generator = np.random.default_rng(seed)

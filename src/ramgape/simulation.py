@@ -16,12 +16,12 @@ import numpy as np
 from ramgape.conclusion import conclude, find_answer, judge
 from ramgape.engine import Engine
 from ramgape.environments import Instance
-from ramgape.errors import RamgapeWarning, require
+from ramgape.errors import RamgapeWarning
 from ramgape.identification import Callback, progress_of
 from ramgape.instances import load_instance
 from ramgape.intervals import clopper_pearson
 from ramgape.result import SCHEMA_VERSION, Goal, Result, versions
-from ramgape.spec import DEFAULT_EPSILON, Options, Spec, make_spec, whole
+from ramgape.spec import DEFAULT_EPSILON, Options, Spec, check_seed, make_spec, whole
 
 CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
 
@@ -141,6 +141,7 @@ def simulate(
     """
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
+    seed = check_seed(seed)
     warn(spec)
     engine = Engine(spec)
     stopped = None
@@ -172,7 +173,7 @@ def replicate(
     spec = simulated_spec(known, **options)
     warn(spec)
     runs = whole(runs, "runs", "a whole number of at least 1", 1)
-    seed = whole(seed, "seed", "a whole number of at least 0", 0)
+    seed = check_seed(seed)
     begun = time.perf_counter()
     finished: list[Run] = []
     for batch in _batches(known, spec, range(seed, seed + runs), executor):
@@ -206,7 +207,6 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
 
 def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
     """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop."""
-    require(seed >= 0, "seed", "a whole number of at least 0", seed)
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
     engine.prepare(sampler)

@@ -137,7 +137,8 @@ def make_spec(
         raise InvalidSpec(
             "sigma_max must be given with bound gaussian-paper: the largest standard deviation an arm may have"
         )
-    if epsilon is None and goal == "budget" and isinstance(exploration, str):
+    chosen = epsilon is not None
+    if not chosen and goal == "budget" and isinstance(exploration, str):
         epsilon = DEFAULT_EPSILON
     if epsilon is not None:
         epsilon = number(epsilon, "epsilon", "a finite number of at least 0", lambda value: value >= 0.0)
@@ -165,7 +166,7 @@ def make_spec(
         returned=returned,  # type: ignore[arg-type]
         warnings=(),
     )
-    return _with_warnings(spec)
+    return _with_warnings(spec) if chosen else spec
 
 
 def _with_warnings(spec: Spec) -> Spec:
@@ -216,9 +217,9 @@ def check_exploration(
     """The constant a of the fixed-budget width, by name or by value."""
     module = bound_module("budget")
     if isinstance(exploration, str):
-        name = known_name(exploration, list(module.DENOMINATORS), "exploration")
+        name = known_name(exploration, list(module.DENOMINATORS), "exploration, unless it is a number,")
         assert epsilon is not None
-        return float(module.exploration(name, arm_count, budget, epsilon / span))
+        exploration = float(module.exploration(name, arm_count, budget, epsilon / span))
     allowed = f"a finite number of at least 0, or one of {', '.join(module.DENOMINATORS)}"
     return number(exploration, "exploration", allowed, lambda value: value >= 0.0)
 
@@ -228,6 +229,11 @@ def number(value: Any, what: str, allowed: str, test: Any) -> float:
     usable = isinstance(value, Real) and not isinstance(value, bool)
     require(usable and math.isfinite(float(value)) and test(float(value)), what, allowed, value)
     return float(value)
+
+
+def check_seed(seed: Any) -> int:
+    """A seed that a generator accepts."""
+    return whole(seed, "seed", "a whole number of at least 0", 0)
 
 
 def whole(value: Any, what: str, allowed: str, least: int) -> int:

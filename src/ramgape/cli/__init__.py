@@ -1,0 +1,69 @@
+"""The command `ramgape`: parse, call, show.
+
+    simulate, demo, listing   one command each
+    guard                     errors, warnings and interrupts, as lines on stderr and exit codes
+    terminal                  where text goes, and what is shown while something runs
+    words                     numbers as they are typed
+    workers                   processes that share the runs
+    pictures                  files with figures
+    summary                   many runs as a table
+
+What takes long to import (NumPy, Numba, rich, matplotlib) is imported inside the commands, so that help is there at
+once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ramgape.cli import demo, listing, simulate
+from ramgape.cli.guard import Commands, prepare_streams
+
+__all__ = ["app", "main"]
+
+EPILOG = """\
+Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted (Ctrl-C).
+Results go to stdout; progress, warnings and errors to stderr."""
+
+app = typer.Typer(
+    name="ramgape",
+    cls=Commands,
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+app.command("demo")(demo.demo)
+app.command("simulate")(simulate.simulate)
+app.command("list")(listing.show_list)
+
+
+def main() -> None:
+    """The console script."""
+    prepare_streams()
+    app()
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        from ramgape import __version__
+
+        typer.echo(f"ramgape {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Find the options with the best trade-offs between mean reward and risk, with few noisy trials and a certificate.
+
+    New here? Try [bold]ramgape demo[/bold], then [bold]ramgape simulate paper:46 --epsilon 0.02[/bold].
+    """

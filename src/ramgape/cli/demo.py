@@ -1,0 +1,154 @@
+"""`ramgape demo`: a whole search on a small story, with a live view, a verdict and a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ramgape.cli.guard import INTERRUPTED
+from ramgape.cli.pictures import check_picture, write_picture
+from ramgape.cli.terminal import READY, is_watched, messages, output, state, waiting
+from ramgape.cli.words import number
+from ramgape.errors import MissingExtra
+from ramgape.spec import check_seed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import RenderableType
+
+    from ramgape.identification import Progress
+
+HOURS = 48.0
+EPSILON = 0.5
+
+# Times of delivery are Beta distributed, times 48 hours.
+COURIERS = {
+    "Steady Snail": (35.0, 12.0),
+    "City Bikes": (7.5, 7.5),
+    "Night Train": (1.4, 2.7),
+    "Fast Fox": (0.15, 0.64),
+    "Old Van": (1.4, 0.27),
+    "Lucky Box": (0.55, 0.36),
+    "Parcel Pete": (1.3, 0.6),
+    "Coin Flip": (0.18, 0.23),
+}
+
+STORY = (
+    "Eight couriers could carry your parcels. A parcel takes from 0 to 48 hours; you want it soon, on average, and you "
+    "want to rely on it. The couriers worth keeping are those that no other one beats in both. ramgape sends trial "
+    "parcels, each with the courier that tells most, until its answer is right with probability 0.95."
+)
+
+NEXT = """\
+Try next:
+  ramgape simulate paper:46 --epsilon 0.02
+      one search on an instance of the paper, whose truth is known
+  ramgape simulate paper:46 --epsilon 0.05 --budget 2e4 --runs 100
+      how good are a hundred answers that may cost 20,000 pulls each?
+  ramgape list instances
+      more instances, and how to write your own"""
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="Where the picture goes (.png, .svg, .pdf).")
+    ] = Path("ramgape-demo.png"),
+    seed: Annotated[str, typer.Option(metavar="SEED", help="Another seed, other parcels.")] = "0",
+) -> None:
+    """Watch a search on a small story: which of eight couriers are worth keeping? Takes some seconds.
+
+    Prints the verdict and writes a picture into the current folder.
+    """
+    first = check_seed(number(seed, "seed"))
+    missing = None
+    try:
+        check_picture(out, "out")
+    except MissingExtra as error:
+        missing = str(error)
+    console = output()
+    console.print(f"{STORY}\n")
+    depot = Depot()
+    with depot.watched():
+        from ramgape.display import list_names
+        from ramgape.identification import identify
+
+        result = identify(
+            depot.send,
+            list(COURIERS),
+            reward_range=(0.0, HOURS),
+            direction="minimize",
+            epsilon=EPSILON,
+            seed=first,
+            callback=depot.notice,
+        )
+    console.print(result)
+    ranked = sorted(result.front, key=lambda courier: result.arm(courier).risk)
+    if result.stopped == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+    console.print(f"\nKeep {list_names(ranked)}, from the most reliable to the fastest: the others are beaten in both.")
+    if missing is None:
+        with waiting("drawing"):
+            write_picture(result, out, "out")
+        console.print(f"\nThe picture is in {out}.", soft_wrap=True)
+    else:
+        console.print(f"\nNo picture: {missing}", markup=False, soft_wrap=True)
+    console.print(f"\n{NEXT}")
+
+
+class Depot:
+    """Sends parcels and keeps count, for the live view alone: the search keeps its own books."""
+
+    def __init__(self) -> None:
+        self.parcels = dict.fromkeys(COURIERS, 0)
+        self.hours = dict.fromkeys(COURIERS, 0.0)
+        self.squares = dict.fromkeys(COURIERS, 0.0)
+        self.progress: Progress | None = None
+
+    def send(self, courier: str, rng: np.random.Generator) -> float:
+        """One parcel; the hours it took. This is all that ramgape asks of you."""
+        hours = HOURS * float(rng.beta(*COURIERS[courier]))
+        self.parcels[courier] += 1
+        self.hours[courier] += hours
+        self.squares[courier] += hours * hours
+        return hours
+
+    def notice(self, progress: Progress) -> None:
+        """Where the search stands."""
+        self.progress = progress
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """The live view, if somebody is there to see it."""
+        if not is_watched():
+            yield
+            return
+        from rich.live import Live
+
+        with Live(get_renderable=self.view, console=messages(), refresh_per_second=8, transient=True):
+            yield
+
+    def view(self) -> RenderableType:
+        """The couriers, and how many parcels each has got."""
+        from rich import box
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        table.add_column("courier")
+        for heading in ("parcels", "hours", "give or take"):
+            table.add_column(heading, justify="right", min_width=7)
+        table.add_column("share of the parcels")
+        total = max(sum(self.parcels.values()), 1)
+        for courier, parcels in self.parcels.items():
+            mean = self.hours[courier] / max(parcels, 1)
+            spread = math.sqrt(max(self.squares[courier] / max(parcels, 1) - mean**2, 0.0))
+            bar = ProgressBar(total=total, completed=parcels, width=30)
+            table.add_row(courier, f"{parcels:,}", f"{mean:.1f}", f"{spread:.1f}", bar)
+        words = READY if self.progress is None else state(self.progress, budget=False)
+        return Group(table, "", words)

@@ -1,0 +1,176 @@
+"""`ramgape list`: the names that the other commands take, and what they mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ramgape.bounds import AUTOMATIC, BOUNDS
+from ramgape.cli.terminal import output
+from ramgape.errors import known_name
+from ramgape.policies import POLICIES
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+FILE_EXAMPLE = """\
+{"reward_range": [0, 1], "arms": [
+  {"name": "A", "distribution": "beta", "a": 2.0, "b": 3.0},
+  {"name": "B", "distribution": "bernoulli", "p": 0.4},
+  {"name": "C", "distribution": "uniform", "low": 0.2, "high": 0.9},
+  {"name": "D", "distribution": "data", "values": [0.1, 0.4, 0.3]}]}"""
+
+# What the paper does with its instances, by the first name of each group.
+PAPER_USES = {
+    "paper:1": "Experiments 1 and 2",
+    "paper:exp3": "Experiment 3",
+    "paper:exp4": "Experiment 4",
+    "paper-gaussian:1": "the same instances with Gaussian arms",
+}
+
+
+def show_list(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="policies, bounds or instances.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """List the policies, bounds or instances that can be simulated, and what they mean.
+
+    [bold]ramgape list policies[/bold]
+    """
+    describe, show = LISTS[known_name(what, LISTS, "what to list")]
+    if as_json:
+        from ramgape.result import SCHEMA_VERSION
+
+        typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **describe()}, indent=2))
+    else:
+        show()
+
+
+def describe_policies() -> dict[str, Any]:
+    """The sampling rules."""
+    rows = [
+        {"name": name, "paper_goals": list(policy.paper_goals), "meaning": policy.meaning}
+        for name, policy in POLICIES.items()
+    ]
+    return {"policies": rows}
+
+
+def describe_bounds() -> dict[str, Any]:
+    """The bounds, and what `auto` stands for."""
+    rows = [
+        {
+            "name": name,
+            "noises": list(bound.noises),
+            "risks": list(bound.risks),
+            "goals": list(bound.goals),
+            "narrows": bound.narrows,
+            "meaning": bound.meaning,
+        }
+        for name, bound in BOUNDS.items()
+    ]
+    automatic = [
+        {"noise": noise, "risk": risk, "goal": goal, "bound": bound} for (noise, risk, goal), bound in AUTOMATIC.items()
+    ]
+    return {"bounds": rows, "auto": automatic}
+
+
+def describe_instances() -> dict[str, Any]:
+    """The built-in instances."""
+    from ramgape.instances import instance_names, load_instance
+
+    rows = [
+        {
+            "name": instance.name,
+            "arms": len(instance.names),
+            "noise": instance.noise,
+            "reward_range": None if instance.reward_range is None else list(instance.reward_range),
+            "sigma_max": instance.sigma_max,
+        }
+        for instance in map(load_instance, instance_names())
+    ]
+    return {"instances": rows}
+
+
+def show_policies() -> None:
+    """One row per rule."""
+    rows = [(name, policy.meaning, " and ".join(policy.paper_goals)) for name, policy in POLICIES.items()]
+    console = output()
+    console.print(new_table(("policy", "each round it pulls", "goals in the paper"), rows))
+    console.print(
+        "\nAny policy runs with any goal. One that was not made for a fixed confidence may never stop by itself; "
+        "--max-pulls ends it."
+    )
+
+
+def show_bounds() -> None:
+    """One row per bound, and one per case of `auto`."""
+    rows = [(name, serves(bound.noises, bound.risks, bound.goals), bound.meaning) for name, bound in BOUNDS.items()]
+    console = output()
+    console.print(new_table(("bound", "serves", "meaning"), rows, leading=1))
+    console.print("\nauto, which is the default, stands for the tightest of those that serve:\n")
+    chosen = [(f"{noise} rewards, {risk}, fixed {goal}", bound) for (noise, risk, goal), bound in AUTOMATIC.items()]
+    console.print(new_table(("for", "auto is"), chosen))
+
+
+def serves(noises: Iterable[str], risks: Iterable[str], goals: Iterable[str]) -> str:
+    """What a bound is for, in three lines."""
+    return f"{' or '.join(noises)} rewards\n{' or '.join(risks)}\nfixed {' or '.join(goals)}"
+
+
+def show_instances() -> None:
+    """One row per group of instances, and how to write one's own."""
+    from ramgape.instances import load_instance
+
+    rows = []
+    for names in groups():
+        instance = load_instance(names[0])
+        name = names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}"
+        if instance.reward_range is None:
+            rewards = f"Gaussian, sigma_max {instance.sigma_max:.4g}"
+        else:
+            low, high = instance.reward_range
+            rewards = f"Beta, in [{low:g}, {high:g}]"
+        rows.append((name, str(len(instance.names)), rewards, PAPER_USES.get(names[0], "")))
+    console = output()
+    console.print(new_table(("instance", "arms", "rewards", "in the paper"), rows))
+    console.print("\nYour own is a JSON file: ramgape simulate mine.json, where mine.json holds\n")
+    console.print(FILE_EXAMPLE, markup=False)
+    console.print(
+        '\nor, for Gaussian rewards, "noise": "gaussian" and "sigma_max" in place of "reward_range", and arms with '
+        '"mean" and "variance".'
+    )
+
+
+def groups() -> list[list[str]]:
+    """The names of the instances; those that are merely numbered stand together."""
+    from ramgape.instances import instance_names
+
+    found: dict[str, list[str]] = {}
+    for name in instance_names():
+        family, key = name.split(":")
+        found.setdefault(family if key.isdecimal() else name, []).append(name)
+    return list(found.values())
+
+
+def new_table(headings: Iterable[str], rows: Iterable[tuple[str, ...]], leading: int = 0) -> Table:
+    """A table whose first column stands out; `leading` lines are left between its rows."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), leading=leading)
+    for column, heading in enumerate(headings):
+        first = column == 0
+        table.add_column(heading, style="bold cyan" if first else "", no_wrap=first)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], None]]] = {
+    "policies": (describe_policies, show_policies),
+    "bounds": (describe_bounds, show_bounds),
+    "instances": (describe_instances, show_instances),
+}

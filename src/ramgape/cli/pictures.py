@@ -1,0 +1,34 @@
+"""Files with figures."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ramgape.errors import InvalidSpec, MissingExtra, require
+
+if TYPE_CHECKING:
+    from ramgape.result import Result
+
+
+def check_picture(path: Path, what: str) -> None:
+    """Complain about a picture that cannot be written, before anything is computed for it."""
+    require(path.parent.is_dir(), what, "in a folder that exists", str(path))
+    require(not path.is_dir(), what, "a file, not a folder", str(path))
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtra('matplotlib must be installed for pictures: pip install "ramgape[plot]"')
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    endings = sorted(FigureCanvasBase.get_supported_filetypes())
+    allowed = f"a file that ends in one of .{', .'.join(endings)}"
+    require(path.suffix.lower().removeprefix(".") in endings, what, allowed, str(path))
+
+
+def write_picture(result: Result, path: Path, what: str) -> None:
+    """Draw a result into a file."""
+    try:
+        result.save_plot(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidSpec(f"{what} must be a file that can be written, got {str(path)!r}: {reason}") from None

@@ -1,0 +1,170 @@
+"""`ramgape simulate`: one or many searches of an instance whose truth is known."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from ramgape.cli.guard import INTERRUPTED, tell, warnings_told
+from ramgape.cli.pictures import check_picture, write_picture
+from ramgape.cli.terminal import count_runs, output, waiting, watching_run, watching_runs
+from ramgape.cli.words import number, number_or_name
+from ramgape.errors import RamgapeWarning
+from ramgape.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options, check_seed, whole
+
+if TYPE_CHECKING:
+    from ramgape.result import Result
+    from ramgape.simulation import Replication
+
+GOAL, RISK, METHOD, RUNS, OUTPUT = "What to ask for", "What counts as risk", "How to search", "Runs", "Output"
+
+
+def option(panel: str, metavar: str, text: str) -> Any:
+    """An option with a value."""
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
+
+
+INSTANCE = (
+    "A built-in instance such as paper:46, paper-gaussian:3 or paper:exp3, or a JSON file (ramgape list instances)."
+)
+EPSILON = f"Tolerance in mean and in risk; 0 asks for the exact Pareto set. Unless given: {DEFAULT_EPSILON}."
+DELTA = f"Accepted probability of a wrong answer. Unless given: {DEFAULT_DELTA}."
+BUDGET = "Spend exactly this many pulls and return the best guess; in place of --delta."
+RHO = "Weight of the mean in the risk, which is alpha (variance - rho mean)."
+ALPHA = "Scale of the risk. Unless given: 1 / (3 reward range + rho)."
+RETURNED = "With --budget: the set of the last round, or of the round of smallest-doubt."
+SIGMA_MAX = "For Gaussian rewards: the largest standard deviation an arm may have. Unless given: the instance's own."
+SEED = "Seed of the first run; run r has SEED + r, and can be repeated alone with that."
+JOBS = "Processes that share the runs; 0: one for each core. The numbers do not depend on it."
+PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
+
+Text = str | None  # not given, or as it was typed
+
+
+def simulate(
+    instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
+    epsilon: Annotated[Text, option(GOAL, "NUMBER", EPSILON)] = None,
+    delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
+    budget: Annotated[Text, option(GOAL, "PULLS", BUDGET)] = None,
+    max_pulls: Annotated[
+        str, option(GOAL, "PULLS", "Give up, undecided, after this many pulls.")
+    ] = f"{DEFAULT_MAX_PULLS:_}",
+    rho: Annotated[str, option(RISK, "NUMBER", RHO)] = str(DEFAULT_RHO),
+    alpha: Annotated[Text, option(RISK, "NUMBER", ALPHA)] = None,
+    direction: Annotated[str, option(RISK, "NAME", "maximize rewards, or minimize costs.")] = "maximize",
+    policy: Annotated[str, option(METHOD, "NAME", "Which arm is pulled next (ramgape list policies).")] = "ramgape",
+    bound: Annotated[
+        str, option(METHOD, "NAME", "How wide the confidence intervals are (ramgape list bounds).")
+    ] = "auto",
+    exploration: Annotated[
+        str, option(METHOD, "A", "With --budget: theorem, sharp, or the constant itself.")
+    ] = "theorem",
+    returned: Annotated[str, option(METHOD, "NAME", RETURNED)] = "last",
+    sigma_max: Annotated[Text, option(METHOD, "NUMBER", SIGMA_MAX)] = None,
+    initial_pulls: Annotated[str, option(METHOD, "PULLS", "Pulls of every arm before the policy decides.")] = "2",
+    runs: Annotated[str, option(RUNS, "COUNT", "Independent repetitions.")] = "1",
+    seed: Annotated[str, option(RUNS, "SEED", SEED)] = "0",
+    jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of a table.", rich_help_panel=OUTPUT)
+    ] = False,
+    plot: Annotated[Path | None, option(OUTPUT, "FILE", PLOT)] = None,
+) -> None:
+    """Search an instance whose truth is known, once or many times, and compare the answer with the truth.
+
+    [bold]ramgape simulate paper:46 --epsilon 0.02[/bold]
+    one search that goes on until its answer is right with probability 0.95
+
+    [bold]ramgape simulate paper:46 --epsilon 0.05 --budget 2e4 --runs 100 --jobs 0[/bold]
+    a hundred searches of 20,000 pulls each, on all cores: how often are they wrong?
+
+    Numbers may be written as 20000, 20_000 or 2e4. Ctrl-C ends a single run early
+    and shows what it has found so far; with --json or several runs it prints nothing.
+
+    Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
+    """
+    first = check_seed(number(seed, "seed"))
+    count = whole(number(runs, "runs"), "runs", "a whole number of at least 1", 1)
+    processes = whole(number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+    if plot is not None:
+        check_picture(plot, "plot")
+    given: dict[str, Any] = {
+        "epsilon": number(epsilon, "epsilon"),
+        "delta": number(delta, "delta"),
+        "budget": number(budget, "budget"),
+        "max_pulls": number(max_pulls, "max_pulls"),
+        "rho": number(rho, "rho"),
+        "alpha": number(alpha, "alpha"),
+        "direction": direction,
+        "policy": policy,
+        "bound": bound,
+        "exploration": number_or_name(exploration),
+        "returned": returned,
+        "sigma_max": number(sigma_max, "sigma_max"),
+        "initial_pulls": number(initial_pulls, "initial_pulls"),
+    }
+    # What was not given is the library's to decide.
+    options = cast(Options, {name: value for name, value in given.items() if value is not None})
+    result = None
+    if as_json or count > 1:
+        replication = run_many(instance, count, first, processes, options)
+        if as_json:
+            typer.echo(json.dumps(replication.to_dict(), indent=2, allow_nan=False))
+        else:
+            from ramgape.cli.summary import Summary
+
+            output().print(Summary(replication))
+    else:
+        result = run_once(instance, first, options)
+        output().print(result)
+        if result.stopped == "interrupted":
+            raise typer.Exit(INTERRUPTED)
+    if plot is not None:
+        draw(instance, first, options, result, plot)
+
+
+def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -> Replication:
+    """All runs, with a bar over them; an interrupt says how far it came."""
+    finished = 0
+    try:
+        with watching_runs(runs) as show:
+            from ramgape.cli.workers import workers
+            from ramgape.simulation import replicate
+
+            def count(number: int) -> None:
+                nonlocal finished
+                finished = number
+                if show is not None:
+                    show(number)
+
+            with workers(jobs, runs) as executor:
+                return replicate(instance, runs=runs, seed=seed, executor=executor, callback=count, **options)
+    except KeyboardInterrupt:
+        hint = f"; --runs {finished} would show so many" if finished else ""
+        raise KeyboardInterrupt(f"after {count_runs(finished, runs)}{hint}") from None
+
+
+def run_once(instance: str, seed: int, options: Options) -> Result:
+    """One run, with a live line on its doubt; a warning told on stderr is not told again with the result."""
+    with watching_run(budget="budget" in options) as show, warnings_told() as told:
+        import ramgape
+
+        result = ramgape.simulate(instance, seed=seed, callback=show, **options)
+    return replace(result, warnings=tuple(warning for warning in result.warnings if warning not in told))
+
+
+def draw(instance: str, seed: int, options: Options, result: Result | None, path: Path) -> None:
+    """The picture of the first run, which is repeated if only its numbers were kept."""
+    with waiting("drawing"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RamgapeWarning)
+        if result is None:
+            import ramgape
+
+            result = ramgape.simulate(instance, seed=seed, **options)
+        write_picture(result, path, "plot")
+    tell("written", str(path), "bold")

@@ -1,0 +1,702 @@
+"""The command line: what scripts rely on, what people see, and what happens when something is wrong."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+import ramgape
+from ramgape import simulation
+from ramgape.bounds import AUTOMATIC, BOUNDS
+from ramgape.cli import app, demo, guard, listing, pictures, simulate, terminal, workers
+from ramgape.cli.summary import Summary, facts
+from ramgape.identification import Progress
+from ramgape.policies import POLICIES
+from ramgape.simulation import Replication
+
+CONTRACT = {
+    "schema_version": int,
+    "versions": dict,
+    "instance": str,
+    "policy": str,
+    "bound": str,
+    "goal": dict,
+    "rho": float,
+    "true_front": list,
+    "runs": list,
+    "mean_samples": float,
+    "mean_samples_stderr": float,
+    "error_rate": float,
+    "error_interval": list,
+    "undecided_rate": float,
+    "seconds": float,
+    "ns_per_pull": float,
+}
+RUN = {
+    "seed": int,
+    "samples": int,
+    "front": list,
+    "stopped": str,
+    "pulls": dict,
+    "regret": float,
+    "exact": bool,
+    "eps_correct": bool,
+}
+SEARCH = ("simulate", "paper:46", "--epsilon", "0.02", "--bound", "hoeffding")
+NO_SIGNALS = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals and signals are those of POSIX")
+
+
+# Terminals of 80 columns without colours, whatever the one is that runs the tests.
+PLAIN: dict[str, str | None] = {
+    "COLUMNS": "80",
+    "FORCE_COLOR": None,
+    "GITHUB_ACTIONS": None,
+    "PYTHONIOENCODING": "utf-8",
+    "TERMINAL_WIDTH": None,
+    "TTY_COMPATIBLE": None,
+    "_TYPER_FORCE_DISABLE_TERMINAL": "1",
+}
+
+
+def environment(**changes: str | None) -> dict[str, str]:
+    """The environment of a process of its own."""
+    wanted = {**os.environ, **PLAIN, **changes}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def call(*arguments: str) -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(app, list(arguments), env=PLAIN)
+
+
+def call_json(*arguments: str) -> dict[str, Any]:
+    """What the command prints with --json, and nothing else."""
+    result = call(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    printed: dict[str, Any] = json.loads(result.stdout)
+    return printed
+
+
+def complaint(*arguments: str) -> str:
+    """The one line on stderr, of a call that must be refused."""
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").strip()
+
+
+def start(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, perhaps with another environment."""
+    command = [sys.executable, "-m", "ramgape", *arguments]
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=300, check=False, env=environment(**changes)
+    )
+
+
+def without_times(printed: dict[str, Any]) -> dict[str, Any]:
+    """What must be the same whenever and however it was computed."""
+    runs = [{key: value for key, value in run.items() if key != "seconds"} for run in printed["runs"]]
+    rest = {key: value for key, value in printed.items() if key not in ("seconds", "ns_per_pull", "runs")}
+    return {**rest, "runs": runs}
+
+
+# ------------------------------------------------------------------------------ simulate --json
+
+
+def test_the_object_has_the_promised_keys_and_types() -> None:
+    finished = start(*SEARCH, "--runs", "3", "--json")
+    assert finished.returncode == 0
+    assert finished.stderr == ""
+    printed = json.loads(finished.stdout)
+    assert {key: type(printed[key]) for key in CONTRACT} == CONTRACT
+    assert printed["goal"] == {"kind": "confidence", "epsilon": 0.02, "delta": 0.05, "budget": None}
+    assert (printed["instance"], printed["policy"], printed["bound"]) == ("paper:46", "ramgape", "hoeffding")
+    assert printed["versions"]["ramgape"] == ramgape.__version__
+    assert [run["seed"] for run in printed["runs"]] == [0, 1, 2]
+    names = list(ramgape.load_instance("paper:46").names)
+    for run in printed["runs"]:
+        assert {key: type(run[key]) for key in RUN} == RUN
+        assert run["stopped"] == "confidence"
+        assert list(run["pulls"]) == names
+        assert sum(run["pulls"].values()) == run["samples"]
+    samples = [run["samples"] for run in printed["runs"]]
+    assert printed["mean_samples"] == pytest.approx(sum(samples) / 3)
+    assert printed["undecided_rate"] == 0.0
+    low, high = printed["error_interval"]
+    assert 0.0 <= low <= printed["error_rate"] <= high <= 1.0
+
+
+def test_the_numbers_are_the_library_s() -> None:
+    printed = call_json(*SEARCH, "--runs", "2", "--seed", "5", "--rho", "0.1", "--alpha", "0.25", "--delta", "0.1")
+    expected = simulation.replicate(
+        "paper:46", runs=2, seed=5, epsilon=0.02, delta=0.1, rho=0.1, alpha=0.25, bound="hoeffding"
+    )
+    assert without_times(printed) == without_times(json.loads(json.dumps(expected.to_dict())))
+
+
+def test_run_r_can_be_repeated_alone() -> None:
+    together = call_json(*SEARCH, "--runs", "3", "--seed", "7")
+    alone = call_json(*SEARCH, "--seed", "9")
+    assert without_times(together)["runs"][2] == without_times(alone)["runs"][0]
+    assert alone["mean_samples_stderr"] is None
+
+
+def test_processes_change_nothing() -> None:
+    one = call_json(*SEARCH, "--runs", "5", "--jobs", "1")
+    two = call_json(*SEARCH, "--runs", "5", "--jobs", "2")
+    assert without_times(one) == without_times(two)
+
+
+def test_a_cap_leaves_the_question_open() -> None:
+    printed = call_json(*SEARCH, "--max-pulls", "1e3", "--runs", "2")
+    assert [run["stopped"] for run in printed["runs"]] == ["cap", "cap"]
+    assert [run["samples"] for run in printed["runs"]] == [1000, 1000]
+    assert printed["undecided_rate"] == 1.0
+    assert printed["error_rate"] is None
+    assert printed["error_interval"] is None
+
+
+@pytest.mark.parametrize("written", ["2000", "2e3", "2_000", "2000.0"])
+def test_a_budget_is_spent_to_the_last_pull(written: str) -> None:
+    printed = call_json("simulate", "paper:46", "--budget", written, "--epsilon", "0.02")
+    assert printed["goal"] == {"kind": "budget", "epsilon": 0.02, "delta": None, "budget": 2000}
+    (run,) = printed["runs"]
+    assert (run["samples"], run["stopped"]) == (2000, "budget")
+
+
+def test_exploration_by_value_and_by_name() -> None:
+    budget = ("simulate", "paper:46", "--budget", "500", "--epsilon", "0.02", "--exploration")
+    assert call_json(*budget, "0.5")["exploration"] == 0.5
+    assert call_json(*budget, "sharp")["exploration"] > call_json(*budget, "theorem")["exploration"]
+
+
+def test_the_other_options_reach_the_search() -> None:
+    printed = call_json(
+        "simulate", "paper-gaussian:3", "--epsilon", "0.1", "--sigma-max", "0.5", "--initial-pulls", "4",
+        "--max-pulls", "40", "--direction", "minimize", "--policy", "round-robin",
+    )  # fmt: skip
+    assert (printed["bound"], printed["policy"]) == ("gaussian-paper", "round-robin")
+    assert set(printed["runs"][0]["pulls"].values()) == {4}
+    instance = ramgape.load_instance("paper-gaussian:3")
+    assert instance.names[int(instance.means.argmin())] in printed["true_front"]
+
+
+def test_an_instance_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    arms = [
+        {"name": "sure", "distribution": "uniform", "low": 0.4, "high": 0.6},
+        {"name": "Ä 日本", "distribution": "bernoulli", "p": 0.3},
+    ]
+    file.write_text(json.dumps({"reward_range": [0, 1], "arms": arms}), encoding="utf-8")
+    printed = call_json("simulate", str(file), "--epsilon", "0.05")
+    assert (printed["instance"], printed["true_front"]) == ("mine", ["sure"])
+    assert set(printed["runs"][0]["pulls"]) == {"sure", "Ä 日本"}
+
+
+def test_a_warning_stays_out_of_stdout() -> None:
+    finished = start("simulate", "paper:46", "--runs", "2", "--json")
+    assert finished.returncode == 0
+    printed = json.loads(finished.stdout)
+    assert len(printed["warnings"]) == 1
+    assert finished.stderr == f"warning: {printed['warnings'][0]}\n"
+    assert "epsilon 0.1" in finished.stderr
+
+
+# ------------------------------------------------------------------------------ simulate, for people
+
+
+def test_one_run_shows_the_result() -> None:
+    result = call(*SEARCH)
+    expected = ramgape.simulate("paper:46", epsilon=0.02, bound="hoeffding", seed=0)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert f"Pareto set: {', '.join(expected.front)} ({len(expected.front)} of 10 arms)" in result.stdout
+    assert f"{expected.samples:,} pulls" in result.stdout
+    assert "certified" in result.stdout
+
+
+def test_one_run_tells_a_warning_once() -> None:
+    result = call("simulate", "paper:46")
+    assert result.stderr.startswith("warning: epsilon 0.1")
+    assert "arning" not in result.stdout
+
+
+def test_several_runs_show_a_summary() -> None:
+    result = call(*SEARCH, "--runs", "4")
+    replication = simulation.replicate("paper:46", runs=4, epsilon=0.02, bound="hoeffding")
+    assert result.exit_code == 0
+    assert "4 runs of ramgape, seeds 0 to 3" in result.stdout
+    assert f"{replication.mean_samples:,.0f}" in result.stdout
+    assert f"{replication.mean_samples_stderr:,.0f} (mean, standard error)" in result.stdout
+    assert f"{replication.errors} of 4 answers beyond epsilon" in result.stdout
+    (first,) = [line for line in result.stdout.splitlines() if line.split()[1:3] == ["1", "in"]]
+    average = sum(run.pulls["1"] for run in replication.runs) / 4
+    returned = sum("1" in run.front for run in replication.runs)
+    assert f"{returned} of 4" in first
+    assert f"{average:,.0f}" in first
+
+
+def shown(replication: Replication, width: int, encoding: str = "utf-8") -> str:
+    """A summary as a console of this width and encoding shows it."""
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = Console(file=file, width=width, force_terminal=False)
+    console.print(Summary(replication))
+    file.seek(0)
+    return file.read()
+
+
+def test_a_summary_fits_wide_and_narrow_terminals() -> None:
+    replication = simulation.replicate("paper:exp4", runs=2, budget=1000, epsilon=0.02)
+    for width in (60, 80, 120):
+        lines = shown(replication, width).splitlines()
+        assert max(map(len, lines)) <= width
+    assert "... and 50 more" in shown(replication, 80)
+    assert shown(replication, 80, encoding="ascii").isascii()
+
+
+def test_a_summary_knows_what_was_not_judged() -> None:
+    capped = simulation.replicate("paper:46", runs=2, epsilon=0.02, max_pulls=100)
+    said = dict(facts(capped, "+/-"))
+    assert said["Wrong"] == "unknown, since no run came to an answer"
+    assert said["Undecided"].startswith("2 of 2 runs")
+    assert said["Pulls"] == "100 in every run"
+    spent = dict(facts(simulation.replicate("paper:46", runs=2, budget=100, exploration=1.0), "+/-"))
+    assert "not exactly the true Pareto set" in spent["Wrong"]
+    assert "Undecided" not in spent
+
+
+def test_a_picture_of_the_first_run(tmp_path: Path) -> None:
+    one, many = tmp_path / "one.png", tmp_path / "many.png"
+    assert call(*SEARCH, "--plot", str(one)).exit_code == 0
+    result = call(*SEARCH, "--runs", "2", "--json", "--plot", str(many))
+    assert json.loads(result.stdout)["instance"] == "paper:46"
+    assert result.stderr == f"written: {many}\n"
+    assert one.read_bytes().startswith(b"\x89PNG")
+    assert one.read_bytes() == many.read_bytes()
+
+
+# ------------------------------------------------------------------------------ complaints
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--epsilon", "-1"), "epsilon must be a finite number of at least 0, got -1"),
+        (("--epsilon=-0.5",), "epsilon must be a finite number of at least 0, got -0.5"),
+        (("--epsilon", "nan"), "epsilon must be a finite number of at least 0, got nan"),
+        (("--epsilon", "inf"), "epsilon must be a finite number of at least 0, got inf"),
+        (("--epsilon", "small"), "epsilon must be a number, got 'small'"),
+        (("--delta", "-inf"), "delta must be between 0 and 1"),
+        (("--rho", "nan"), "rho must be"),
+        (("--alpha", "0"), "alpha must be"),
+        (("--sigma-max", "-1"), "sigma_max must be"),
+        (("--budget", "1.5"), "budget must be a whole number of at least 20"),
+        (("--budget", "nan"), "budget must be a whole number"),
+        (("--budget", "1e400"), "budget must be a whole number"),
+        (("--budget", "-5"), "budget must be a whole number"),
+        (("--budget", "many"), "budget must be a number, got 'many'"),
+        (("--budget", "100", "--delta", "0.1"), "max_pulls"),
+        (("--budget", "100", "--exploration", "-1"), "exploration must be"),
+        (("--budget", "100", "--exploration", "shrp"), "did you mean 'sharp'?"),
+        (("--budget", "100", "--returned", "first"), "returned must be"),
+        (("--budget", "100", "--bound", "paper"), "bound must be one that serves"),
+        (("--max-pulls", "3"), "max_pulls must be"),
+        (("--initial-pulls", "1"), "initial_pulls must be"),
+        (("--direction", "up"), "direction must be"),
+        (("--policy", "ramgap"), "did you mean 'ramgape'?"),
+        (("--bound", "hoefding"), "did you mean 'hoeffding'?"),
+        (("--runs", "0"), "runs must be a whole number of at least 1, got 0"),
+        (("--runs", "1.5"), "runs must be"),
+        (("--seed", "-1"), "seed must be a whole number of at least 0, got -1"),
+        (("--seed", "0.5"), "seed must be"),
+        (("--jobs", "-1"), "jobs must be a whole number of at least 0"),
+        (("--jobs", "nan"), "jobs must be"),
+        (("--plot", "picture.xyz"), "plot must be a file that ends in one of"),
+        (("--plot", "no/such/folder/picture.png"), "plot must be in a folder that exists"),
+    ],
+)
+@pytest.mark.parametrize("extra", [(), ("--json",)])
+def test_bad_values_reach_the_library_s_own_words(
+    arguments: tuple[str, ...], words: str, extra: tuple[str, ...]
+) -> None:
+    assert words in complaint("simulate", "paper:46", *arguments, *extra)
+
+
+def test_unknown_instances(tmp_path: Path) -> None:
+    assert "did you mean 'paper:46'?" in complaint("simulate", "papr:46")
+    assert "existing file" in complaint("simulate", str(tmp_path / "none.json"))
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"arms": [}', encoding="utf-8")
+    assert "line 1, column 11" in complaint("simulate", str(broken))
+
+
+def test_complaints_with_several_processes_leave_none_behind() -> None:
+    assert "epsilon must be" in complaint("simulate", "paper:46", "--epsilon", "-1", "--runs", "4", "--jobs", "2")
+
+
+@pytest.mark.parametrize("arguments", [("simulate",), ("simulate", "paper:46", "--colour"), ("simulat",), ("list",)])
+def test_bad_usage(arguments: tuple[str, ...]) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+
+
+def test_a_picture_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert 'pip install "ramgape[plot]"' in complaint(*SEARCH, "--plot", "picture.png")
+
+
+def test_a_picture_that_cannot_be_written(tmp_path: Path) -> None:
+    class Unwritable:
+        def save_plot(self, path: Path) -> None:
+            raise PermissionError(13, "Permission denied")
+
+    with pytest.raises(ramgape.InvalidSpec, match=r"can be written.*Permission denied"):
+        pictures.write_picture(Unwritable(), tmp_path / "picture.png", "plot")  # type: ignore[arg-type]
+    assert "a file, not a folder" in complaint(*SEARCH, "--plot", str(tmp_path))
+
+
+def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(simulation, "replicate", fail)
+    result = call(*SEARCH, "--json")
+    assert isinstance(result.exception, ZeroDivisionError)
+    assert result.exit_code == 1
+
+
+def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(simulation, "replicate", fail)
+    result = call(*SEARCH, "--json")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "error: [Errno 28] No space left on device\n"
+
+
+# ------------------------------------------------------------------------------ interrupts, pipes, encodings
+
+
+def test_an_interrupt_shows_what_one_run_has_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def impatient(budget: bool) -> Iterator[Callable[[Progress], None]]:
+        def interrupt(progress: Progress) -> None:
+            raise KeyboardInterrupt
+
+        yield interrupt
+
+    monkeypatch.setattr(simulate, "watching_run", impatient)
+    result = call("simulate", "paper:46", "--epsilon", "0")
+    assert result.exit_code == 130
+    assert "Stopped before the goal" in result.stdout
+    assert "interrupted; goal not reached" in result.stdout
+
+
+@pytest.mark.parametrize(("finished", "words"), [(0, "after 0 of 5 runs"), (3, "after 3 of 5 runs; --runs 3")])
+def test_an_interrupt_prints_nothing_partial_of_many_runs(
+    monkeypatch: pytest.MonkeyPatch, finished: int, words: str
+) -> None:
+    def interrupted(*arguments: object, callback: Callable[[int], object], **options: object) -> None:
+        if finished:
+            callback(finished)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulation, "replicate", interrupted)
+    for extra in ((), ("--json",)):
+        result = call(*SEARCH, "--runs", "5", *extra)
+        assert (result.exit_code, result.stdout) == (130, "")
+        assert result.stderr.startswith(f"interrupted: {words}")
+
+
+class AtTerminal:
+    """The command with a terminal as its stderr; a thread reads along, so that it is never held up."""
+
+    def __init__(self, *arguments: str) -> None:
+        import pty
+
+        self.seen = b""
+        self._news = threading.Condition()
+        self._controller, end = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ramgape", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=end,
+            env=environment(TERM="xterm", COLUMNS="120"),
+            text=True,
+        )
+        os.close(end)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                some = os.read(self._controller, 4096)
+            except OSError:  # how Linux says that the other end is closed
+                some = b""
+            with self._news:
+                self.seen += some
+                self._news.notify_all()
+            if not some:
+                return
+
+    def wait_for(self, words: bytes) -> None:
+        """Until these words have been shown."""
+        with self._news:
+            assert self._news.wait_for(lambda: words in self.seen, timeout=120), self.seen
+
+    def finish(self) -> str:
+        """All of its stdout."""
+        try:
+            stdout, _ = self.process.communicate(timeout=120)
+        finally:
+            self.process.kill()
+            self._reader.join()
+            os.close(self._controller)
+        return stdout
+
+
+@NO_SIGNALS
+def test_ctrl_c_at_a_terminal() -> None:
+    started = AtTerminal("simulate", "paper:exp4", "--epsilon", "1e-5", "--bound", "paper")
+    started.wait_for(b"ends below 1e-05")
+    started.process.send_signal(signal.SIGINT)
+    stdout = started.finish()
+    assert b"getting ready" in started.seen
+    assert started.process.returncode == 130
+    assert "Stopped before the goal" in stdout
+
+
+@NO_SIGNALS
+def test_progress_goes_to_a_terminal_and_json_to_stdout() -> None:
+    started = AtTerminal(*SEARCH, "--runs", "3", "--json")
+    printed = json.loads(started.finish())
+    assert started.process.returncode == 0
+    assert b"0 of 3 runs" in started.seen
+    assert b"3 of 3 runs" in started.seen
+    assert len(printed["runs"]) == 3
+
+
+@NO_SIGNALS
+@pytest.mark.parametrize("arguments", [("list", "policies"), ("list", "instances", "--json"), ("--help",)])
+def test_a_reader_that_goes_away(arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        command = [sys.executable, "-m", "ramgape", *arguments]
+        finished = subprocess.run(
+            command, stdout=writing, stderr=subprocess.PIPE, timeout=300, check=False, env=environment()
+        )
+    finally:
+        os.close(writing)
+    assert finished.stderr == b""
+
+
+def test_a_terminal_that_knows_few_letters(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    arms = [
+        {"name": "[red]日本", "distribution": "uniform", "low": 0.4, "high": 0.6},
+        {"name": "B", "distribution": "bernoulli", "p": 0.3},
+    ]
+    file.write_text(json.dumps({"reward_range": [0, 1], "arms": arms}), encoding="utf-8")
+    finished = start("simulate", str(file), "--epsilon", "0.05", "--runs", "2", PYTHONIOENCODING="ascii")
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.isascii()
+    assert "[red]\\u65e5\\u672c" in finished.stdout
+
+
+def test_streams_that_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    guard.prepare_streams()
+    streams: list[Any] = [sys.stdout, sys.stderr]
+    for stream in streams:
+        assert stream.write("nobody reads this")
+        stream.close()
+
+
+# ------------------------------------------------------------------------------ what is shown meanwhile
+
+
+def test_how_far_a_search_is() -> None:
+    assert terminal.fraction(Progress(250, 1000, 0.3, None), budget=True) == 0.25
+    assert terminal.fraction(Progress(250, 10**9, 0.04, 0.02), budget=False) == pytest.approx(0.25)
+    assert terminal.fraction(Progress(250, 10**9, 0.01, 0.02), budget=False) == 1.0
+    assert terminal.fraction(Progress(2, 10**9, float("inf"), 0.02), budget=False) == 2e-9
+    assert terminal.fraction(Progress(900, 1000, 0.2, 0.02), budget=False) == 0.9
+    assert terminal.fraction(Progress(250, 10**9, 0.04, 0.0), budget=False) is None
+    assert terminal.state(Progress(1250, 10**9, 0.04, 0.02), budget=False) == "1,250 pulls, doubt 0.04, ends below 0.02"
+    assert terminal.state(Progress(1250, 9999, 0.04, 0.02), budget=True) == "1,250 of 9,999 pulls"
+
+
+def test_displays_when_somebody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "is_watched", lambda: True)
+    for arguments in (
+        SEARCH,
+        (*SEARCH, "--runs", "2"),
+        ("simulate", "paper:46", "--budget", "1000", "--epsilon", "0.02"),
+    ):
+        result = call(*arguments)
+        assert result.exit_code == 0
+        assert "Pareto set" in result.stdout
+
+
+def test_workers_are_as_many_as_wanted() -> None:
+    assert workers.available_cores() >= 1
+    with workers.workers(jobs=8, runs=1) as executor:
+        assert executor is None
+    with workers.workers(jobs=2, runs=5) as executor:
+        assert executor is not None
+        assert executor.submit(os.getpid).result() != os.getpid()
+
+
+# ------------------------------------------------------------------------------ list, demo, version, help
+
+
+def test_list_policies() -> None:
+    printed = call_json("list", "policies")["policies"]
+    assert {row["name"]: (tuple(row["paper_goals"]), row["meaning"]) for row in printed} == {
+        name: (policy.paper_goals, policy.meaning) for name, policy in POLICIES.items()
+    }
+    table = call("list", "policies").stdout
+    assert all(name in table for name in POLICIES)
+
+
+def test_list_bounds() -> None:
+    printed = call_json("list", "bounds")
+    described = {
+        row["name"]: (tuple(row["noises"]), tuple(row["risks"]), tuple(row["goals"]), row["narrows"], row["meaning"])
+        for row in printed["bounds"]
+    }
+    assert described == {name: tuple(bound)[1:] for name, bound in BOUNDS.items()}
+    assert {(row["noise"], row["risk"], row["goal"]): row["bound"] for row in printed["auto"]} == AUTOMATIC
+    table = call("list", "bounds").stdout
+    assert all(name in table for name in [*BOUNDS, "auto"])
+
+
+def test_list_instances() -> None:
+    printed = call_json("list", "instances")["instances"]
+    assert [row["name"] for row in printed] == ramgape.instance_names()
+    first = next(row for row in printed if row["name"] == "paper:exp4")
+    assert first == {
+        "name": "paper:exp4", "arms": 100, "noise": "bounded", "reward_range": [0.0, 1.0], "sigma_max": None,
+    }  # fmt: skip
+    table = call("list", "instances").stdout
+    assert all(name in table for name in ("paper:1 ... paper:50", "paper:exp3", "paper-gaussian:50", "mine.json"))
+
+
+def test_the_example_of_an_instance_file_works(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(listing.FILE_EXAMPLE, encoding="utf-8")
+    assert ramgape.load_instance(file).names == ("A", "B", "C", "D")
+    assert listing.FILE_EXAMPLE in call("list", "instances").stdout
+
+
+def test_list_something_else() -> None:
+    assert "did you mean 'policies'?" in complaint("list", "policy")
+
+
+def test_the_demo_tells_and_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = call("demo")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "ramgape-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in tmp_path.iterdir()] == ["ramgape-demo.png"]
+    words = " ".join(result.stdout.split())
+    assert "Keep Steady Snail, City Bikes, Night Train, Fast Fox, from the most reliable to the fastest" in words
+    assert "ramgape-demo.png" in words
+    assert words.count(" ramgape simulate ") + words.count(" ramgape list ") == 3
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_the_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(demo, "EPSILON", 3.0)
+    result = call("demo", "--seed", "3")
+    assert result.exit_code == 0
+    assert 'No picture: matplotlib must be installed for pictures: pip install "ramgape[plot]"' in result.stdout
+    assert "Try next" in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_s_live_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "is_watched", lambda: True)
+    monkeypatch.setattr(demo, "EPSILON", 3.0)
+    assert call("demo", "--out", str(tmp_path / "picture.svg")).exit_code == 0
+    assert "<svg" in (tmp_path / "picture.svg").read_text(encoding="utf-8")
+    depot = demo.Depot()
+    console = Console(file=io.StringIO(), width=80, force_terminal=False)
+    console.print(depot.view())
+    generator = np.random.default_rng(0)
+    sent = [depot.send("Fast Fox", generator) for _ in range(100)]
+    depot.notice(Progress(100, 10**9, 1.25, 0.5))
+    console.print(depot.view())
+    assert isinstance(console.file, io.StringIO)
+    before, after = console.file.getvalue().split("getting ready")
+    assert "Fast Fox" in before
+    (row,) = [line.split() for line in after.splitlines() if line.startswith("Fast Fox")]
+    assert row[2:5] == ["100", f"{np.mean(sent):.1f}", f"{np.std(sent):.1f}"]
+    assert "doubt 1.25, ends below 0.5" in after
+
+
+def test_the_demo_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(depot: demo.Depot, progress: Progress) -> None:
+        if progress.samples == 1000:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo.Depot, "notice", interrupt)
+    result = call("demo", "--out", str(tmp_path / "picture.png"))
+    assert result.exit_code == 130
+    assert "after 1,000 pulls" in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_refuses_what_it_cannot_write(tmp_path: Path) -> None:
+    assert "out must be in a folder that exists" in complaint("demo", "--out", str(tmp_path / "none" / "picture.png"))
+    assert "seed must be" in complaint("demo", "--seed", "-1")
+
+
+def test_version() -> None:
+    assert call("--version").stdout == f"ramgape {ramgape.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("simulate",), ("demo",), ("list",)])
+def test_help(arguments: tuple[str, ...]) -> None:
+    result = call(*arguments, "--help")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    words = " ".join(result.stdout.split())
+    if arguments in ((), ("simulate",)):
+        assert "Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted" in words
+    if arguments == ("simulate",):
+        promised = "policy bound epsilon delta budget exploration rho runs seed jobs max-pulls json"
+        assert [name for name in promised.split() if f"--{name} " not in words] == []
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = ("numpy", "numba", "matplotlib", "scipy", "pandas")
+    script = f"import ramgape.cli, sys; print([name for name in {heavy} if name in sys.modules])"
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert finished.stdout == "[]\n"
