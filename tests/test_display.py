@@ -172,9 +172,7 @@ def test_an_arm_without_pulls_shows_dashes() -> None:
 
 
 def test_nothing_found_yet() -> None:
-    text = str(
-        make_result(make_arm("A", **NOT_PULLED), samples=0, certified_epsilon=None, certified_delta=None)
-    )
+    text = str(make_result(make_arm("A", **NOT_PULLED), samples=0, certified_epsilon=None, certified_delta=None))
     assert text.startswith("Pareto set: nothing yet (0 of 1 arm), after 0 pulls")
     assert "Certified" not in text
 
@@ -277,9 +275,7 @@ def test_console_does_not_interpret_names() -> None:
 
 def test_console_shows_verdicts_as_symbols_and_words() -> None:
     undecided = make_arm("U", verdict="undecided")
-    text = in_console(
-        make_result(make_arm("A"), make_arm("B", 0.2, 0.4, "out", dominated_by="A"), undecided), 120
-    )
+    text = in_console(make_result(make_arm("A"), make_arm("B", 0.2, 0.4, "out", dominated_by="A"), undecided), 120)
     assert re.search(r"A +✓ in +yes", text)
     assert re.search(r"B +× out +yes.* A +│", text)
     assert re.search(r"U +\? undecided \(out\) +no", text)

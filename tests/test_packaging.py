@@ -74,9 +74,7 @@ def test_source_archive_holds_what_a_developer_needs(built: Path) -> None:
     assert {"Makefile", "constraints.txt", "LICENSE", ".ci/run", "tests/test_packaging.py"} <= names
     for folder in ("benchmarks", "docs", "examples"):
         assert any(name.startswith(f"{folder}/") for name in names), folder
-    assert not [
-        name for name in names if re.search(r"(^|/)(\.venv|__pycache__|\.\w+_cache|\.git)(/|$)", name)
-    ]
+    assert not [name for name in names if re.search(r"(^|/)(\.venv|__pycache__|\.\w+_cache|\.git)(/|$)", name)]
 
 
 def test_installed_alone_it_works(wheel: Path, tmp_path: Path) -> None:

@@ -120,9 +120,7 @@ def test_axes_are_labelled_in_words_and_symbols() -> None:
 def test_the_figure_has_a_title_of_its_own() -> None:
     figure = make_result().plot().figure
     assert isinstance(figure, Figure)
-    assert (
-        figure.get_suptitle() == "Pareto set: 2 of 3 arms, after 400 pulls\ncertified: ε = 0.0413, δ = 0.05"
-    )
+    assert figure.get_suptitle() == "Pareto set: 2 of 3 arms, after 400 pulls\ncertified: ε = 0.0413, δ = 0.05"
     uncertain = make_result(certified_epsilon=None, certified_delta=None).plot().figure
     assert isinstance(uncertain, Figure)
     assert uncertain.get_suptitle().endswith("no guarantee: estimates only")
@@ -168,9 +166,7 @@ coordinates = st.integers(0, 6).map(float)
     st.lists(st.tuples(coordinates, coordinates), min_size=1, max_size=12),
     st.sampled_from(["maximize", "minimize"]),
 )
-def test_stairs_are_the_border_of_what_is_dominated(
-    points: list[tuple[float, float]], direction: Direction
-) -> None:
+def test_stairs_are_the_border_of_what_is_dominated(points: list[tuple[float, float]], direction: Direction) -> None:
     better = 1.0 if direction == "maximize" else -1.0
     corners = pareto_stairs(points, direction)
     outer = corners[::2]  # the others are the inner corners between them
@@ -250,9 +246,7 @@ def test_ticks_carry_their_whole_number(scale: float) -> None:
 def spread(number: int, returned: Sequence[int]) -> list[ArmReport]:
     """Arms scattered without any pattern that would suit the labels."""
     return [
-        make_arm(
-            f"arm {i}", (i * 0.618) % 1.0, (i * 0.7548) % 1.0, "in" if i in returned else "out", pulls=10
-        )
+        make_arm(f"arm {i}", (i * 0.618) % 1.0, (i * 0.7548) % 1.0, "in" if i in returned else "out", pulls=10)
         for i in range(number)
     ]
 

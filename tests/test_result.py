@@ -31,9 +31,7 @@ NOT_PULLED: dict[str, Any] = {
 }
 
 
-def make_arm(
-    name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict = "in", **others: Any
-) -> ArmReport:
+def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict = "in", **others: Any) -> ArmReport:
     """An arm with unremarkable numbers; name what matters."""
     values: dict[str, Any] = {
         "name": name,
@@ -91,9 +89,7 @@ def test_arm_is_found_by_name() -> None:
 
 def test_unknown_arm_gets_a_suggestion() -> None:
     result = make_result(make_arm("alpha"), make_arm("omega"))
-    with pytest.raises(
-        UnknownName, match=r"arm must be one of alpha, omega, got 'alhpa'; did you mean 'alpha'\?"
-    ):
+    with pytest.raises(UnknownName, match=r"arm must be one of alpha, omega, got 'alhpa'; did you mean 'alpha'\?"):
         result.arm("alhpa")
 
 
@@ -262,9 +258,7 @@ def test_missing_extras_say_how_to_get_them(
     monkeypatch: pytest.MonkeyPatch, module: str, extra: str, method: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(
-        MissingExtra, match=rf'{module} must be installed for this: pip install "ramgape\[{extra}\]"'
-    ):
+    with pytest.raises(MissingExtra, match=rf'{module} must be installed for this: pip install "ramgape\[{extra}\]"'):
         getattr(make_result(), method)()
 
 
@@ -281,7 +275,5 @@ def test_importing_results_loads_nothing_heavy() -> None:
     heavy = "{'numpy', 'numba', 'rich', 'matplotlib', 'pandas'}"
     program = f"import sys, ramgape.result; print(sorted({heavy} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(source)}
-    ran = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"

@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.bounds import AUTOMATIC, bound_module
 from ramgape.core.pareto import Floats, Mask, is_epsilon_cover, pareto_front, proved_tolerances, simple_regret
@@ -55,30 +56,45 @@ def find_answer(engine: Engine) -> Mask:
     return np.asarray(engine.arms[column] == 1)
 
 
+class Findings(NamedTuple):
+    """The returned set, and for each arm the smallest tolerance that is proved and the arm behind it."""
+
+    answer: Mask
+    tolerances: Floats
+    rivals: NDArray[np.int64]
+    proved: Mask  # the tolerance is below epsilon
+
+
+def weigh_evidence(engine: Engine, evidence: Evidence) -> Findings:
+    """What the boxes prove of the returned set; nothing before every arm has its initial pulls."""
+    answer, count = find_answer(engine), len(engine.arms)
+    tolerances, rivals = np.full(count, math.inf), np.zeros(count, dtype=np.int64)
+    if engine.search["ready"][0]:
+        boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
+        tolerances, rivals = proved_tolerances(answer, *boxes)
+    # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
+    proved = (tolerances < engine.problem["epsilon"][0]) & (evidence.bound is not None)
+    below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
+    scaled = tolerances * engine.spec.span
+    return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), rivals, np.asarray(proved))
+
+
 def conclude(
     engine: Engine, stopped: Stopped | None = None, seed: int | None = None, truth: Truth | None = None
 ) -> Result:
     """What a search has found, at this moment; `stopped` tells of an end that the engine does not know."""
     spec = engine.spec
     reason: Any = stopped or engine.stopped or "interrupted"
-    reached = reason in ("confidence", "budget")
-    answer, evidence = find_answer(engine), gather_evidence(engine)
-    ready = bool(engine.search["ready"][0])
-    count = len(spec.names)
-    tolerances, rivals = np.full(count, math.inf), np.zeros(count, dtype=np.int64)
-    if ready:
-        boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
-        tolerances, rivals = proved_tolerances(answer, *boxes)
-    tolerances = tolerances * spec.span
-    reports = tuple(_report(spec, engine, evidence, answer, tolerances, rivals, arm, ready) for arm in range(count))
+    evidence = gather_evidence(engine)
+    findings = weigh_evidence(engine, evidence)
     certified = None
-    if ready and evidence.bound is not None and math.isfinite(tolerances.max()):
-        certified = max(0.0, float(tolerances.max()))
+    if evidence.bound is not None and math.isfinite(findings.tolerances.max()):
+        certified = max(0.0, float(findings.tolerances.max()))
     return Result(
-        arms=reports,
-        front=tuple(name for name, inside in zip(spec.names, answer, strict=True) if inside),
+        arms=tuple(_report(engine, evidence, findings, arm) for arm in range(len(spec.names))),
+        front=tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside),
         stopped=reason,
-        goal_reached=reached,
+        goal_reached=reason in ("confidence", "budget"),
         guarantee=_guarantee(spec, reason, certified, evidence, engine.samples),
         certified_epsilon=certified,
         certified_delta=None if certified is None else evidence.delta,
@@ -99,20 +115,12 @@ def conclude(
     )
 
 
-def _report(
-    spec: Spec,
-    engine: Engine,
-    evidence: Evidence,
-    answer: Mask,
-    tolerances: Floats,
-    rivals: Any,
-    arm: int,
-    ready: bool,
-) -> ArmReport:
+def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) -> ArmReport:
     """One arm, in the user's units."""
-    row = evidence.arms[arm]
-    certified = bool(evidence.bound is not None and tolerances[arm] < (spec.epsilon or 0.0))
-    verdict: Verdict = "in" if answer[arm] else "out"
+    spec, row = engine.spec, evidence.arms[arm]
+    ready, returned = bool(engine.search["ready"][0]), bool(findings.answer[arm])
+    certified = bool(findings.proved[arm])
+    verdict: Verdict = "in" if returned else "out"
     if not ready or (spec.goal == "confidence" and not certified):
         verdict = "undecided"
     mean, mean_interval = _user_mean(spec, row["average"], row["mean_low"], row["mean_high"])
@@ -122,33 +130,37 @@ def _report(
         name=spec.names[arm],
         verdict=verdict,
         certified=certified,
-        dominated_by=None if answer[arm] or not ready else spec.names[_dominator(engine, answer, rivals, arm)],
+        dominated_by=None if returned or not ready else spec.names[_dominator(engine, findings, arm)],
         pulls=int(row["pulls"]),
         mean=mean,
         mean_interval=mean_interval,
         risk=risk[0],
         risk_interval=risk[1:],  # type: ignore[arg-type]
         variance=float(row["variance"]) * spec.span**2,
-        doubt=float(tolerances[arm]),
+        doubt=float(findings.tolerances[arm]),
     )
 
 
-def _dominator(engine: Engine, answer: Mask, rivals: Any, arm: int) -> int:
+def _dominator(engine: Engine, findings: Findings, arm: int) -> int:
     """The returned arm that dominates this one most clearly; the surest cover where none does empirically."""
-    table = engine.arms
-    lead = np.minimum(table["average"] - table["average"][arm], table["risk"][arm] - table["risk"])
-    lead = np.where(answer, lead, -math.inf)
-    return int(lead.argmax()) if lead.max() > 0.0 else int(rivals[arm])
+    means, risks = engine.arms["average"], engine.arms["risk"]
+    lead = np.where(findings.answer, np.minimum(means - means[arm], risks[arm] - risks), -math.inf)
+    return int(lead.argmax() if lead.max() > 0.0 else findings.rivals[arm])
 
 
 def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:
     """A mean and its interval, from the engine's scale to the user's."""
+    mean, low, high = (_user_reward(spec, float(value)) for value in values)
+    return mean, (min(low, high), max(low, high))
+
+
+def _user_reward(spec: Spec, value: float) -> float:
+    """A reward on the user's scale; one that is possible does not leave the range by a rounding error."""
     low, high = spec.reward_range or (0.0, 0.0)
-    if spec.direction == "minimize":
-        mean, upper, lower = (high - spec.span * float(value) for value in values)
-    else:
-        mean, lower, upper = (low + spec.span * float(value) for value in values)
-    return mean, (lower, upper)
+    reward = high - spec.span * value if spec.direction == "minimize" else low + spec.span * value
+    if spec.reward_range is not None and 0.0 <= value <= 1.0:
+        reward = min(max(reward, low), high)
+    return reward
 
 
 def _risk_shift(spec: Spec) -> float:
@@ -197,7 +209,7 @@ def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evid
 def _claim(epsilon: float, delta: float, assumption: str) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
     confidence = f"{1.0 - delta:.6g}"
-    if float(confidence) > 1.0 - delta:
+    if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
     claim = f"With probability at least {confidence}, for {assumption}: "
     if epsilon == 0.0:

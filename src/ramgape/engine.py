@@ -6,6 +6,7 @@ functions in the same order, so that the same rewards give the same bits.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -19,6 +20,7 @@ from ramgape.core.loop import advance
 from ramgape.core.rule import Rule
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import PROBLEM, Table, empty_search, empty_table, new_table
+from ramgape.distributions import LARGEST
 from ramgape.environments import Sampler
 from ramgape.errors import InvalidReward, require
 from ramgape.policies import policy_module
@@ -114,16 +116,15 @@ class Engine:
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
-        try:
-            value = float(reward)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            value = math.nan
-        usable = math.isfinite(value) and not isinstance(reward, str | bytes)
-        if self.spec.reward_range is None:
-            require(usable, "reward", "a finite number", reward, InvalidReward)
-        elif not (usable and self.spec.reward_range[0] <= value <= self.spec.reward_range[1]):
-            low, high = self.spec.reward_range
-            require(False, "reward", f"a number from {low:g} to {high:g}", reward, InvalidReward)
+        value = math.nan
+        # float() would read texts and buffers, too, and take the real part of some complex numbers.
+        if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
+            with contextlib.suppress(TypeError, ValueError, OverflowError):
+                value = float(reward)  # type: ignore[arg-type]
+        low, high = self.spec.reward_range or (-LARGEST, LARGEST)
+        if not low <= value <= high:  # also false for NaN
+            size = "a finite number" if self.spec.reward_range is None else "a number"
+            require(False, "reward", f"{size} from {low:g} to {high:g}", reward, InvalidReward)
         return value
 
     def prepare(self, sampler: Sampler) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -106,6 +107,7 @@ def identify(
         returned=returned,
     )
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
+    check_callback(callback)
     seed = None if seed is None else check_seed(seed)
     for warning in spec.warnings:
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
@@ -118,12 +120,18 @@ def identify(
             if callback is not None and callback(progress_of(engine)):
                 return conclude(engine, engine.stopped or "callback", seed)  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        return conclude(engine, "interrupted", seed)
+        return conclude(engine, engine.stopped or "interrupted", seed)  # type: ignore[arg-type]
     except Exception as error:
-        error.partial_result = conclude(engine, "error", seed)  # type: ignore[attr-defined]
-        error.add_note(f"ramgape: after {engine.samples} rewards; what they show is in this error's partial_result")
+        with contextlib.suppress(Exception):  # some exceptions refuse attributes; they must arrive all the same
+            error.partial_result = conclude(engine, "error", seed)  # type: ignore[attr-defined]
+            error.add_note(f"ramgape: after {engine.samples} rewards; what they show is in this error's partial_result")
         raise
     return conclude(engine, seed=seed)
+
+
+def check_callback(callback: object) -> None:
+    """Complain before the first pull rather than after it."""
+    require(callback is None or callable(callback), "callback", "a function of one argument", callback)
 
 
 def wants_generator(pull: Callable[..., float]) -> bool:

@@ -91,7 +91,7 @@ class Result:
     ...     certified_epsilon=0.05, certified_delta=0.05, samples=1500,
     ...     goal=Goal("confidence", epsilon=0.05, delta=0.05, budget=None), rho=1.0, alpha=0.25,
     ...     noise="bounded", reward_range=(0.0, 1.0), direction="maximize", policy="ramgape",
-    ...     bound="hoeffding",
+    ...     bound="hoeffding", interval_bound="hoeffding",
     ... )
     >>> result
     <Result: Pareto set: safe, bold (2 of 3 arms), after 1,500 pulls>

@@ -17,7 +17,7 @@ from ramgape.conclusion import conclude, find_answer, judge
 from ramgape.engine import Engine
 from ramgape.environments import Instance
 from ramgape.errors import RamgapeWarning
-from ramgape.identification import Callback, progress_of
+from ramgape.identification import Callback, check_callback, progress_of
 from ramgape.instances import load_instance
 from ramgape.intervals import clopper_pearson
 from ramgape.result import SCHEMA_VERSION, Goal, Result, versions
@@ -142,6 +142,7 @@ def simulate(
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
     seed = check_seed(seed)
+    check_callback(callback)
     warn(spec)
     engine = Engine(spec)
     stopped = None
@@ -151,7 +152,7 @@ def simulate(
                 stopped = engine.stopped or "callback"
                 break
     except KeyboardInterrupt:
-        stopped = "interrupted"
+        stopped = engine.stopped or "interrupted"
     return conclude(engine, stopped, seed, judge(known, spec, find_answer(engine)))  # type: ignore[arg-type]
 
 
@@ -174,6 +175,7 @@ def replicate(
     warn(spec)
     runs = whole(runs, "runs", "a whole number of at least 1", 1)
     seed = check_seed(seed)
+    check_callback(callback)
     begun = time.perf_counter()
     finished: list[Run] = []
     for batch in _batches(known, spec, range(seed, seed + runs), executor):

@@ -139,12 +139,13 @@ def make_spec(
         )
     chosen = epsilon is not None
     if not chosen and goal == "budget" and isinstance(exploration, str):
-        epsilon = DEFAULT_EPSILON
+        epsilon = DEFAULT_EPSILON * span
     if epsilon is not None:
         epsilon = number(epsilon, "epsilon", "a finite number of at least 0", lambda value: value >= 0.0)
+    exploration = check_exploration(exploration)
     constant = None
     if budget is not None:
-        constant = check_exploration(exploration, len(names), budget, epsilon, span)
+        constant = exploration_constant(exploration, len(names), budget, epsilon, span)
 
     spec = Spec(
         names=names,
@@ -204,31 +205,48 @@ def check_noise(noise: object, reward_range: Any) -> tuple[str, tuple[float, flo
         return noise, None
     allowed = "two finite numbers (low, high) with low < high, or noise='gaussian' in its place"
     try:
-        low, high = (float(end) for end in reward_range)
+        low, high = (as_float(end) for end in reward_range)
     except (TypeError, ValueError):
         low = high = math.nan
     require(math.isfinite(high - low) and low < high, "reward_range", allowed, reward_range)
     return noise, (low, high)
 
 
-def check_exploration(
+def check_exploration(exploration: float | str) -> float | str:
+    """How much a budget explores: by name or by value."""
+    names = bound_module("budget").DENOMINATORS
+    if isinstance(exploration, str):
+        return known_name(exploration, names, "exploration, unless it is a number,")
+    allowed = f"a finite number of at least 0, or one of {', '.join(names)}"
+    return number(exploration, "exploration", allowed, lambda value: value >= 0.0)
+
+
+def exploration_constant(
     exploration: float | str, arm_count: int, budget: int, epsilon: float | None, span: float
 ) -> float:
-    """The constant a of the fixed-budget width, by name or by value."""
-    module = bound_module("budget")
+    """The constant a of the fixed-budget width."""
     if isinstance(exploration, str):
-        name = known_name(exploration, list(module.DENOMINATORS), "exploration, unless it is a number,")
         assert epsilon is not None
-        exploration = float(module.exploration(name, arm_count, budget, epsilon / span))
-    allowed = f"a finite number of at least 0, or one of {', '.join(module.DENOMINATORS)}"
-    return number(exploration, "exploration", allowed, lambda value: value >= 0.0)
+        exploration = float(bound_module("budget").exploration(exploration, arm_count, budget, epsilon / span))
+        require(math.isfinite(exploration), "epsilon", "small enough for a finite exploration constant", epsilon)
+    return exploration
+
+
+def as_float(value: Any) -> float:
+    """A real number as a float; NaN for anything else, a bool and a number beyond all floats among them."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def number(value: Any, what: str, allowed: str, test: Any) -> float:
     """A finite float that passes a test."""
-    usable = isinstance(value, Real) and not isinstance(value, bool)
-    require(usable and math.isfinite(float(value)) and test(float(value)), what, allowed, value)
-    return float(value)
+    converted = as_float(value)
+    require(math.isfinite(converted) and test(converted), what, allowed, value)
+    return converted
 
 
 def check_seed(seed: Any) -> int:

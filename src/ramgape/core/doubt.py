@@ -159,15 +159,14 @@ def renew_threat(row, changed, term):
     """The changed arm threatens an arm of the front by `term` now."""
     if row.rival == changed:
         stand_out(row, term)
-    elif term > row.second:
-        row.second = term
-        if term >= row.doubt:
-            if row.exact and term > row.doubt:
-                row.second = row.doubt
-                row.rival = changed
-            else:
-                row.exact = 0
+    elif term >= row.second:
+        if row.exact and term >= row.doubt:  # overtakes the rival, or draws level: then the first is the rival
+            row.rival = changed if term > row.doubt else min(changed, row.rival)
+            row.second = row.doubt
             row.doubt = term
+        else:
+            row.second = term
+            row.doubt = max(row.doubt, term)
 
 
 @inlined

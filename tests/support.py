@@ -1,0 +1,114 @@
+"""What several test files share: engines to feed by hand, and the slow twin's view of their tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks import numpy_loop as twin
+from ramgape.core.table import Table
+from ramgape.engine import Engine
+from ramgape.spec import make_spec
+
+BOXES = ("mean_low", "mean_high", "risk_low", "risk_high")
+
+# What each bound needs to know, and the bound's name in the slow twin.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "paper": {"reward_range": (0.0, 1.0), "epsilon": 0.125},
+    "hoeffding": {"reward_range": (0.0, 1.0), "epsilon": 0.125},
+    "gaussian-paper": {"noise": "gaussian", "sigma_max": 0.5, "epsilon": 0.125},
+    "budget": {"reward_range": (0.0, 1.0), "epsilon": 0.125, "budget": 1_000_000},
+}
+TWIN_NAMES = {
+    "paper": "paper",
+    "hoeffding": "hoeffding",
+    "gaussian-paper": "gaussian_paper",
+    "budget": "budget",
+}
+
+
+def make_engine(arm_count: int, bound: str, **options: Any) -> Engine:
+    """A search with this bound; options replace its usual setting."""
+    return Engine(make_spec(range(arm_count), bound=bound, **{**SETTINGS[bound], **options}))
+
+
+# A row of the table as it might become: the arm, its mean and risk, its box.
+Move = tuple[int, float, float, tuple[float, ...]]
+
+
+def set_row(arms: Table, move: Move) -> None:
+    """Write estimates and a box into a row, whatever rewards may have led there."""
+    arm, mean, risk, sides = move
+    row: Any = arms[arm]
+    row["average"], row["risk"] = mean, risk
+    for side, value in zip(BOXES, sides, strict=True):
+        row[side] = value
+
+
+def box_from(low: float, width: float, risk_low: float, risk_width: float, ends: int = 0) -> tuple[float, ...]:
+    """A box; the bits of `ends` say which of its sides are unbounded."""
+    finite = (low, low + width, risk_low, risk_low + risk_width)
+    unbounded = (-math.inf, math.inf, -math.inf, math.inf)
+    return tuple(unbounded[side] if ends >> side & 1 else finite[side] for side in range(4))
+
+
+def prepared(rows: Sequence[Move], **options: Any) -> tuple[Engine, tuple[Any, ...]]:
+    """A search whose table has these rows and has just become ready, and what its kernels take first."""
+    engine = make_engine(len(rows), "paper", **options)
+    for row in rows:
+        set_row(engine.arms, row)
+    engine.arms["pulls"] = 2
+    state = (engine.arms, engine.search[0], engine.problem[0])
+    engine.rule.compare(*state, 0)
+    return engine, state
+
+
+def box_of(arms: Table) -> twin.Box:
+    """The engine's own boxes, to the bit."""
+    return twin.Box(*(arms[side].copy() for side in BOXES))
+
+
+def twin_state(engine: Engine) -> twin.State:
+    """What the slow twin's policies look at, made of the engine's own numbers."""
+    arms, problem = engine.arms, engine.problem[0]
+    return twin.State(
+        pulls=arms["pulls"].copy(),
+        means=arms["average"].copy(),
+        risks=arms["risk"].copy(),
+        box=box_of(arms),
+        epsilon=float(problem["epsilon"]),
+        alpha=float(problem["alpha"]),
+    )
+
+
+def beta_streams(arm_count: int, length: int, seed: int) -> list[list[float]]:
+    """A fixed sequence of rewards for every arm: the k-th pull of an arm always gives the same."""
+    generator = np.random.default_rng(seed)
+    shapes = generator.uniform(0.3, 4.0, (arm_count, 2))
+    return [generator.beta(a, b, length).tolist() for a, b in shapes]
+
+
+class Streams:
+    """Arms that read their rewards from fixed sequences; `order` lists the pulls."""
+
+    def __init__(self, streams: Sequence[Sequence[float]]) -> None:
+        self.order: list[int] = []
+        self._readers = [iter(stream) for stream in streams]
+
+    def __call__(self, arm: int) -> float:
+        self.order.append(arm)
+        return next(self._readers[arm])
+
+
+def play_by_hand(engine: Engine, draw: Callable[[int], float], count: int | None = None) -> None:
+    """Ask and tell to the end, or for so many pulls."""
+    while count is None or count > 0:
+        arm = engine.ask()
+        if arm is None:
+            return
+        engine.tell(arm, draw(arm))
+        if count is not None:
+            count -= 1

@@ -1,0 +1,626 @@
+"""What may be asked for: every bad input is refused in the project's own words, and defaults mean what they say."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import typing
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ramgape
+from ramgape import InvalidSpec, RamgapeError, RamgapeWarning, UnknownName, identify, replicate, simulate
+from ramgape.bounds import BOUNDS, resolve_bound
+from ramgape.core import kernel
+from ramgape.policies import POLICIES
+from ramgape.spec import Options, Spec, make_spec
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(ramgape.__file__).parent
+GAUSSIAN: dict[str, Any] = {"reward_range": None, "noise": "gaussian"}
+
+
+def spec_of(*, arms: Any = ("a", "b", "c"), **options: Any) -> Spec:
+    """A specification with usual options: rewards in [0, 1], epsilon 0.05, unless others are given."""
+    return make_spec(arms, **{"reward_range": (0, 1), "epsilon": 0.05, **options})
+
+
+def never(arm: object) -> float:
+    raise AssertionError("a search that cannot be meant must not pull")
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+# what is given -> what is wrong, what is allowed, what was given
+BAD: list[tuple[dict[str, Any], str, str, str]] = [
+    # arms
+    *(({"arms": arms}, "arms", "at least two", repr(arms)) for arms in ([], ["one"])),
+    ({"arms": {}}, "arms", "at least two", "[]"),
+    *(({"arms": arms}, "arms", "a sequence of at least two names", repr(arms)) for arms in ("ab", b"ab", 5, None)),
+    ({"arms": ["a", "b", "a"]}, "arms", "names that are all different", "['a']"),
+    ({"arms": ["a", 1, "1", 1.0, "1.0"]}, "arms", "names that are all different", "['1', '1.0']"),
+    ({"arms": ["a", ""]}, "arms", "non-empty names", "['a', '']"),
+    # epsilon, delta
+    *(
+        ({"epsilon": value}, "epsilon", "a finite number of at least 0", repr(value))
+        for value in (-0.1, -5e-324, math.nan, math.inf, -math.inf, "0.1", True, [0.1], 0.1j, np.array([0.1]))
+    ),
+    ({"epsilon": None}, "epsilon", "given for a fixed confidence (0 asks for the exact Pareto set)", "or a budget"),
+    *(
+        ({"delta": value}, "delta", "between 0 and 1, both excluded", repr(value))
+        for value in (0, 1, 0.0, 1.0, -0.1, 1.5, math.nan, math.inf, "0.05", True, [0.05])
+    ),
+    # budget, max_pulls, initial_pulls
+    *(
+        ({"budget": value}, "budget", "a whole number of at least 6 (2 pulls of each of 3 arms)", repr(value))
+        for value in (5, 0, -6, 6.5, math.nan, math.inf, "100", True, [100], 100j)
+    ),
+    ({"budget": 29, "initial_pulls": 10}, "budget", "at least 30 (10 pulls of each of 3 arms)", "29"),
+    *(
+        ({"budget": 100, "delta": delta}, "delta", "not be given together with budget", f"delta {delta!r}")
+        for delta in (0.05, 0, "x")
+    ),
+    *(
+        ({"max_pulls": value}, "max_pulls", "a whole number of at least 6 (2 pulls of each of 3 arms)", repr(value))
+        for value in (5, 0, -1, 10.5, math.nan, math.inf, "1000", None, True)
+    ),
+    *(
+        ({"initial_pulls": value}, "initial_pulls", "a whole number of at least 2", repr(value))
+        for value in (1, 0, -2, 2.5, math.nan, "2", None, True)
+    ),
+    # the risk
+    *(
+        ({"rho": value}, "rho", "a finite number of at least 0", repr(value))
+        for value in (-0.01, math.nan, math.inf, "0.01", None, True)
+    ),
+    *(
+        ({"alpha": value}, "alpha", "a finite number above 0", repr(value))
+        for value in (0, 0.0, -1.0, math.nan, math.inf, "1", True)
+    ),
+    *(
+        ({"sigma_max": value, **GAUSSIAN}, "sigma_max", "a finite number above 0", repr(value))
+        for value in (0, -1.0, math.nan, math.inf, "1", True)
+    ),
+    # the rewards
+    *(
+        ({"reward_range": value}, "reward_range", "two finite numbers (low, high) with low < high", repr(value))
+        for value in (
+            *(None, (1, 0), (1, 1), (0, math.nan), (math.nan, 1), (0, math.inf), (-math.inf, 0), (-1e308, 1e308)),
+            *((0,), (0, 1, 2), (), 1, "ab", ("low", "high"), (0, None), ((0, 1), (0, 1))),
+        )
+    ),
+    ({"reward_range": (0, 1), "noise": "gaussian"}, "reward_range", "absent with gaussian noise", "(0, 1)"),
+    # bounds that do not serve
+    (
+        {"bound": "gaussian-paper"},
+        "bound",
+        "one that serves bounded rewards, risk mean-variance and a fixed confidence (auto, paper, hoeffding)",
+        "'gaussian-paper'",
+    ),
+    *(
+        (
+            {"bound": bound, "budget": 100},
+            "bound",
+            "one that serves bounded rewards, risk mean-variance and a fixed budget (auto, budget)",
+            repr(bound),
+        )
+        for bound in ("paper", "hoeffding", "gaussian-paper")
+    ),
+    *(
+        (
+            {"bound": bound, "sigma_max": 1.0, **GAUSSIAN},
+            "bound",
+            "one that serves gaussian rewards, risk mean-variance and a fixed confidence (auto, gaussian-paper)",
+            repr(bound),
+        )
+        for bound in ("paper", "hoeffding", "budget")
+    ),
+    *(
+        ({"bound": bound, **GAUSSIAN}, "sigma_max", "given with bound gaussian-paper", "largest standard deviation")
+        for bound in ("auto", "gaussian-paper")
+    ),
+    # the constant of a budget
+    *(
+        ({"budget": 100, "exploration": value}, "exploration", "at least 0, or one of theorem, sharp", repr(value))
+        for value in (-1.0, math.nan, math.inf, None, True, [1.0])
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "what", "allowed", "given"), BAD, ids=lambda part: str(part)[:50])
+def test_bad_input_is_refused_in_one_form(options: dict[str, Any], what: str, allowed: str, given: str) -> None:
+    """What, what is allowed, what was given; through the specification and through the front door."""
+    door = {"reward_range": (0, 1), "epsilon": 0.05, **options}
+    arms = door.pop("arms", ("a", "b", "c"))
+    for ask in (lambda: spec_of(**options), lambda: identify(never, arms, **door)):
+        with pytest.raises(InvalidSpec) as caught:
+            ask()
+        message = str(caught.value)
+        assert message.startswith(f"{what} must ")
+        assert allowed in message
+        assert message.partition(allowed)[2].endswith(given) or given in message.partition(allowed)[2]
+        assert isinstance(caught.value, RamgapeError)
+        assert isinstance(caught.value, ValueError)
+        assert "\n" not in message
+        assert len(message) < 300
+
+
+def test_the_message_about_delta_and_budget_shows_the_way() -> None:
+    with pytest.raises(InvalidSpec, match="give max_pulls instead of budget"):
+        spec_of(budget=100, delta=0.05)
+
+
+def test_long_values_are_cut_in_messages() -> None:
+    with pytest.raises(InvalidSpec) as caught:
+        spec_of(epsilon="x" * 10_000)
+    assert len(str(caught.value)) < 200
+
+
+UNKNOWN = [
+    ("policy", "ramgap", "ramgape", {}),
+    ("policy", "RAMGapE", None, {}),
+    ("policy", "ra_lucb", "ra-lucb", {}),
+    ("policy", "roundrobin", "round-robin", {}),
+    ("policy", None, None, {}),
+    ("policy", ["ramgape"], "ramgape", {}),
+    ("bound", "hoefding", "hoeffding", {}),
+    ("bound", "papers", "paper", {}),
+    ("bound", "gaussian", "gaussian-paper", {}),
+    ("bound", None, None, {}),
+    ("direction", "maximise", "maximize", {}),
+    ("direction", "minimum", "minimize", {}),
+    ("direction", 1, None, {}),
+    ("noise", "bernoulli", None, {}),
+    ("noise", "gauss", "gaussian", {}),
+    ("noise", "bound", "bounded", {}),
+    ("noise", 5, None, {}),
+    ("exploration", "theorm", "theorem", {"budget": 100}),
+    ("exploration", "sharper", "sharp", {"budget": 100}),
+    ("exploration", "", None, {"budget": 100}),
+    ("returned", "smallest_doubt", "smallest-doubt", {}),
+    ("returned", "least", "last", {}),
+    ("returned", True, None, {}),
+]
+
+CHOICES = {
+    "policy": list(POLICIES),
+    "bound": ["auto", *BOUNDS],
+    "direction": ["maximize", "minimize"],
+    "noise": ["bounded", "gaussian"],
+    "exploration": ["theorem", "sharp"],
+    "returned": ["last", "smallest-doubt"],
+}
+
+
+@pytest.mark.parametrize(("what", "name", "nearest", "options"), UNKNOWN)
+def test_unknown_names_are_refused_with_the_nearest(
+    what: str, name: Any, nearest: str | None, options: dict[str, Any]
+) -> None:
+    hint = f"; did you mean {nearest!r}?" if nearest else ""
+    expected = f" must be one of {', '.join(CHOICES[what])}, got {name!r}{hint}"
+    arguments = {"reward_range": (0, 1), "epsilon": 0.05, **options, what: name}
+    for ask in (lambda: spec_of(**options, **{what: name}), lambda: identify(never, ["a", "b", "c"], **arguments)):
+        with pytest.raises(UnknownName) as caught:
+            ask()
+        assert str(caught.value).startswith(what)
+        assert str(caught.value).endswith(expected)
+
+
+@pytest.mark.parametrize(("what", "name"), [(what, name) for what in CHOICES for name in CHOICES[what]])
+def test_known_names_are_known(what: str, name: str) -> None:
+    options: dict[str, Any] = {}
+    if what == "exploration" or name == "budget":
+        options = {"budget": 100}
+    if name in ("gaussian", "gaussian-paper"):
+        options = {**GAUSSIAN, "sigma_max": 1.0}
+    spec = spec_of(**{**options, what: name})
+    assert getattr(spec, what) == name or name in ("auto", "theorem", "sharp")
+
+
+def test_other_doors_check_in_the_same_way() -> None:
+    for search in (simulate, lambda instance, **options: replicate(instance, runs=2, **options)):
+        with pytest.raises(InvalidSpec, match=r"^delta must be between 0 and 1, both excluded, got 2$"):
+            search("paper:46", delta=2, epsilon=0.05)
+        with pytest.raises(UnknownName, match="did you mean 'ramgape'"):
+            search("paper:46", policy="ramgap", epsilon=0.05)
+        with pytest.raises(InvalidSpec, match=r"^seed must be a whole number of at least 0, got -1$"):
+            search("paper:46", epsilon=0.05, seed=-1)
+    for runs in (0, -1, 2.5, "3", None, True):
+        with pytest.raises(InvalidSpec, match=r"^runs must be a whole number of at least 1, got "):
+            replicate("paper:46", runs=runs, epsilon=0.05)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [1.5, "1", None, True])
+def test_bad_seeds_of_simulations_are_refused(seed: Any) -> None:
+    with pytest.raises(InvalidSpec, match=r"^seed must be a whole number of at least 0, got "):
+        simulate("paper:46", epsilon=0.05, seed=seed, max_pulls=100)
+
+
+# --- what is accepted -----------------------------------------------------------------------------
+
+
+def test_defaults() -> None:
+    spec = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.05)
+    assert (spec.delta, spec.rho, spec.alpha) == (0.05, 0.01, 1.0 / 3.01)
+    assert (spec.goal, spec.noise, spec.direction, spec.policy) == ("confidence", "bounded", "maximize", "ramgape")
+    assert (spec.max_pulls, spec.initial_pulls, spec.returned) == (10**9, 2, "last")
+    assert (spec.budget, spec.exploration, spec.sigma_max, spec.warnings) == (None, None, None, ())
+    assert spec.limit == spec.max_pulls
+    assert spec_of(budget=77).limit == 77
+
+
+@pytest.mark.parametrize(
+    ("noise", "goal", "bound"),
+    [
+        ("bounded", "confidence", "hoeffding"),
+        ("gaussian", "confidence", "gaussian-paper"),
+        ("bounded", "budget", "budget"),
+        ("gaussian", "budget", "budget"),
+    ],
+)
+def test_auto_is_the_tightest_bound_that_serves(noise: str, goal: str, bound: str) -> None:
+    options: dict[str, Any] = {} if noise == "bounded" else {**GAUSSIAN, "sigma_max": 1.0}
+    if goal == "budget":
+        options["budget"] = 100
+    spec = spec_of(**options)
+    assert spec.bound == bound == resolve_bound("auto", noise, "mean-variance", goal)
+    assert spec_of(**options, bound=bound) == spec
+    assert noise in BOUNDS[bound].noises
+    assert goal in BOUNDS[bound].goals
+
+
+@pytest.mark.parametrize("value", [0.05, np.float32(0.0625), np.float64(0.05), Fraction(1, 20), 0, 1])
+def test_numbers_of_any_kind(value: Any) -> None:
+    spec = spec_of(**{**GAUSSIAN, "sigma_max": 1}, epsilon=value, rho=value)
+    assert (type(spec.epsilon), type(spec.rho), type(spec.sigma_max)) == (float, float, float)
+    assert spec.epsilon == spec.rho == float(value)
+
+
+@pytest.mark.parametrize("value", [100, 1e2, np.int64(100), np.uint8(100), np.float64(100)])
+def test_whole_numbers_of_any_kind(value: Any) -> None:
+    spec = spec_of(budget=value, max_pulls=value, initial_pulls=value / 50)
+    assert (spec.budget, spec.max_pulls, spec.initial_pulls) == (100, 100, 2)
+    assert {type(spec.budget), type(spec.max_pulls), type(spec.initial_pulls)} == {int}
+
+
+@pytest.mark.parametrize("reward_range", [(-5, 15), [-5, 15], np.array([-5, 15]), (Fraction(-5), np.float32(15))])
+def test_ranges_of_any_kind(reward_range: Any) -> None:
+    spec = spec_of(reward_range=reward_range, epsilon=0.5, rho=2)
+    assert spec.reward_range == (-5.0, 15.0)
+    assert [type(end) for end in spec.reward_range] == [float, float]
+    assert spec.span == 20.0
+    assert spec.alpha == 1.0 / (3.0 * 20.0 + 2.0)
+
+
+def test_names_are_the_texts_of_the_arms() -> None:
+    assert spec_of(arms=[1, "b", (2, 3), None]).names == ("1", "b", "(2, 3)", "None")
+    assert spec_of(arms=iter("ab")).names == ("a", "b")
+    assert len(spec_of(arms=range(5_000)).names) == 5_000
+
+
+@pytest.mark.parametrize("span", [1.0, 8.0])
+def test_exploration_constants(span: float) -> None:
+    """Theorem 1: a = (n - 2K) epsilon^2 / (16 K), with epsilon in units of the range; the proof allows 4 K."""
+    options: dict[str, Any] = {"budget": 1_006, "epsilon": 0.05 * span, "reward_range": (0, span)}
+    assert spec_of(**options).exploration == pytest.approx(1_000 * 0.05**2 / 48)
+    assert spec_of(**options, exploration="theorem") == spec_of(**options)
+    assert spec_of(**options, exploration="sharp").exploration == pytest.approx(1_000 * 0.05**2 / 12)
+    assert spec_of(**options, exploration=2).exploration == 2.0
+    assert spec_of(**{**options, "epsilon": None}, exploration=0).epsilon is None
+
+
+def test_specifications_are_values() -> None:
+    assert spec_of() == spec_of()
+    assert hash(spec_of()) == hash(spec_of())
+    assert spec_of() != spec_of(epsilon=0.06)
+
+
+def test_the_same_options_at_every_door() -> None:
+    """The specification, the front door and the type of the simulated one name the same keywords and defaults."""
+
+    def keywords(function: Callable[..., Any]) -> dict[str, Any]:
+        parameters = inspect.signature(function).parameters.values()
+        return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+
+    front_door = keywords(identify)
+    assert (front_door.pop("seed"), front_door.pop("callback")) == (None, None)
+    assert front_door == keywords(make_spec)
+    assert set(typing.get_type_hints(Options)) == set(front_door)
+
+
+# --- the range of the risk, and the warning -------------------------------------------------------
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.01, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-5.0, 15.0), (0.0, 0.25)])
+def test_risk_range_is_what_distributions_can_reach(rho: float, low: float, high: float) -> None:
+    """On [0, 1] a mean m has any variance up to m (1 - m), and -rho m is added: both ends are attained."""
+    span = high - low
+    spec = spec_of(reward_range=(low, high), rho=rho * span, epsilon=0.0)
+    means = np.linspace(0, 1, 100_001)
+    smallest, largest = spec.risk_range
+    alpha = 1.0 / (3.0 + rho)
+    assert smallest == pytest.approx(alpha * (-rho * means).min(), abs=1e-15)
+    assert largest == pytest.approx(alpha * (means * (1 - means) - rho * means).max(), abs=1e-9)
+    if rho <= 1.0:
+        assert largest - smallest == pytest.approx((1 + rho) ** 2 / (4 * (3 + rho)))
+    else:
+        assert largest - smallest == pytest.approx(rho / (3 + rho))
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-5.0, 15.0), (100.0, 100.25)])
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_a_trivial_epsilon_is_warned_of(rho: float, low: float, high: float, direction: str) -> None:
+    """Exactly where epsilon exceeds the range of the scaled risk, (1 + rho)^2 / (4 (3 + rho)) times R."""
+    span = high - low
+    widest = (1 + rho) ** 2 / (4 * (3 + rho)) * span
+    options: dict[str, Any] = {"reward_range": (low, high), "rho": rho * span, "direction": direction}
+    assert spec_of(**options, epsilon=widest * (1 - 1e-12)).warnings == ()
+    assert spec_of(**options, epsilon=0.0).warnings == ()
+    (message,) = spec_of(**options, epsilon=widest * (1 + 1e-12)).warnings
+    assert message.startswith("epsilon ")
+    assert f"({widest:.4g})" in message
+
+    with pytest.warns(RamgapeWarning, match="exceeds the whole possible range of the scaled risk") as caught:
+        result = identify(lambda arm: low, ["a", "b"], **options, epsilon=widest * 1.01)
+    assert [str(warning.message) for warning in caught] == list(result.warnings)
+    assert caught[0].filename == __file__  # the caller's line, not ours
+
+
+def test_the_warning_at_the_other_doors() -> None:
+    with pytest.warns(RamgapeWarning, match=r"epsilon 0\.1 exceeds") as caught:
+        result = simulate("paper:46", epsilon=0.1)
+    assert len(result.warnings) == 1
+    with pytest.warns(RamgapeWarning, match=r"epsilon 0\.1 exceeds") as again:
+        replication = replicate("paper:46", epsilon=0.1, runs=2)
+    assert replication.warnings == result.warnings
+    assert len(again) == 1  # once, not once a run
+    assert {caught[0].filename, again[0].filename} == {__file__}
+
+
+def test_no_warning_without_a_range_or_an_epsilon() -> None:
+    assert spec_of(**GAUSSIAN, sigma_max=1.0, epsilon=100.0).warnings == ()
+    assert spec_of(budget=100, epsilon=None, exploration=1.0).warnings == ()
+
+
+def test_a_larger_alpha_widens_the_range() -> None:
+    assert spec_of(epsilon=0.1).warnings != ()
+    assert spec_of(epsilon=0.1, alpha=1.0).warnings == ()
+    assert spec_of(epsilon=1.01, alpha=100.0).warnings != ()  # no mean can be ahead by more than the range
+
+
+# --- the public surface ---------------------------------------------------------------------------
+
+
+def run_python(program: str, *, source: Path = PACKAGE.parent, **environment: str) -> str:
+    """What a program prints in a fresh process that sees the given source folder first."""
+    misleading = ("NUMBA_", "PYTEST_", "PYTHON")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(misleading)}
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**clean, "PYTHONPATH": str(source), **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.strip()
+
+
+def test_public_names_are_sorted_and_there() -> None:
+    assert ramgape.__all__ == sorted(ramgape.__all__)
+    assert len(set(ramgape.__all__)) == len(ramgape.__all__)
+    for name in ramgape.__all__:
+        assert getattr(ramgape, name) is not None
+    assert dir(ramgape) == ramgape.__all__
+    assert {name for name in vars(ramgape) if not name.startswith("_")} <= {
+        *ramgape.__all__,
+        *(path.stem for path in PACKAGE.iterdir()),  # submodules, once imported
+        *("annotations", "importlib", "TYPE_CHECKING", "Any"),
+    }
+
+
+def test_public_names_are_documented_where_they_live() -> None:
+    for name in ramgape.__all__:
+        value = getattr(ramgape, name)
+        if name != "__version__":
+            assert value.__doc__, name
+            assert value.__module__.startswith("ramgape."), name
+
+
+def test_type_checkers_see_what_is_exported() -> None:
+    """The names under TYPE_CHECKING, those in the table of homes and `__all__` are the same."""
+    homes = [name for names in ramgape._HOMES.values() for name in names]
+    assert sorted([*homes, "__version__"]) == ramgape.__all__
+    text = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
+    for_checkers = text.partition("if TYPE_CHECKING:")[2].partition("__all__")[0]
+    for name in homes:
+        assert name in for_checkers
+
+
+def test_star_import_and_unknown_attributes() -> None:
+    names: dict[str, Any] = {}
+    exec("from ramgape import *", names)
+    assert set(ramgape.__all__) <= set(names)
+    with pytest.raises(AttributeError, match="module 'ramgape' has no attribute 'identity'"):
+        _ = ramgape.identity
+    assert not hasattr(ramgape, "numpy")
+
+
+def test_version_is_the_one_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert ramgape.__version__ == project["version"]
+
+
+def test_every_error_is_caught_by_one_name() -> None:
+    errors = [getattr(ramgape, name) for name in ramgape.__all__]
+    errors = [each for each in errors if isinstance(each, type) and issubclass(each, Exception)]
+    assert len(errors) >= 8
+    for error in errors:
+        assert issubclass(error, RamgapeError) or error is RamgapeWarning
+    assert issubclass(RamgapeWarning, UserWarning)
+    assert RamgapeError("x").partial_result is None
+
+
+def test_importing_is_cheap() -> None:
+    heavy = {"numpy", "numba", "rich", "typer", "matplotlib", "pandas", "scipy", "llvmlite"}
+    program = f"import sys, ramgape; dir(ramgape); ramgape.__all__; print(sorted({heavy} & set(sys.modules)))"
+    assert run_python(program) == "[]"
+
+
+def test_errors_can_be_imported_without_the_compiler() -> None:
+    program = "import sys, ramgape; ramgape.InvalidSpec; print('numba' in sys.modules)"
+    assert run_python(program) == "False"
+
+
+# --- compiled code on disk ------------------------------------------------------------------------
+
+SMALL_SEARCH = """
+import ramgape
+result = ramgape.identify({"a": 0.25, "b": 0.75}.get, ["a", "b"], reward_range=(0, 1), epsilon=0.05, budget=20)
+print(result.samples, result.front, *(arm.mean for arm in result.arms))
+"""
+ITS_ANSWER = "20 ('b',) 0.25 0.75"
+
+NO_FOLDER_FOR_COMPILED_CODE = """
+import numba.core.caching as caching
+
+def refuse(self):
+    raise OSError("this folder cannot be written")
+
+for name in dir(caching):
+    thing = getattr(caching, name)
+    if isinstance(thing, type) and hasattr(thing, "ensure_cache_path"):
+        thing.ensure_cache_path = refuse
+"""
+
+
+def copy_package(folder: Path) -> Path:
+    """A copy of the package's sources, without anything compiled."""
+    return Path(shutil.copytree(PACKAGE, folder / "ramgape", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def test_a_search_works_where_nothing_can_be_written(tmp_path: Path) -> None:
+    """Even root, who may write anywhere, meets this one: every place that the compiler tries is refused."""
+    copied = copy_package(tmp_path)
+    program = NO_FOLDER_FOR_COMPILED_CODE + SMALL_SEARCH
+    assert run_python(program, source=tmp_path, PYTHONDONTWRITEBYTECODE="1") == ITS_ANSWER
+    assert [file for file in copied.rglob("*") if file.suffix in (".nbi", ".nbc")] == []
+
+
+def test_compiled_code_is_kept_and_found_again(tmp_path: Path) -> None:
+    copied = copy_package(tmp_path)
+    program = SMALL_SEARCH + "\nfrom ramgape.core.kernel import PACKAGE; print(PACKAGE)"
+    assert run_python(program, source=tmp_path) == f"{ITS_ANSWER}\n{copied.resolve()}"
+    kept = {file: file.stat().st_mtime_ns for file in copied.rglob("*.nb?")}
+    assert kept
+    assert run_python(program, source=tmp_path) == f"{ITS_ANSWER}\n{copied.resolve()}"
+    assert {file: file.stat().st_mtime_ns for file in copied.rglob("*.nb?")} == kept
+
+
+def stamp_of(package: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(kernel, "PACKAGE", package)
+    return kernel.source_stamp.__wrapped__()
+
+
+def kernel_files(package: Path) -> list[Path]:
+    """Every file that defines compiled functions, found by their decorators."""
+    files = sorted(package.rglob("*.py"))
+    return [file for file in files if {"@kernel", "@inlined"} & set(file.read_text(encoding="utf-8").split())]
+
+
+def test_an_edit_in_any_kernel_makes_compiled_code_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied = copy_package(tmp_path)
+    original = stamp_of(PACKAGE, monkeypatch)
+    assert stamp_of(copied, monkeypatch) == original  # the place does not matter
+    files = kernel_files(copied)
+    assert {"loop.py", "doubt.py", "hoeffding.py", "ramgape.py", "stopping.py", "environments.py"} <= {
+        file.name for file in files
+    }
+    seen = {original}
+    for file in [*files, copied / "core" / "table.py"]:  # the table is no kernel, but every kernel contains it
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text + "\n# edited\n", encoding="utf-8")
+        seen.add(stamp_of(copied, monkeypatch))
+        file.write_text(text, encoding="utf-8")
+    assert len(seen) == len(files) + 2
+    assert stamp_of(copied, monkeypatch) == original
+
+
+def test_other_edits_leave_compiled_code_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied = copy_package(tmp_path)
+    original = stamp_of(copied, monkeypatch)
+    for name in ("result.py", "spec.py", "conclusion.py", "py.typed"):
+        (copied / name).write_text("", encoding="utf-8")
+    assert stamp_of(copied, monkeypatch) == original
+
+
+def test_moved_and_new_kernels_change_the_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied = copy_package(tmp_path)
+    original = stamp_of(copied, monkeypatch)
+    (copied / "bounds" / "paper.py").rename(copied / "bounds" / "qaper.py")
+    moved = stamp_of(copied, monkeypatch)
+    (copied / "policies" / "new.py").write_text("", encoding="utf-8")
+    assert len({original, moved, stamp_of(copied, monkeypatch)}) == 3
+
+
+@pytest.mark.long
+def test_an_edit_reaches_compiled_callers(tmp_path: Path) -> None:
+    """The compiler's own cache would not notice: the edited function is part of another file's kernel."""
+    copied = copy_package(tmp_path)
+    assert run_python(SMALL_SEARCH, source=tmp_path) == ITS_ANSWER
+    file = copied / "core" / "statistics.py"
+    text = file.read_text(encoding="utf-8")
+    assert "row.average = row.shift + average" in text
+    file.write_text(text.replace("row.average = row.shift + average", "row.average = row.shift + average + 0.125"))
+    assert run_python(SMALL_SEARCH, source=tmp_path) == "20 ('b',) 0.375 0.875"
+
+
+def test_messages_agree_with_what_is_accepted() -> None:
+    """The smallest values named in messages are accepted."""
+    assert spec_of(budget=6).budget == 6
+    assert spec_of(max_pulls=6).max_pulls == 6
+    assert spec_of(initial_pulls=2).initial_pulls == 2
+    assert spec_of(epsilon=0, rho=0).rho == 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for delta, alpha in itertools.product((5e-324, math.nextafter(1.0, 0.0)), (5e-324, 1e300)):
+            spec = spec_of(delta=delta, alpha=alpha, **GAUSSIAN, sigma_max=1.0)
+            assert (spec.delta, spec.alpha) == (delta, alpha)
+
+
+# --- the odd ends ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"epsilon": 10**400}, {"rho": 10**400}, {"alpha": Fraction(10**400)}, {"reward_range": (0, 10**400)}],
+    ids=lambda options: next(iter(options)),
+)
+def test_numbers_beyond_all_floats_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidSpec, match=f"^{next(iter(options))} must be "):
+        spec_of(**options)
+
+
+@pytest.mark.parametrize("reward_range", ["01", ("0", "1"), (b"0", b"1")])
+def test_texts_are_no_ranges(reward_range: Any) -> None:
+    with pytest.raises(InvalidSpec, match=r"^reward_range must be two finite numbers"):
+        spec_of(reward_range=reward_range)
+
+
+def test_an_unknown_exploration_is_refused_without_a_budget_too() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'theorem'"):
+        spec_of(exploration="theorm")
