@@ -475,7 +475,7 @@ OUTSIDE: dict[str, Any] = {
 def check_refused(reward: Any, allowed: str, **options: Any) -> None:
     for count in (1, 6, 25):
         pull = Recorder(count, lambda: reward)
-        with pytest.raises(InvalidReward, match=rf"^reward must be {allowed}, got ") as caught:
+        with pytest.raises(InvalidReward, match=rf"^reward must be {re.escape(allowed)}, got ") as caught:
             search(pull, **options)
         assert isinstance(caught.value, ValueError)
         shown = str(caught.value).partition(", got ")[2]
