@@ -395,7 +395,7 @@ def test_the_front_of_the_round_of_smallest_doubt_is_kept() -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=20_000)
+@settings(deadline=None, max_examples=4000)
 @given(tables_in_motion())
 def test_any_change_of_one_arm_is_followed_at_length(motion: tuple[list[Move], list[Move]]) -> None:
     first, moves = motion

@@ -1,0 +1,43 @@
+"""What the README and the examples show, runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_runs(example: Path, tmp_path: Path) -> None:
+    run = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "Pareto set: Adler, Borges, Curie (3 of 4 arms)" in run.stdout
+    assert (tmp_path / "suppliers.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_readmes_lines_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first Python block, as it stands."""
+    block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert block is not None
+    (tmp_path / "readme.py").write_text(block[1], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("readme.py")
+    assert "Pareto set: " in capsys.readouterr().out
+    assert (tmp_path / "suppliers.png").exists()
+
+
+def test_the_readme_shows_files_that_exist() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
+    assert links
+    assert all(os.path.exists(ROOT / link) for link in links)  # noqa: PTH110
