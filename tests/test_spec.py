@@ -624,3 +624,15 @@ def test_texts_are_no_ranges(reward_range: Any) -> None:
 def test_an_unknown_exploration_is_refused_without_a_budget_too() -> None:
     with pytest.raises(UnknownName, match="did you mean 'theorem'"):
         spec_of(exploration="theorm")
+
+
+@pytest.mark.parametrize("what", ["budget", "max_pulls", "initial_pulls"])
+def test_counts_beyond_all_use_are_refused(what: str) -> None:
+    with pytest.raises(InvalidSpec, match=rf"^{what} must be at most 9007199254740992, got 1000000"):
+        spec_of(**{what: 10**31})
+
+
+@pytest.mark.parametrize("options", [{"noise": "gaussian"}, {"reward_range": (0, 2)}], ids=["noise", "reward_range"])
+def test_an_instance_knows_its_own_noise(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidSpec, match=f"^{next(iter(options))} must be absent: the instance knows its own, got "):
+        ramgape.simulate("paper:1", **options)

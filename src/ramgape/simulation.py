@@ -16,7 +16,7 @@ import numpy as np
 from ramgape.conclusion import conclude, find_answer, judge
 from ramgape.engine import Engine
 from ramgape.environments import Instance
-from ramgape.errors import RamgapeWarning
+from ramgape.errors import RamgapeWarning, require
 from ramgape.identification import Callback, check_callback, progress_of
 from ramgape.instances import load_instance
 from ramgape.intervals import clopper_pearson
@@ -203,6 +203,8 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
         options["epsilon"] = DEFAULT_EPSILON
     if options.get("sigma_max") is None:
         options["sigma_max"] = instance.sigma_max
+    for what in ("noise", "reward_range"):
+        require(options.get(what) is None, what, "absent: the instance knows its own", options.get(what))
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
     return make_spec(instance.names, **options)
 

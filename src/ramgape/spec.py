@@ -18,6 +18,7 @@ DEFAULT_EPSILON = 0.1
 DEFAULT_RHO = 0.01
 DEFAULT_MAX_PULLS = 10**9
 RISK = "mean-variance"
+MOST = 2**53  # no count is larger: up to here every whole number is a float, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,4 +264,5 @@ def whole(value: Any, what: str, allowed: str, least: int) -> int:
     except TypeError:
         usable = False
     require(usable, what, allowed, value)
+    require(operator.index(value) <= MOST, what, f"at most {MOST}", value)
     return operator.index(value)
