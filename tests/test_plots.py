@@ -9,26 +9,23 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Annotation, Text
 
 from ramgape.errors import InvalidSpec
+from ramgape.plots import style
+from ramgape.plots.crosses import Direction, draw_crosses, pareto_stairs, window
 from ramgape.result import ArmReport, Result
 from tests.test_result import NOT_PULLED, make_arm, make_result
-
-mpl = pytest.importorskip("matplotlib")
-
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.collections import LineCollection  # noqa: E402
-from matplotlib.colors import to_hex  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.lines import Line2D  # noqa: E402
-from matplotlib.text import Annotation, Text  # noqa: E402
-
-from ramgape.plots import style  # noqa: E402
-from ramgape.plots.crosses import Direction, draw_crosses, pareto_stairs, window  # noqa: E402
 
 
 def three_verdicts() -> Result:

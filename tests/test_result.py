@@ -235,7 +235,6 @@ def test_json_is_strict_and_complete() -> None:
 
 
 def test_frame_has_one_row_per_arm() -> None:
-    pytest.importorskip("pandas")
     result = make_result()
     frame = result.to_frame()
     assert list(frame["name"]) == ["A", "B", "C"]
