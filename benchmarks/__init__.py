@@ -1,1 +1,12 @@
-"""Speed, measured as ratios within one run, because machines are shared and noisy: `python -m benchmarks`."""
+"""How fast ramgape is, as ratios within one run, because machines are shared and noisy: `python -m benchmarks`.
+
+    measure    a measurement, a row of the report, and two things timed in turn
+    draws      the unit of most ratios: one draw of a reward in a compiled loop
+    rounds     whole rounds of every policy, in draws
+    bounds     what a bound does with one reward, in draws
+    speedup    the compiled loop against a plain NumPy loop
+    asking     ask and tell, and `identify`, from Python
+    starting   new processes: the way to the first pull, and the command's help
+
+`numpy_loop` is that plain loop, and the slow twin of the tests.
+"""

@@ -1,123 +1,112 @@
-"""What a round of a search costs, in units of one draw of its reward.
+"""What a round of a search costs, in draws: choose an arm, draw, learn, compare, ask whether that is enough.
 
-Numerator: the time of `advance` for a whole stretch of a search. Denominator: the same compiled loop with everything
-but the draw taken out, drawing from the same arms as often as the search did, because a draw's cost depends on the
-arm. The two take turns, and each ratio is of two neighbours in time; the median of the ratios is reported.
+Numerator: the time of `Engine.advance` for a stretch of a search. Denominator: drawing the same number of rewards from
+the same arms and doing nothing with them (`draws`). The two take turns, stretch by stretch, so a ratio of 2 means that
+all the thinking of a round costs as much as its draw.
+
+RAMGapE runs whole: from the first pull until it stops, or to a cap where that would take too long. To see how the cost
+grows with the number of arms, every policy then runs under each goal that the paper gives it, for a fixed number of
+pulls after the initial ones, because a policy that was not made for stopping might never stop.
 """
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from numba import types
 
-from ramgape.core import rule as rules
-from ramgape.core.kernel import kernel
+from benchmarks.draws import draw_seconds, instance_of, shuffled
+from benchmarks.measure import Case, Row, Spread, Turns, seconds, take_turns
 from ramgape.engine import Engine
-from ramgape.environments import Arm, Beta, Instance, Sampler
+from ramgape.environments import Instance
 from ramgape.instances import load_instance
 from ramgape.policies import POLICIES
 from ramgape.simulation import simulated_spec
+from ramgape.spec import Spec
+
+WHOLE_RUNS = "a round of a whole run"
+POLICY_ROUNDS = "a round of each policy"
+
+STRETCH = 100_000  # pulls in one turn; handing over the functions of a rule takes as long as 1,000
+PULLS = {10: 100_000, 100: 50_000, 1000: 20_000}  # for so many arms
+PULLS_OF_EGP = {10: 100_000, 100: 20_000, 1000: 1_000}  # it compares all pairs of arms in every round
 
 
-@kernel
-def draw_only(draw, sequence, parameters, values, generator):
-    """The rewards of a sequence of arms, and nothing else."""
-    total = 0.0
-    for arm in sequence:
-        total += draw(parameters, values, arm, generator)
-    return total
-
-
-DRAW_ONLY = types.float64(
-    types.FunctionType(rules.DRAW), types.Array(types.int64, 1, "C"), *rules.DRAW.args[:2], rules.DRAW.args[3]
-)
-
-
-class Ratio(NamedTuple):
-    """A ratio, the spread of its measurements, and the time behind its denominator."""
-
-    median: float
-    low: float
-    high: float
-    draw_ns: float
-
-
-def many_arms(count: int, seed: int = 0) -> Instance:
-    """A random instance of the paper's kind: means in [0.4, 0.6], variances in [0.01, 0.2]."""
-    generator = np.random.default_rng(seed)
-    arms = []
-    for number in range(count):
-        mean, variance = generator.uniform(0.4, 0.6), generator.uniform(0.01, 0.2)
-        size = mean * (1.0 - mean) / variance - 1.0
-        arms.append(Arm(str(number + 1), Beta(mean * size, (1.0 - mean) * size)))
-    return Instance(f"random:{count}", tuple(arms), (0.0, 1.0), "bounded")
-
-
-def measure_round(instance: Instance, pulls: int, repeats: int, **options: Any) -> Ratio:
-    """The cost of a round over the first `pulls` pulls of a search, or to its end if that comes sooner."""
-    sampler = instance.sampler()
-    spec = simulated_spec(instance, **options)
-    rules.compile_for(draw_only, DRAW_ONLY)
-    ratios, draws = [], []
-    for repeat in range(repeats + 1):
-        engine = Engine(spec)
-        engine.prepare(sampler)
-        generator = np.random.default_rng(repeat)
-        begun = time.perf_counter()
-        made = engine.advance(sampler, generator, pulls)
-        searching = (time.perf_counter() - begun) / made
-        drawing = time_draws(sampler, engine.arms["pulls"], made)
-        if repeat:  # the first warms the caches
-            ratios.append(searching / drawing)
-            draws.append(drawing)
-    return Ratio(statistics.median(ratios), min(ratios), max(ratios), 1e9 * statistics.median(draws))
-
-
-def time_draws(sampler: Sampler, pulls: Any, made: int) -> float:
-    """Seconds for one draw, averaged over arms as often as they were pulled, in random order."""
-    sequence = np.random.default_rng(0).permutation(np.repeat(np.arange(len(pulls)), pulls))[: min(made, 500_000)]
-    generator = np.random.default_rng(1)
-    begun = time.perf_counter()
-    draw_only(sampler.draw, sequence, sampler.parameters, sampler.values, generator)
-    return (time.perf_counter() - begun) / len(sequence)
-
-
-def cases(quick: bool) -> Iterator[tuple[str, Callable[[], Ratio], float | None, float | None]]:
-    """What is measured: a name, the measurement, the target and the goal."""
-    repeats = 1 if quick else 5
-    scale = 100 if quick else 1
-    for name, epsilon, target, goal in (
-        ("paper:10", 0.05, 3.0, 2.0),
-        ("paper:46", 0.05, 3.0, 2.0),
-        ("paper:exp4", 0.1, 10.0, 4.0),
-        ("random:1000", 0.2, None, None),
+def cases(quick: bool) -> Iterator[Case]:
+    """Whole runs of RAMGapE, then all policies."""
+    repeats = 1 if quick else 7
+    for instance, epsilon, cap, target, goal in (
+        (load_instance("paper:10"), 0.05, 10**9, 3.0, 2.0),
+        (load_instance("paper:46"), 0.05, 10**9, 3.0, 2.0),
+        (load_instance("paper:exp4"), 0.1, 10**9, 10.0, 4.0),
+        (instance_of(1000), 0.3, 300_000, None, None),
     ):
-        instance = many_arms(1000) if name == "random:1000" else load_instance(name)
-        count = len(instance.names)
-        pulls = max((2_000_000 if count < 1000 else 1_000_000) // scale, 3 * count)
-        yield (
-            f"RAMGapE, {name} (K = {count}), epsilon {epsilon:g}",
-            lambda i=instance, p=pulls, e=epsilon: measure_round(i, p, repeats, epsilon=e, bound="paper"),  # type: ignore[misc]
-            target,
-            goal,
-        )
+        most = min(cap, 5_000) if quick else cap
+        name = f"ramgape, {instance.name}, K = {len(instance.arms)}, epsilon {epsilon:g}"
+        options = {"epsilon": epsilon, "bound": "paper", "max_pulls": most}
+        yield whole_run(name, instance, options, repeats, target, goal)
     for policy, about in POLICIES.items():
-        sizes = ((10, "paper:exp3"), (100, "paper:exp4"), (1000, "random:1000"))
-        for count, name in sizes[:1] if quick else sizes:
-            instance = many_arms(1000) if count == 1000 else load_instance(name)
-            pulls = max({10: 200_000, 100: 50_000, 1000: 6_000}[count] // scale, 3 * count)
-            goal_of: dict[str, Any] = {"budget": pulls, "epsilon": 0.05} if "budget" in about.paper_goals else {}
-            if not goal_of:
-                goal_of = {"epsilon": 0.0, "bound": "paper", "max_pulls": pulls}
-            kind = "budget" if "budget" in goal_of else "confidence"
-            yield (
-                f"{policy}, K = {count}, fixed {kind}",
-                lambda i=instance, p=pulls, n=policy, g=goal_of: measure_round(i, p, repeats, policy=n, **g),  # type: ignore[misc]
-                None,
-                None,
-            )
+        for kind in about.paper_goals:
+            for arm_count, pulls in (PULLS_OF_EGP if policy == "egp" else PULLS).items():
+                if not quick:
+                    yield fixed_pulls(policy, kind, arm_count, pulls, 3)
+                elif arm_count == 10:
+                    yield fixed_pulls(policy, kind, arm_count, 1_000, 1)
+
+
+def whole_run(
+    name: str, instance: Instance, options: dict[str, Any], repeats: int, target: float | None, goal: float | None
+) -> Case:
+    """RAMGapE from the first pull to the last."""
+
+    def measure() -> Iterator[Row]:
+        spec = simulated_spec(instance, **options)
+        turns = repeated(instance, spec, repeats, skipped=0)
+        yield in_draws(WHOLE_RUNS, name, turns, target, goal)
+
+    return Case(name, measure)
+
+
+def fixed_pulls(policy: str, kind: str, arm_count: int, pulls: int, repeats: int) -> Case:
+    """A policy for so many pulls after the initial ones."""
+    name = f"{policy}, K = {arm_count}, fixed {kind}"
+
+    def measure() -> Iterator[Row]:
+        instance = instance_of(arm_count)
+        initial = 2 * arm_count
+        options: dict[str, Any] = {"epsilon": 0.0, "bound": "paper", "max_pulls": initial + pulls}
+        if kind == "budget":
+            options = {"epsilon": 0.05, "budget": initial + pulls}
+        spec = simulated_spec(instance, policy=policy, **options)
+        yield in_draws(POLICY_ROUNDS, name, repeated(instance, spec, repeats, skipped=initial))
+
+    return Case(name, measure)
+
+
+def repeated(instance: Instance, spec: Spec, repeats: int, skipped: int) -> list[Turns]:
+    """Several searches, with seeds from 0; one before them warms the caches."""
+    take_turns(stretches(instance, spec, seed=0, skipped=skipped, most=STRETCH))
+    return [take_turns(stretches(instance, spec, seed, skipped)) for seed in range(repeats)]
+
+
+def stretches(
+    instance: Instance, spec: Spec, seed: int, skipped: int, most: int | None = None
+) -> Iterator[tuple[float, float]]:
+    """Times of a search and of its draws, stretch by stretch; the first `skipped` pulls are not measured."""
+    engine, sampler = Engine(spec), instance.sampler()
+    engine.prepare(sampler)
+    generator = np.random.default_rng(seed)
+    engine.advance(sampler, generator, skipped)
+    while engine.stopped is None and (most is None or engine.samples < most + skipped):
+        before = engine.arms["pulls"].copy()
+        searching = seconds(engine.advance, sampler, generator, STRETCH)
+        yield searching, draw_seconds(sampler, shuffled(engine.arms["pulls"] - before))
+
+
+def in_draws(
+    group: str, name: str, repetitions: list[Turns], target: float | None = None, goal: float | None = None
+) -> Row:
+    """The row of a ratio to draws."""
+    spread = Spread.of([turns.ratio() for turns in repetitions])
+    return Row(group, name, "draws", spread, target, goal)
