@@ -19,12 +19,14 @@ from ramgape.core.doubt import compare
 from ramgape.core.loop import advance
 from ramgape.core.rule import Rule
 from ramgape.core.statistics import least_pulled
-from ramgape.core.table import PROBLEM, Table, empty_search, empty_table, new_table
+from ramgape.core.table import PROBLEM, TRACE, TRUTH, Table, empty_search, empty_table, new_table
 from ramgape.distributions import LARGEST
 from ramgape.environments import Sampler
 from ramgape.errors import InvalidReward, require
 from ramgape.policies import policy_module
 from ramgape.spec import Spec
+
+UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 
 def make_rule(spec: Spec) -> Rule:
@@ -132,10 +134,17 @@ class Engine:
         rules.compile_for(sampler.draw, rules.DRAW)
         rules.compile_for(advance, rules.ADVANCE)
 
-    def advance(self, sampler: Sampler, generator: np.random.Generator, count: int) -> int:
-        """Simulate up to `count` pulls; returns how many were made."""
+    def advance(
+        self,
+        sampler: Sampler,
+        generator: np.random.Generator,
+        count: int,
+        truth: Table = UNKNOWN,
+        trace: Table = UNWATCHED,
+    ) -> int:
+        """Simulate up to `count` pulls; returns how many were made. `trace` takes down what each of them did."""
         self.prepare(sampler)
         count = 0 if self.search["stopped"][0] else min(count, self.spec.limit - self.samples)
         functions = (sampler.draw, *self.rule)
         tables = (self.arms, self.search, self.problem, sampler.parameters, sampler.values)
-        return int(advance(*functions, *tables, generator, count))
+        return int(advance(*functions, *tables, generator, count, truth, trace))

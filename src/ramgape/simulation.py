@@ -14,6 +14,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from ramgape.conclusion import conclude, find_answer, judge
+from ramgape.core.pareto import gaps, pareto_front
+from ramgape.core.table import TRACE, TRUTH, Table, new_table
 from ramgape.engine import Engine
 from ramgape.environments import Instance
 from ramgape.errors import RamgapeWarning, require
@@ -218,6 +220,33 @@ def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
         begun = time.perf_counter()
         engine.advance(sampler, generator, CHUNK)
         yield time.perf_counter() - begun
+
+
+def watch(engine: Engine, instance: Instance, seed: int) -> Iterator[Table]:
+    """Simulate to the end, chunk by chunk; yields what each pull did (`TRACE`), in an array that is used again.
+
+    Regrets are in the user's units. The pulls and the rewards are those that `play` would see.
+    """
+    generator = np.random.default_rng(seed)
+    sampler = instance.sampler()
+    truth, trace = true_table(instance, engine.spec), new_table(min(CHUNK, engine.spec.limit), TRACE)
+    while engine.stopped is None:
+        made = trace[: engine.advance(sampler, generator, len(trace), truth, trace)]
+        made["regret"] *= engine.spec.span
+        yield made
+
+
+def true_table(instance: Instance, spec: Spec) -> Table:
+    """The truth of an instance on the engine's scale."""
+    sign = 1.0 if spec.direction == "maximize" else -1.0
+    low, high = spec.reward_range or (0.0, 0.0)
+    truth = new_table(len(instance.arms), TRUTH)
+    truth["mean"] = means = sign * (instance.means - (low if sign > 0.0 else high)) / spec.span
+    variances = instance.variances / spec.span**2
+    truth["risk"] = risks = spec.alpha * spec.span * (variances - spec.rho / spec.span * means)
+    truth["gap"] = gaps(means, risks)
+    truth["in_front"] = pareto_front(means, risks)
+    return truth
 
 
 def run_once(instance: Instance, spec: Spec, seed: int) -> Run:

@@ -5,20 +5,50 @@ Ask and tell take the same steps with the same functions, one call at a time, in
 
 from __future__ import annotations
 
-from ramgape.core.kernel import kernel
+import math
+
+from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import least_pulled
 
 
 @kernel
-def advance(draw, learn, compare, decide, stop, arms, searches, problems, parameters, values, generator, count):
-    """Simulate up to `count` pulls; fewer if the stopping rule speaks. Returns how many were made."""
+def advance(
+    draw, learn, compare, decide, stop, arms, searches, problems, parameters, values, generator, count, truth, trace
+):
+    """Simulate up to `count` pulls; fewer if the stopping rule speaks. Returns how many were made.
+
+    What each pull did is written into `trace`, beside the truth, as long as that has rows left; it may have none.
+    """
     search, problem = searches[0], problems[0]
     for pull in range(count):
         arm = decide(arms, search, problem) if search.ready else least_pulled(arms)
         reward = draw(parameters, values, arm, generator)
         learn(arms, search, problem, arm, reward)
         compare(arms, search, problem, arm)
+        if pull < len(trace):
+            write_down(trace[pull], arms, search, truth, arm)
         if search.ready and stop(arms, search, problem):
             search.stopped = 1
             return pull + 1
     return count
+
+
+@inlined
+def write_down(step, arms, search, truth, arm):
+    """What a pull has led to. Only the pulled arm's box has changed, so only that one can have lost the truth."""
+    step.arm = arm
+    step.regret = regret(arms, truth) if search.ready else math.nan
+    row, true = arms[arm], truth[arm]
+    mean_inside = row.mean_low <= true.mean <= row.mean_high
+    risk_inside = row.risk_low <= true.risk <= row.risk_high
+    step.missed = 0 if mean_inside and risk_inside else 1
+
+
+@kernel
+def regret(arms, truth):
+    """The simple regret of the empirical front: the largest gap of an arm that is wrongly in or wrongly out."""
+    largest = 0.0
+    for arm in range(len(arms)):
+        if arms[arm].in_front != truth[arm].in_front:
+            largest = max(largest, truth[arm].gap)
+    return largest

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 from numba import types
 
-from ramgape.core.table import arms_type, problem_type, search_type
+from ramgape.core.table import arms_type, problem_type, search_type, trace_type, truth_type
 
 Kernel = Callable[..., Any]
 
@@ -35,7 +35,7 @@ DECIDE = types.int64(*_state)
 STOP = types.boolean(*_state)
 ADVANCE = types.int64(
     *(types.FunctionType(signature) for signature in (DRAW, LEARN, COMPARE, DECIDE, STOP)),
-    *(arms_type, _search_row, _problem_row, _parameters, _values, _generator, types.int64),
+    *(arms_type, _search_row, _problem_row, _parameters, _values, _generator, types.int64, truth_type, trace_type),
 )
 
 

@@ -4,6 +4,8 @@
     search    record      the little that belongs to no arm: where a circle stands, a queued arm, the leader
     problem   record      what the user wants, already checked, on the engine's scale; never written
 
+Two more tables serve simulations that are watched: `truth` has a row per arm, `trace` a row per pull.
+
 In a row, everything down to `risk_high` is a function of that arm's own ordered rewards; the rest is a cache of the
 whole table. Kernels take `arms` as an array and the two records as such, which are passed by reference.
 """
@@ -84,11 +86,32 @@ PROBLEM = np.dtype(
     align=True,
 )
 
+TRUTH = np.dtype(
+    [
+        ("mean", np.float64),  # on the engine's scale, as everything here
+        ("risk", np.float64),
+        ("gap", np.float64),
+        ("in_front", np.int64),  # 1 for the arms of the Pareto set
+    ],
+    align=True,
+)
+
+TRACE = np.dtype(
+    [
+        ("arm", np.int64),  # which was pulled
+        ("regret", np.float64),  # of the empirical front after that; NaN until every arm has its initial pulls
+        ("missed", np.int64),  # 1 if the arm's box did not contain the truth
+    ],
+    align=True,
+)
+
 Table = NDArray[np.void]
 
 arms_type = numba.types.Array(numba.from_dtype(ARM), 1, "C")
 search_type = numba.from_dtype(SEARCH)
 problem_type = numba.from_dtype(PROBLEM)
+truth_type = numba.types.Array(numba.from_dtype(TRUTH), 1, "C")
+trace_type = numba.types.Array(numba.from_dtype(TRACE), 1, "C")
 
 
 def new_table(row_count: int, columns: np.dtype[np.void]) -> Table:
