@@ -1,8 +1,18 @@
 """Figures. They take plain data and draw on given axes; `style` alone knows what they look like.
 
-    style     colours, markers, fonts and sizes, in one place
-    labels    names beside points, without overlaps
-    crosses   arms as confidence crosses in the mean-risk plane
+    style      colours, markers, fonts and sizes, in one place
+    policies   how each sampling rule looks, in every figure alike
+    ticks      numbers on axes
+    labels     names beside points, without overlaps
+    crosses    arms as confidence crosses in the mean-risk plane
+    scatter    two rules on the same instances
+    curves     what changes from pull to pull
+    intervals  estimates with their intervals, one row per rule
+    sweep      what happens as one constant is turned up
+    shares     how the pulls were divided, trial by trial
+    geometry   the paper's gaps as lengths
+    caps       runs against a bound on their pulls
+    failures   how often runs failed, against a bound on the chance of that
 
 Nothing here is imported before a figure is asked for, since matplotlib is an optional dependency.
 """

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Direction = Literal["maximize", "minimize"]
 Point = tuple[float, float]
+Limits = tuple[Point, Point]  # of the horizontal axis, and of the vertical one
 
 NAMED = 30  # of more arms only the returned ones are named,
 MOST_NAMES = 60  # and not more than this
@@ -38,22 +39,30 @@ def draw_crosses(
     front: Collection[str] | None = None,
     labels: Mapping[str, str] | None = None,
     direction: Direction = "maximize",
+    limits: Limits | None = None,
+    panel: bool = False,
+    marker_size: float | None = None,
+    label_size: float = style.LABEL_SIZE,
 ) -> None:
     """Draw the arms on `axes`, which should be empty: limits, axis labels and legend are set as well.
 
-    front    names of the returned arms, named even in a crowd; by default those whose verdict is "in"
-    labels   what to write for a name, where that is not the name itself
+    front         names of the returned arms, named even in a crowd; by default those whose verdict is "in"
+    labels        what to write for a name, where that is not the name itself
+    limits        the window, by default `windows(arms)`
+    panel         one of several in a figure that labels the axes and has a legend for all of them together
+    marker_size   in points; by default it depends on how many arms there are
     """
-    drawn = [arm for arm in arms if math.isfinite(arm.mean) and math.isfinite(arm.risk)]
-    window_x = window([arm.mean for arm in drawn], [arm.mean_interval for arm in drawn])
-    window_y = window([arm.risk for arm in drawn], [arm.risk_interval for arm in drawn])
-    _prepare_axes(axes, window_x, window_y, direction)
+    drawn = _observed(arms)
+    window_x, window_y = windows(arms) if limits is None else limits
+    _prepare_axes(axes, window_x, window_y)
+    if not panel:
+        _label_axes(axes, direction)
 
     handles = []
     for verdict, mark in style.MARKS.items():
         group = [arm for arm in drawn if arm.verdict == verdict]
         if group:
-            size = style.marker_size(len(drawn), mark.important)
+            size = marker_size or style.marker_size(len(drawn), mark.important)
             handles.append(_draw_group(axes, group, mark, size, window_x, window_y))
     stairs = pareto_stairs([(arm.mean, arm.risk) for arm in drawn], direction)
     if stairs:
@@ -66,7 +75,8 @@ def draw_crosses(
         handles.append(Line2D([], [], linestyle="none", label=missing))
     if not drawn:
         axes.text(0.5, 0.5, "no arm has been pulled yet", transform=axes.transAxes, horizontalalignment="center")
-    _write_legend(axes, handles)
+    if not panel:
+        _write_legend(axes, handles)
 
     returned = {arm.name for arm in drawn if arm.verdict == "in"} if front is None else set(front)
     named = [arm for arm in drawn if len(arms) <= NAMED or arm.name in returned]
@@ -80,8 +90,18 @@ def draw_crosses(
         axes,
         written,
         crowded=len(arms) > NAMED,
-        markers=boxes_around(axes, points, style.marker_size(len(drawn), important=True) / 2.0),
+        markers=boxes_around(axes, points, (marker_size or style.marker_size(len(drawn), important=True)) / 2.0),
         lines=boxes_around(axes, lines, style.LINE_WIDTH / 2.0),
+        size=label_size,
+    )
+
+
+def windows(arms: Sequence[ArmReport]) -> Limits:
+    """Limits of both axes in which all these arms can be seen, perhaps those of several panels."""
+    drawn = _observed(arms)
+    return (
+        window([arm.mean for arm in drawn], [arm.mean_interval for arm in drawn]),
+        window([arm.risk for arm in drawn], [arm.risk_interval for arm in drawn]),
     )
 
 
@@ -127,13 +147,18 @@ def pareto_stairs(points: Sequence[Point], direction: Direction) -> list[Point]:
     return corners
 
 
-def _prepare_axes(
-    axes: Axes, window_x: tuple[float, float], window_y: tuple[float, float], direction: Direction
-) -> None:
+def _observed(arms: Sequence[ArmReport]) -> list[ArmReport]:
+    return [arm for arm in arms if math.isfinite(arm.mean) and math.isfinite(arm.risk)]
+
+
+def _prepare_axes(axes: Axes, window_x: tuple[float, float], window_y: tuple[float, float]) -> None:
     axes.set_xlim(*window_x)
     axes.set_ylim(*window_y)
     style.readable_ticks(axes.xaxis, window_x)
     style.readable_ticks(axes.yaxis, window_y)
+
+
+def _label_axes(axes: Axes, direction: Direction) -> None:
     # The vertical label is turned: its left arrow points down.
     if direction == "maximize":
         mean, mean_hint, risk = "Mean reward μ", "(higher is better →)", "Risk ξ = α(σ² − ρμ)"
@@ -201,9 +226,17 @@ def _bar_opacity(number: int) -> float:
 
 
 def _draw_stairs(axes: Axes, corners: Sequence[Point]) -> Line2D:
-    (line,) = axes.plot(
-        [mean for mean, _ in corners],
-        [risk for _, risk in corners],
+    line = front_handle()
+    line.set_data([mean for mean, _ in corners], [risk for _, risk in corners])
+    axes.add_line(line)
+    return line
+
+
+def front_handle() -> Line2D:
+    """The line of the stairs, for a legend."""
+    return Line2D(
+        [],
+        [],
         color=style.PALETTE["black"],
         alpha=0.5,
         linewidth=0.8,
@@ -211,7 +244,6 @@ def _draw_stairs(axes: Axes, corners: Sequence[Point]) -> Line2D:
         label="estimated front",
         zorder=2.5,
     )
-    return line
 
 
 def _label(arm: ArmReport, labels: Mapping[str, str]) -> Label:

@@ -44,7 +44,12 @@ class Label:
 
 
 def place_labels(
-    axes: Axes, labels: Sequence[Label], markers: Boxes, lines: Boxes, crowded: bool = False
+    axes: Axes,
+    labels: Sequence[Label],
+    markers: Boxes,
+    lines: Boxes,
+    crowded: bool = False,
+    size: float = style.LABEL_SIZE,
 ) -> list[Annotation]:
     """Write the labels off each other and, as far as possible, off markers and lines.
 
@@ -56,7 +61,7 @@ def place_labels(
     taken: Boxes = np.empty((0, 4))
     written = []
     for label in labels:
-        probe = _write(axes, label)
+        probe = _write(axes, label, size)
         extent = probe.get_window_extent()
         probe.remove()
         anchor = axes.transData.transform((label.x, label.y))
@@ -75,9 +80,40 @@ def place_labels(
         if best is not None:
             _, distance, box = best
             offset = ((box[:2] + box[2:]) / 2.0 - anchor) / pixels
-            written.append(_write(axes, label, (float(offset[0]), float(offset[1])), leader=distance > NEAR))
+            written.append(_write(axes, label, size, (float(offset[0]), float(offset[1])), leader=distance > NEAR))
             taken = np.vstack([taken, box + GAP * pixels * np.array([-1.0, 0.0, 1.0, 0.0])])
     return written
+
+
+def spread(positions: Sequence[float], gap: float) -> list[float]:
+    """The positions moved apart to at least `gap`, in the same order, and no further than that takes.
+
+    Neighbours that are too close form a group, which stands evenly spaced around the middle of its members;
+    groups that then touch become one.
+
+    >>> spread([0.0, 10.0, 10.5, 30.0], 2.0)
+    [0.0, 9.25, 11.25, 30.0]
+    """
+    order = sorted(range(len(positions)), key=lambda index: positions[index])
+    groups: list[list[int]] = []
+    for index in order:
+        groups.append([index])
+        while len(groups) > 1 and _first(groups[-1], positions, gap) - _last(groups[-2], positions, gap) < gap:
+            last = groups.pop()
+            groups[-1] += last
+    placed = [0.0] * len(positions)
+    for group in groups:
+        for rank, index in enumerate(group):
+            placed[index] = _first(group, positions, gap) + rank * gap
+    return placed
+
+
+def _first(group: Sequence[int], positions: Sequence[float], gap: float) -> float:
+    return sum(positions[index] for index in group) / len(group) - (len(group) - 1) / 2.0 * gap
+
+
+def _last(group: Sequence[int], positions: Sequence[float], gap: float) -> float:
+    return _first(group, positions, gap) + (len(group) - 1) * gap
 
 
 def boxes_around(axes: Axes, lines: Sequence[tuple[Point, Point]], margin: float) -> Boxes:
@@ -113,7 +149,7 @@ def _crossings(box: Boxes, lines: Boxes) -> NDArray[np.float64]:
     return np.where(common.min(axis=1) > 0.0, common.max(axis=1), 0.0)
 
 
-def _write(axes: Axes, label: Label, offset: Point = (0.0, 0.0), leader: bool = False) -> Annotation:
+def _write(axes: Axes, label: Label, size: float, offset: Point = (0.0, 0.0), leader: bool = False) -> Annotation:
     line = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.5, "shrinkA": 0.0, "shrinkB": 3.0}
     return axes.annotate(
         style.drawable(label.text),
@@ -122,7 +158,7 @@ def _write(axes: Axes, label: Label, offset: Point = (0.0, 0.0), leader: bool = 
         textcoords="offset points",
         horizontalalignment="center",
         verticalalignment="center",
-        fontsize=style.LABEL_SIZE,
+        fontsize=size,
         color=label.colour,
         parse_math=False,  # a name may contain dollars
         zorder=10,

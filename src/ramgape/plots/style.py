@@ -108,14 +108,29 @@ SETTINGS: dict[str, Any] = {
     "ytick.labelsize": 8.5,
 }
 
+# Figures for a report are printed at half their width: seven inches wide, with no letter below ten points.
+PRINTED_TEXT = 10.0
+PRINTED: dict[str, Any] = {
+    "axes.labelsize": PRINTED_TEXT,
+    "axes.titlesize": 10.5,
+    "figure.labelsize": PRINTED_TEXT,
+    "figure.titlesize": 10.5,
+    "font.size": PRINTED_TEXT,
+    "legend.fontsize": PRINTED_TEXT,
+    "xtick.labelsize": PRINTED_TEXT,
+    "ytick.labelsize": PRINTED_TEXT,
+}
+
 # matplotlib's settings belong to the whole process: two threads that borrow them at once could each restore
 # what the other had set, for good.
 _settings_in_use = threading.RLock()
 
 
 @contextmanager
-def applied() -> Iterator[None]:
+def applied(printed: bool = False) -> Iterator[None]:
     """Draw in this style inside the block; the user's own settings are back after it.
+
+    printed   with the larger letters of figures for a report
 
     >>> before = mpl.rcParams["axes.grid"]
     >>> with applied():
@@ -123,7 +138,7 @@ def applied() -> Iterator[None]:
     >>> mpl.rcParams["axes.grid"] == before
     True
     """
-    borrowed: Any = {**SETTINGS, "font.family": list(_families())}
+    borrowed: Any = {**SETTINGS, **(PRINTED if printed else {}), "font.family": list(_families())}
     with _settings_in_use, mpl.rc_context(borrowed):
         yield
 
@@ -157,9 +172,9 @@ def new_figure(width: float = SIZE[0], height: float = SIZE[1]) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(axes: Axes, path: str | os.PathLike[str]) -> None:
-    """Write the figure that `axes` stand in; the same figure gives the same file."""
-    figure = axes.figure
+def save(drawing: Axes | Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure, or the one that axes stand in; the same figure gives the same file."""
+    figure = drawing.figure
     assert isinstance(figure, Figure)
     known = sorted(figure.canvas.get_supported_filetypes())
     ending = Path(path).suffix.lower().removeprefix(".")
