@@ -1,12 +1,12 @@
 """The command `ramgape`: parse, call, show.
 
-    simulate, demo, listing   one command each
-    guard                     errors, warnings and interrupts, as lines on stderr and exit codes
-    terminal                  where text goes, and what is shown while something runs
-    words                     numbers as they are typed
-    workers                   processes that share the runs
-    pictures                  files with figures
-    summary                   many runs as a table
+    simulate, reproduce, demo, listing   one command each
+    guard                                errors, warnings and interrupts, as lines on stderr and exit codes
+    terminal                             where text goes, and what is shown while something runs
+    words                                numbers as they are typed
+    workers                              processes that share the runs
+    pictures                             files with figures
+    summary                              many runs as a table
 
 What takes long to import (NumPy, Numba, rich, matplotlib) is imported inside the commands, so that help is there at
 once.
@@ -18,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from ramgape.cli import demo, listing, simulate
+from ramgape.cli import demo, listing, reproduce, simulate
 from ramgape.cli.guard import Commands, prepare_streams
 
 __all__ = ["app", "main"]
@@ -39,6 +39,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
+app.command("reproduce")(reproduce.reproduce)
 app.command("list")(listing.show_list)
 
 

@@ -16,13 +16,18 @@ def check_picture(path: Path, what: str) -> None:
     """Complain about a picture that cannot be written, before anything is computed for it."""
     require(path.parent.is_dir(), what, "in a folder that exists", str(path))
     require(not path.is_dir(), what, "a file, not a folder", str(path))
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra('matplotlib must be installed for pictures: pip install "ramgape[plot]"')
+    check_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
     endings = sorted(FigureCanvasBase.get_supported_filetypes())
     allowed = f"a file that ends in one of .{', .'.join(endings)}"
     require(path.suffix.lower().removeprefix(".") in endings, what, allowed, str(path))
+
+
+def check_matplotlib() -> None:
+    """Complain where no picture can be drawn."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtra('matplotlib must be installed for pictures: pip install "ramgape[plot]"')
 
 
 def write_picture(result: Result, path: Path, what: str) -> None:

@@ -89,6 +89,23 @@ def watching_runs(runs: int) -> Iterator[Callable[[int], None] | None]:
         yield show
 
 
+@contextmanager
+def watching_work() -> Iterator[Callable[[float, float, str], None] | None]:
+    """A live line on work of many parts; what is yielded wants what is done, what there is to do, and words."""
+    if not is_watched():
+        yield None
+        return
+    from rich.progress import TimeRemainingColumn
+
+    with _display(TimeRemainingColumn()) as display:
+        task = display.add_task("", total=None, state=READY)
+
+        def show(done: float, total: float, words: str) -> None:
+            display.update(task, completed=done, total=total, state=f"{words}, {done / total:.0%}")
+
+        yield show
+
+
 def _display(*columns: ProgressColumn) -> Display:
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Display

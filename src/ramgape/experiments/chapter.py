@@ -1,0 +1,74 @@
+"""What an experiment has to tell: numbers for machines, raw data, and figures, tables and findings for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Verdict = Literal["confirmed", "refuted", "not checkable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim, in our words, and what the runs say of it."""
+
+    claim: str
+    verdict: Verdict
+    evidence: str
+    source: str  # where the claim stands in the paper
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Raw data: a CSV file."""
+
+    name: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure: the function of `figures` that draws it, with its arguments, and what a reader should see in it."""
+
+    name: str
+    function: str
+    arguments: tuple[Any, ...]
+    paper: str  # which figure of the paper it stands for, or why there is none
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of the report; cells are text, as they are shown."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+    @property
+    def words(self) -> list[bool]:
+        """For each column, whether it has words, which stand to the left, rather than numbers."""
+        return [any(row[place][:1].isalpha() for row in self.rows) for place in range(len(self.header))]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One experiment, told."""
+
+    name: str
+    title: str
+    text: Sequence[str]
+    summary: dict[str, Any]
+    settings: dict[str, str]
+    sheets: Sequence[Sheet] = ()
+    drawings: Sequence[Drawing] = ()
+    grids: Sequence[Grid] = ()
+    findings: Sequence[Finding] = field(default_factory=tuple)
+
+
+def judged(holds: bool) -> Verdict:
+    """The verdict on a claim that could be checked."""
+    return "confirmed" if holds else "refuted"

@@ -1,0 +1,278 @@
+"""Experiments 3 and 4: seven rules under a budget, with few arms and with many.
+
+Beside what the paper shows, the mean of the middle half of the trials: the mean of all of them, the share of wrong
+sets, how both depend on the constant a, a duel with more trials between the two rules that come out best, and where
+the pulls went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ramgape.bounds.budget import exploration
+from ramgape.experiments import paper
+from ramgape.experiments.cells import STAGES, Cell, Outcome
+from ramgape.experiments.chapter import Chapter, Drawing, Grid, Sheet
+from ramgape.experiments.outcomes import (
+    OWN,
+    TWIN,
+    Key,
+    Outcomes,
+    area,
+    curve,
+    duel,
+    finals,
+    stage_shares,
+    sweep,
+    traces_of,
+)
+from ramgape.experiments.regret_claims import findings
+from ramgape.experiments.scale import Scale
+from ramgape.experiments.words import display_name, interval, ordinal, percent, plural
+from ramgape.instances import load_instance
+
+INSTANCES = {3: "paper:exp3", 4: "paper:exp4"}
+DUELLISTS = (OWN, TWIN, "round-robin")
+STEERED = ("ramgape", "ra-lucb", "lie-round-robin", "xi-lcb")  # the rules that look at widths, and so at a
+MARKED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # tolerances whose a is shown
+RATIO_FIGURES = {3: "Figure 8", 4: "Figure 9"}
+
+
+def plan(experiment: int, scale: Scale, seed: int) -> dict[Key, Cell]:
+    """Traces of all rules; finals of more trials of some, and of some over a."""
+    instance = INSTANCES[experiment]
+    common = {"instance": instance, "seed": seed, "budget": paper.HORIZON, "rho": paper.RHO}
+    arms = len(load_instance(instance).arms)
+
+    def cell(kind: str, trials: int, policy: str, **options: Any) -> Cell:
+        # At K = 100 EGP takes 40 times as long for a pull as the others.
+        cost = trials * paper.HORIZON * (1.0 + arms / 40.0) * (arms / 4.0 if policy == "egp" else 1.0)
+        return Cell(kind, {**common, "trials": trials, "policy": policy, **options}, cost)
+
+    traces = {
+        ("trace", policy): cell("regret_traces", scale.trials, policy, epsilon=paper.EPSILON)
+        for policy in paper.BUDGET_POLICIES
+    }
+    duels = {("duel", policy): cell("trials", scale.duel_trials, policy, epsilon=paper.EPSILON) for policy in DUELLISTS}
+    swept = {
+        ("sweep", policy, value): cell("trials", scale.sweep_trials, policy, epsilon=paper.EPSILON, exploration=value)
+        for policy in STEERED
+        for value in scale.explorations
+    }
+    return {**traces, **duels, **swept}
+
+
+plan_three, plan_four = partial(plan, 3), partial(plan, 4)
+
+
+def summarize(outcomes: Outcomes, marks: Mapping[str, float]) -> dict[str, Any]:
+    """For machines: `final_regret.ramgape.mean` and so on."""
+    traces = traces_of(outcomes)
+    return {
+        "epsilon": paper.EPSILON,
+        "exploration": traces[OWN]["exploration"],
+        "theorem_1_bound": paper.theorem_one(paper.HORIZON, traces[OWN]["arms"], paper.EPSILON),
+        "final_regret": finals(outcomes),
+        "average_regret": {policy: area(outcome, "middle_half") for policy, outcome in traces.items()},
+        "duel": duel(outcomes),
+        "by_exploration": sweep(outcomes),
+        "exploration_at_epsilon": dict(marks),
+        "pulling_ratio": {
+            policy: {
+                "mean": float(np.mean(outcome["pareto_share"])),
+                "by_stage": stage_shares(outcome),
+                "per_trial": outcome["pareto_share"],
+            }
+            for policy, outcome in traces.items()
+        },
+        "pareto_arms": traces[OWN]["pareto_arms"],
+    }
+
+
+def tell(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+    """One of the two experiments."""
+    traces = traces_of(outcomes)
+    arms, front = traces[OWN]["arms"], traces[OWN]["pareto_arms"]
+    constant = traces[OWN]["exploration"]
+    marks = {f"ε = {epsilon:g}": exploration("theorem", arms, paper.HORIZON, epsilon) for epsilon in MARKED}
+    inside = {
+        label: value for label, value in marks.items() if scale.explorations[0] <= value <= scale.explorations[-1]
+    }
+    return Chapter(
+        str(experiment),
+        f"Experiment {experiment}: simple regret under a budget, {arms} arms",
+        (
+            f"Seven rules pull {paper.HORIZON:,} times, {plural(scale.trials, 'trial')} each; after every pull the "
+            f"regret of the empirical front is taken. {front} of the {arms} arms are Pareto optimal. The paper does "
+            f"not say which ε goes into its constant a; with ε = {paper.EPSILON:g}, as in Experiment 1, a = (n − 2K) "
+            f"ε² / (16 K) = {constant:.4f}.",
+            "The paper averages the middle half of the trials at each pull. That hides the trials that go wrong, so "
+            "the mean of all trials and the share of wrong sets stand beside it.",
+        ),
+        summarize(outcomes, marks),
+        {
+            "n": f"{paper.HORIZON:,}",
+            "K": str(arms),
+            "a": f"{constant:.4f} (ε = {paper.EPSILON:g})",
+            "ρ": f"{paper.RHO:g}",
+            "trials": f"{scale.trials}; {scale.duel_trials} in the duel, {scale.sweep_trials} for each value of a",
+            "seeds": f"trial r has {seed} + r",
+        },
+        sheets(experiment, outcomes),
+        drawings(experiment, scale, outcomes, inside),
+        [final_grid(outcomes), duel_grid(outcomes), ratio_grid(outcomes)],
+        findings(experiment, outcomes),
+    )
+
+
+tell_three, tell_four = partial(tell, 3), partial(tell, 4)
+
+
+def sheets(experiment: int, outcomes: Outcomes) -> list[Sheet]:
+    """Curves, trials, and the sweep over a."""
+    traces = traces_of(outcomes)
+    names = ("middle_half", "mean", "wrong")
+    curves = [
+        (pull, policy, *(outcome[name][pull - 1] for name in names))
+        for policy, outcome in traces.items()
+        for pull in range(outcome["started"] + 1, paper.HORIZON + 1)
+    ]
+    trials = [
+        (policy, trial, regret, share, *stages)
+        for policy, outcome in traces.items()
+        for trial, (regret, share, stages) in enumerate(
+            zip(outcome["final"], outcome["pareto_share"], outcome["pareto_share_by_stage"], strict=True)
+        )
+    ]
+    steered = [
+        (key[1], key[2], trial, regret)
+        for key, outcome in outcomes.items()
+        if key[0] == "sweep"
+        for trial, regret in enumerate(outcome["regret"])
+    ]
+    stages = [f"pareto_share_stage_{stage}" for stage in range(1, STAGES + 1)]
+    return [
+        Sheet(f"experiment{experiment}-curves", ("pull", "policy", *names), curves),
+        Sheet(f"experiment{experiment}-trials", ("policy", "trial", "regret", "pareto_share", *stages), trials),
+        Sheet(f"experiment{experiment}-exploration", ("policy", "a", "trial", "regret"), steered),
+    ]
+
+
+def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[str, float]) -> list[Drawing]:
+    """Curves, finals, sweep, pulling ratios."""
+    traces = traces_of(outcomes)
+    curves = {
+        policy: {name: curve(outcome, name) for name in ("middle_half", "mean")} for policy, outcome in traces.items()
+    }
+    results = finals(outcomes)
+    flat = {policy: results[policy] for policy in results if policy not in STEERED}
+    shares = {policy: outcome["pareto_share"] for policy, outcome in traces.items()}
+    even = traces[OWN]["pareto_arms"] / traces[OWN]["arms"]
+    return [
+        Drawing(
+            f"experiment{experiment}-regret",
+            "regret_curves",
+            (np.arange(1, paper.HORIZON + 1), curves),
+            "Figure 4" + ("a" if experiment == 3 else "b"),
+            "Left as in the paper, the mean of the middle half of the trials; right the mean of all. "
+            + ranking_in_words(results),
+        ),
+        Drawing(
+            f"experiment{experiment}-final",
+            "final_quality",
+            (results,),
+            "not in the paper",
+            f"After {paper.HORIZON:,} pulls: regret with 95 % intervals of the mean, and how often the set is not "
+            "exactly the Pareto set. A middle half of zero may stand beside many wrong sets.",
+        ),
+        Drawing(
+            f"experiment{experiment}-exploration",
+            "exploration_sweep",
+            (list(scale.explorations), sweep(outcomes), marks, flat),
+            "not in the paper",
+            f"The same after {paper.HORIZON:,} pulls, for other values of the constant a. Dotted lines: the a that the "
+            "theorem gives for an ε. " + sensitivity_in_words(outcomes),
+        ),
+        Drawing(
+            f"experiment{experiment}-pulling-ratios",
+            "pull_shares",
+            (shares, even),
+            RATIO_FIGURES[experiment],
+            "The share of pulls that went to Pareto arms, trial by trial; the line is what an even split would give. "
+            + shares_in_words(traces),
+        ),
+    ]
+
+
+def final_grid(outcomes: Outcomes) -> Grid:
+    """The quality of all rules."""
+    rows = [
+        [
+            display_name(policy),
+            f"{result['middle_half_mean']:.5f}",
+            f"{result['mean']:.5f}",
+            interval(result["mean_interval"]),
+            percent(result["wrong_share"]),
+            " to ".join(percent(end) for end in result["wrong_share_interval"]),
+        ]
+        for policy, result in finals(outcomes).items()
+    ]
+    header = ("rule", "regret, middle half", "regret, mean", "95 % interval", "wrong sets", "95 % interval")
+    return Grid(
+        "After the last pull", header, rows, "Intervals: bootstrap for the mean, Clopper-Pearson for the share."
+    )
+
+
+def duel_grid(outcomes: Outcomes) -> Grid:
+    """The best rules, more closely."""
+    results = duel(outcomes)
+    rows = [
+        [
+            display_name(policy),
+            f"{result['mean']:.5f}",
+            interval(result["mean_interval"]),
+            percent(result["wrong_share"]),
+            " to ".join(percent(end) for end in result["wrong_share_interval"]),
+        ]
+        for policy, result in results.items()
+    ]
+    trials = results[OWN]["trials"]
+    header = ("rule", "regret, mean", "95 % interval", "wrong sets", "95 % interval")
+    return Grid(f"Three rules over {plural(trials, 'trial')}", header, rows)
+
+
+def ratio_grid(outcomes: Outcomes) -> Grid:
+    """Where the pulls went, by quarter of the run."""
+    traces = traces_of(outcomes)
+    rows = [
+        [display_name(policy), percent(float(np.mean(outcome["pareto_share"]))), *map(percent, stage_shares(outcome))]
+        for policy, outcome in traces.items()
+    ]
+    header = ("rule", "all pulls", "first quarter", "second", "third", "last")
+    return Grid("Share of pulls of Pareto arms", header, rows)
+
+
+def ranking_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
+    order = sorted(results, key=lambda policy: results[policy]["mean"])
+    return "At the end, by the mean of all trials, the best first: " + ", ".join(map(display_name, order)) + "."
+
+
+def sensitivity_in_words(outcomes: Outcomes) -> str:
+    own = sweep(outcomes)[OWN]
+    best, worst = int(np.argmin(own["mean"])), int(np.argmax(own["mean"]))
+    return (
+        f"RAMGapE's mean regret goes from {own['mean'][best]:.4f} at a = {own['exploration'][best]:.2g} to "
+        f"{own['mean'][worst]:.4f} at a = {own['exploration'][worst]:.2g}."
+    )
+
+
+def shares_in_words(traces: Mapping[str, Outcome]) -> str:
+    order = sorted(traces, key=lambda policy: -float(np.mean(traces[policy]["pareto_share"])))
+    place = order.index(OWN) + 1
+    return (
+        f"RAMGapE's share is the {ordinal(place)} largest of {len(order)}; the largest is {display_name(order[0])}'s."
+    )

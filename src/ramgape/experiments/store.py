@@ -1,0 +1,96 @@
+"""The outcomes on disk, so that an interrupted reproduction goes on where it was.
+
+A file appears under its name only when it is complete (written elsewhere in the folder, then renamed), and it is taken
+for a result only if it can be read and states the very cell that is looked for: the same work, code and libraries.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+import ramgape
+from ramgape.core.kernel import PACKAGE
+from ramgape.experiments.cells import Cell, Outcome
+
+# Everything that numbers can depend on; words and pictures may change without computing anything again.
+SHOWN_ONLY = ("cli", "display", "plots")
+COUNTED_HERE = ("cells.py", "statistics.py")
+
+
+class Store:
+    """A folder of outcomes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def load(self, cell: Cell) -> Outcome | None:
+        """The outcome of a cell, or None if it is not there, or not whole, or of other code."""
+        try:
+            content = json.loads(self._path(cell).read_text(encoding="utf-8"))
+            if content["identity"] == identity(cell):
+                outcome: Outcome = content["outcome"]
+                return outcome
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        return None
+
+    def save(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep an outcome."""
+        write_whole(self._path(cell), json.dumps({"identity": identity(cell), "outcome": outcome}))
+
+    def _path(self, cell: Cell) -> Path:
+        digest = hashlib.sha256(json.dumps(identity(cell), sort_keys=True).encode()).hexdigest()
+        return self.folder / f"{cell.kind}-{digest[:24]}.json"
+
+
+def identity(cell: Cell) -> dict[str, Any]:
+    """All that the outcome is a function of."""
+    described: dict[str, Any] = json.loads(json.dumps({"kind": cell.kind, "arguments": cell.arguments}))
+    libraries = {"ramgape": ramgape.__version__, "numpy": np.__version__, "numba": numba.__version__}
+    return {**described, "libraries": libraries, "code": code_digest()}
+
+
+@functools.cache
+def code_digest() -> str:
+    """A digest of the sources that numbers can depend on."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE)
+        counted = place.name in COUNTED_HERE if place.parts[0] == "experiments" else place.parts[0] not in SHOWN_ONLY
+        if counted:
+            digest.update(place.as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that whoever looks finds the old one or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def unique(cells: Iterable[Cell]) -> list[Cell]:
+    """Each piece of work once, although several chapters may want it."""
+    seen: dict[str, Cell] = {}
+    for cell in cells:
+        seen.setdefault(json.dumps([cell.kind, cell.arguments], sort_keys=True), cell)
+    return list(seen.values())

@@ -1,0 +1,60 @@
+"""Names and numbers in sentences."""
+
+from __future__ import annotations
+
+from ramgape.plots.policies import look
+
+
+def display_name(policy: str) -> str:
+    """A sampling rule as readers know it.
+
+    >>> display_name("ra-lucb")
+    'RA-LUCB'
+    """
+    return look(policy).name
+
+
+def plural(number: int, noun: str) -> str:
+    """A count and what is counted.
+
+    >>> plural(1, "pattern"), plural(2000, "trial")
+    ('1 pattern', '2,000 trials')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def percent(share: float) -> str:
+    """A share with one digit, or more where it is small.
+
+    >>> percent(0.0234), percent(0.5), percent(0.0)
+    ('2.3 %', '50 %', '0 %')
+    """
+    hundred = 100.0 * share
+    return f"{hundred:.2g} %" if abs(hundred) < 99.5 else f"{hundred:.0f} %"
+
+
+def probability(value: float) -> str:
+    """The p-value of a test.
+
+    >>> probability(0.0312), probability(1e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
+
+
+def interval(ends: tuple[float, float], digits: int = 5) -> str:
+    """Two ends, without exponents.
+
+    >>> interval((0.0, 0.000712)), interval((-0.05, 0.071), 2)
+    ('0 to 0.00071', '-0.05 to 0.07')
+    """
+    return " to ".join(f"{end:.{digits}f}".rstrip("0").rstrip(".") for end in ends)
+
+
+def ordinal(place: int) -> str:
+    """Where something stands in an order.
+
+    >>> ordinal(1), ordinal(3), ordinal(7)
+    ('1st', '3rd', '7th')
+    """
+    return f"{place}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(place, 'th') }"
