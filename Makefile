@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-long bench lint format clean
+.PHONY: help install demo reproduce test test-long bench lint format clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -21,6 +21,9 @@ install: $(STAMP) ## make .venv with everything for using and developing ramgape
 
 demo: $(STAMP) ## identify a Pareto set before your eyes, write ramgape-demo.png
 	@$(BIN)/ramgape demo
+
+reproduce: $(STAMP) ## run the paper's experiments, write build/reproduction/report.html
+	@$(BIN)/ramgape reproduce --out build/reproduction
 
 test: lint ## lint, types, import contracts, all tests but the long ones
 	@echo "tests"

@@ -89,7 +89,7 @@ def watcher() -> Callable[..., int]:
 
     floats = numba.types.Array(numba.types.float64, 1, "C")
     drawing, learning = (numba.types.FunctionType(signature) for signature in (rule.DRAW, rule.LEARN))
-    state = rule.ADVANCE.args[5:]  # tables, parameters, generator and count, as the loop of the engine has them
+    state = rule.ADVANCE.args[5:12]  # tables, parameters, generator and count, as the loop of the engine has them
     watch.compile((drawing, learning, *state, floats, floats))
     return watch  # type: ignore[no-any-return]
 

@@ -17,7 +17,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TARGETS = ("help", "install", "demo", "test", "test-long", "bench", "lint", "format", "clean")
+DATA = {".json", ".jinja"}
+TARGETS = ("help", "install", "demo", "reproduce", "test", "test-long", "bench", "lint", "format", "clean")
 
 
 def clean_environment() -> dict[str, str]:
@@ -41,7 +42,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 def data_files(folder: Path) -> set[str]:
-    return {file.relative_to(folder.parent).as_posix() for file in folder.rglob("*.json")}
+    return {file.relative_to(folder.parent).as_posix() for file in folder.rglob("*") if file.suffix in DATA}
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +64,8 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names} == {"ramgape", f"ramgape-{PROJECT['version']}.dist-info"}
     assert "ramgape/py.typed" in names
     assert f"ramgape-{PROJECT['version']}.dist-info/licenses/LICENSE" in names
-    assert data_files(ROOT / "src" / "ramgape") == {name for name in names if name.endswith(".json")} != set()
-    assert {Path(name).suffix for name in names if name.startswith("ramgape/")} <= {".py", ".json", ".typed"}
+    assert data_files(ROOT / "src" / "ramgape") == {name for name in names if Path(name).suffix in DATA} != set()
+    assert {Path(name).suffix for name in names if name.startswith("ramgape/")} == {".py", ".typed", *DATA}
 
 
 def test_source_archive_holds_what_a_developer_needs(built: Path) -> None:

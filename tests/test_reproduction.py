@@ -87,7 +87,7 @@ def check_totals(experiment: dict[str, Any]) -> None:
 def check_stopping_times(summary: dict[str, Any]) -> None:
     """Experiment 1: the claim holds at the paper's epsilon, and each number is that of `simulate`."""
     experiment = summary["experiment1"]
-    assert list(experiment) == ["epsilon_0.1", "epsilon_0.05", "epsilon_0.02", "epsilon_0.01"]
+    assert list(experiment) == ["epsilon_0.1", "epsilon_0.05", "epsilon_0.02"]
     entry = experiment["epsilon_0.1"]
     assert entry["holds"] is True
     assert isinstance(entry["paper_claim"], str)

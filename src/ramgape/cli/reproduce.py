@@ -24,7 +24,7 @@ QUICK = "Fewer patterns and trials: half a minute instead of some."
 
 
 def reproduce(
-    parts: Annotated[list[str] | None, typer.Argument(metavar="[PART]...", help=PARTS, show_default="all")] = None,
+    parts: Annotated[list[str] | None, typer.Argument(metavar="PART", help=PARTS, show_default="all")] = None,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help=OUT)] = Path("ramgape-reproduction"),
     seed: Annotated[str, typer.Option(metavar="SEED", help=SEED)] = "0",
     jobs: Annotated[str, typer.Option(metavar="COUNT", help=JOBS)] = "0",

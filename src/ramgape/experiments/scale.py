@@ -47,13 +47,13 @@ FULL = Scale(
 QUICK = Scale(
     name="quick",
     patterns={paper.EPSILON: (1, 2, 3, 10, 46), paper.APPENDIX_EPSILON: (10, 46)},
-    tight_patterns={0.02: (46,), 0.01: (46,)},
+    tight_patterns={0.02: (46,)},
     totals={46: ("ramgape", "ra-lucb"), 10: ("ramgape",)},
     gaussian_patterns=(1, 2, 3, 10, 46),
     trials=8,
     duel_trials=20,
     sweep_trials=5,
     explorations=tuple(10.0**power for power in range(-4, 2)),
-    event_trials=5,
+    event_trials=3,
     theorem_budgets={**dict.fromkeys((10, 100, 1_000, 10_000), 40), 140_000: 4},
 )

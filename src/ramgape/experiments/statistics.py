@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -29,9 +30,13 @@ def mean_interval(values: Sequence[float] | NDArray[np.float64], level: float = 
 
     It is approximate, and says nothing where all values are equal.
     """
-    sample = np.asarray(values, dtype=np.float64)
+    return _resampled_mean(tuple(float(value) for value in values), level)
+
+
+@functools.lru_cache(maxsize=1024)
+def _resampled_mean(values: tuple[float, ...], level: float) -> tuple[float, float]:
     generator = np.random.default_rng(0)
-    means = generator.choice(sample, (RESAMPLES, len(sample))).mean(axis=1)
+    means = generator.choice(np.array(values), (RESAMPLES, len(values))).mean(axis=1)
     low, high = np.quantile(means, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return float(low), float(high)
 

@@ -32,37 +32,43 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
+        self._seen: dict[Path, Outcome] = {}  # what has been read or written once
 
     def load(self, cell: Cell) -> Outcome | None:
         """The outcome of a cell, or None if it is not there, or not whole, or of other code."""
-        try:
-            content = json.loads(self._path(cell).read_text(encoding="utf-8"))
-            if content["identity"] == identity(cell):
-                outcome: Outcome = content["outcome"]
-                return outcome
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
-        return None
+        path, name = self._place(cell)
+        if path not in self._seen:
+            try:
+                content = json.loads(path.read_text(encoding="utf-8"))
+                if content["identity"] != name:
+                    return None
+                self._seen[path] = content["outcome"]
+            except (OSError, ValueError, KeyError, TypeError):
+                return None
+        return self._seen[path]
 
     def save(self, cell: Cell, outcome: Outcome) -> None:
         """Keep an outcome."""
-        write_whole(self._path(cell), json.dumps({"identity": identity(cell), "outcome": outcome}))
+        path, name = self._place(cell)
+        write_whole(path, json.dumps({"identity": name, "outcome": outcome}))
+        # As it would be read again: whoever tells of it must not see what others would not.
+        self._seen[path] = json.loads(json.dumps(outcome))
 
-    def _path(self, cell: Cell) -> Path:
-        digest = hashlib.sha256(json.dumps(identity(cell), sort_keys=True).encode()).hexdigest()
-        return self.folder / f"{cell.kind}-{digest[:24]}.json"
+    def _place(self, cell: Cell) -> tuple[Path, dict[str, Any]]:
+        name = identity(cell)
+        digest = hashlib.sha256(json.dumps(name, sort_keys=True).encode()).hexdigest()
+        return self.folder / f"{cell.kind}-{digest[:24]}.json", name
 
 
 def identity(cell: Cell) -> dict[str, Any]:
     """All that the outcome is a function of."""
     described: dict[str, Any] = json.loads(json.dumps({"kind": cell.kind, "arguments": cell.arguments}))
-    libraries = {"ramgape": ramgape.__version__, "numpy": np.__version__, "numba": numba.__version__}
-    return {**described, "libraries": libraries, "code": code_digest()}
+    return {**described, **makers()}
 
 
 @functools.cache
-def code_digest() -> str:
-    """A digest of the sources that numbers can depend on."""
+def makers() -> dict[str, Any]:
+    """The libraries, and a digest of the sources that numbers can depend on."""
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         place = path.relative_to(PACKAGE)
@@ -70,7 +76,8 @@ def code_digest() -> str:
         if counted:
             digest.update(place.as_posix().encode())
             digest.update(path.read_bytes())
-    return digest.hexdigest()
+    libraries = {"ramgape": ramgape.__version__, "numpy": np.__version__, "numba": numba.__version__}
+    return {"libraries": libraries, "code": digest.hexdigest()}
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
