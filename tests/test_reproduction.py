@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.core.pareto import gaps
-from ramgape.experiments import crosses, overall, paper, stopping
+from ramgape.experiments import crosses, overall, paper, regret_claims, stopping
 from ramgape.experiments.cells import Cell, compute
 from ramgape.experiments.chapter import Chapter, Finding, Grid
 from ramgape.experiments.geometry import CASES, measure
@@ -312,7 +312,18 @@ def test_a_second_part_joins_the_first(tmp_path: Path) -> None:
     both = run_part(tmp_path, "gaussian")
     assert both["parts"] == ["gaussian", "gaps"]
     assert {"gaussian", "gaps"} <= set(both)
+    mine = tmp_path / "data" / "notes.txt"
+    mine.write_text("not ours to remove", encoding="utf-8")
     assert run_part(tmp_path, "gaps", seed=1)["parts"] == ["gaps"]  # another seed, another report
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.parent.name != "runs"}
+    assert found - {"data", "figures", "runs"} == {
+        "data/gaps.csv",
+        "data/notes.txt",
+        "figures/gaps.png",
+        "figures/gaps.svg",
+        "report.html",
+        "summary.json",
+    }
 
 
 def test_progress_ends_at_the_whole(tmp_path: Path) -> None:
@@ -434,13 +445,129 @@ def test_the_overall_claim_needs_all_of_its_parts(broken: str) -> None:
         finding = Finding(
             f"... {overall.SETTINGS[name]} ...", "confirmed" if holds else "refuted", "evidence", "source"
         )
-        return Chapter(name, "", (), {"epsilon_0.1": {"holds": holds}}, {}, findings=[finding])
+        rules = {rule: {"mean": float(place)} for place, rule in enumerate(paper.BUDGET_POLICIES)}
+        summary = {"epsilon_0.1": {"holds": holds}, "pulling_ratio": rules, "final_regret": rules}
+        return Chapter(name, "", (), summary, {}, findings=[finding])
 
     chapters = {name: chapter(name, holds=True) for name in overall.SETTINGS}
     assert overall.findings(chapters)[0].verdict == "confirmed"
     assert overall.findings({**chapters, broken: chapter(broken, holds=False)})[0].verdict == "refuted"
     del chapters[broken]
-    assert all(finding.verdict == "not checkable" for finding in overall.findings(chapters))
+    left = overall.findings(chapters)
+    assert all(finding.verdict == "not checkable" for finding in left)
+    assert len(left) == (3 if broken == "1" else 1)  # nothing is said of experiments that were not run
+
+
+def test_agreement_is_a_rank_correlation() -> None:
+    shares, regrets = [0.77, 0.69, 0.69, 0.63, 0.12], [0.002, 0.0, 0.02, 0.0, 0.004]
+    summary = {
+        "pulling_ratio": {str(rule): {"mean": share} for rule, share in enumerate(shares)},
+        "final_regret": {str(rule): {"mean": regret} for rule, regret in enumerate(regrets)},
+    }
+    expected = stats.spearmanr(shares, [-regret for regret in regrets]).statistic
+    assert overall.agreement(Chapter("3", "", (), summary, {})) == pytest.approx(expected)
+
+
+def fake_budget_runs(own: float = 1.0, **scales: float) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Seven rules whose regret falls alike, but for a factor; the last tenth of the trials is twice as bad."""
+    falling = np.where(np.arange(paper.HORIZON) < 19, np.nan, 0.03 * np.exp(-np.arange(paper.HORIZON) / 1500.0))
+    outcomes: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for policy in paper.BUDGET_POLICIES:
+        factor = own if policy == "ramgape" else scales.get(policy.replace("-", "_"), 3.0)
+        values = [None if np.isnan(value) else factor * value for value in falling]
+        regrets = [factor * float(falling[-1])] * 18 + [2.0 * factor * float(falling[-1])] * 2
+        outcomes["trace", policy] = {
+            "arms": 10,
+            "pareto_arms": 4,
+            "started": 19,
+            "exploration": 1.0,
+            "middle_half": values,
+            "mean": values,
+            "final": regrets,
+            "pareto_share": [0.5 if policy == "ramgape" else 0.4] * 20,
+            "pareto_share_by_stage": [[0.4, 0.5, 0.5, 0.6]] * 20,
+        }
+        if policy in ("ramgape", "ra-lucb", "round-robin"):
+            outcomes["duel", policy] = {"regret": regrets}
+        for value in (0.1, 1.0):
+            outcomes["sweep", policy, value] = {"regret": regrets}
+    return outcomes
+
+
+def budget_verdicts(outcomes: dict[tuple[Any, ...], dict[str, Any]]) -> dict[str, str]:
+    words = {
+        "fast": "converges fast",
+        "steady": "falls steadily",
+        "accurate": "accurately",
+        "best": "equals the best",
+        "others": "every other rule",
+        "shift": "later shifts",
+        "share": "significantly larger share",
+        "fastest": "drops fastest",
+        "twin": "much faster than RA-LUCB",
+        "a": "the a of the theorem suits",
+    }
+    found = regret_claims.findings(4, outcomes)
+    return {key: finding.verdict for key, text in words.items() for finding in found if text in finding.claim}
+
+
+def test_claims_under_a_budget_can_hold_and_can_fail() -> None:
+    as_claimed = budget_verdicts(fake_budget_runs())
+    assert as_claimed.pop("accurate") == "refuted"  # every set is wrong
+    assert len(as_claimed) == 9
+    assert set(as_claimed.values()) == {"confirmed"}
+
+    level = budget_verdicts(fake_budget_runs(ra_lucb=1.01))  # a hair is not enough, whichever way it falls
+    assert (level["fastest"], level["twin"], level["others"], level["best"]) == (
+        "confirmed",
+        "refuted",
+        "refuted",
+        "confirmed",
+    )
+    behind = budget_verdicts(fake_budget_runs(ra_lucb=0.5, round_robin=0.5))
+    assert {behind[key] for key in ("fast", "fastest", "twin", "others", "best")} == {"refuted"}
+
+    outcomes = fake_budget_runs()
+    own = outcomes["trace", "ramgape"]
+    own["middle_half"] = own["middle_half"][:19] + own["middle_half"][:18:-1]  # it rises
+    own["pareto_share"] = [0.3] * 20
+    own["pareto_share_by_stage"] = [[0.6, 0.5, 0.5, 0.4]] * 20
+    outcomes["sweep", "ramgape", 1.0] = {"regret": [1.0] * 20}
+    outcomes["duel", "ramgape"] = {"regret": [0.0] * 20}
+    assert budget_verdicts(outcomes) == {
+        "fast": "refuted",
+        "steady": "refuted",
+        "accurate": "confirmed",
+        "best": "confirmed",
+        "others": "confirmed",
+        "shift": "refuted",
+        "share": "refuted",
+        "fastest": "confirmed",
+        "twin": "confirmed",
+        "a": "refuted",
+    }
+
+
+def test_significance_is_not_judged_from_few_patterns() -> None:
+    times = {"ramgape": 1000, "ra-lucb": 1020, "de-round-robin": 1500, "round-robin": 3000}
+    outcomes = {key: outcome for key, outcome in fake_outcomes(times).items() if key[1] <= 5}
+    verdicts = [finding.verdict for finding in stopping.claims(outcomes, 0.1, "Here", "nowhere")]
+    assert verdicts == ["not checkable", "not checkable", "confirmed"]
+    verdicts = [finding.verdict for finding in stopping.claims(outcomes, 0.1, "Here", "nowhere", significantly=False)]
+    assert verdicts == ["confirmed"] * 3
+
+
+def test_only_returned_arms_tell_whether_the_rightmost_is_spared() -> None:
+    outcome = fake_search(10, 0.0)
+    arm = outcome["arms"][0]
+    outcome["arms"] = [
+        {**arm, "name": name, "mean": mean, "pulls": pulls}
+        for name, mean, pulls in (("1", 0.6, 400), ("2", 0.5, 500), ("3", 0.4, 9000))
+    ]
+    outcome["front"] = ["1", "2"]
+    assert crosses.spares_far_right({(46, "ramgape"): outcome}, "ramgape").verdict == "refuted"
+    outcome["arms"][1]["pulls"] = 5000
+    assert crosses.spares_far_right({(46, "ramgape"): outcome}, "ramgape").verdict == "confirmed"
 
 
 # The pieces

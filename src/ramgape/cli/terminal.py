@@ -78,9 +78,9 @@ def watching_runs(runs: int) -> Iterator[Callable[[int], None] | None]:
     if not is_watched():
         yield None
         return
-    from rich.progress import TimeRemainingColumn
+    from rich.progress import TextColumn, TimeRemainingColumn
 
-    with _display(TimeRemainingColumn()) as display:
+    with _display(TextColumn("left"), TimeRemainingColumn()) as display:
         task = display.add_task("", total=runs, state=count_runs(0, runs))
 
         def show(finished: int) -> None:
@@ -95,9 +95,9 @@ def watching_work() -> Iterator[Callable[[float, float, str], None] | None]:
     if not is_watched():
         yield None
         return
-    from rich.progress import TimeRemainingColumn
+    from rich.progress import TextColumn, TimeRemainingColumn
 
-    with _display(TimeRemainingColumn()) as display:
+    with _display(TextColumn("left"), TimeRemainingColumn()) as display:
         task = display.add_task("", total=None, state=READY)
 
         def show(done: float, total: float, words: str) -> None:

@@ -1,7 +1,7 @@
 """Experiments 3 and 4: seven rules under a budget, with few arms and with many.
 
 Beside what the paper shows, the mean of the middle half of the trials: the mean of all of them, the share of wrong
-sets, how both depend on the constant a, a duel with more trials between the two rules that come out best, and where
+sets, how both depend on the constant a, a duel with more trials of the three rules that come out best, and where
 the pulls went.
 """
 
@@ -32,7 +32,7 @@ from ramgape.experiments.outcomes import (
 )
 from ramgape.experiments.regret_claims import findings
 from ramgape.experiments.scale import Scale
-from ramgape.experiments.words import display_name, interval, ordinal, percent, plural
+from ramgape.experiments.words import display_name, interval, percent, plural, ranked
 from ramgape.instances import load_instance
 
 INSTANCES = {3: "paper:exp3", 4: "paper:exp4"}
@@ -109,7 +109,7 @@ def tell(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Chapte
             f"Seven rules pull {paper.HORIZON:,} times, {plural(scale.trials, 'trial')} each; after every pull the "
             f"regret of the empirical front is taken. {front} of the {arms} arms are Pareto optimal. The paper does "
             f"not say which ε goes into its constant a; with ε = {paper.EPSILON:g}, as in Experiment 1, a = (n − 2K) "
-            f"ε² / (16 K) = {constant:.4f}.",
+            f"ε² / (16 K) = {constant:g}.",
             "The paper averages the middle half of the trials at each pull. That hides the trials that go wrong, so "
             "the mean of all trials and the share of wrong sets stand beside it.",
         ),
@@ -117,7 +117,7 @@ def tell(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Chapte
         {
             "n": f"{paper.HORIZON:,}",
             "K": str(arms),
-            "a": f"{constant:.4f} (ε = {paper.EPSILON:g})",
+            "a": f"{constant:g} (ε = {paper.EPSILON:g})",
             "ρ": f"{paper.RHO:g}",
             "trials": f"{scale.trials}; {scale.duel_trials} in the duel, {scale.sweep_trials} for each value of a",
             "seeds": f"trial r has {seed} + r",
@@ -187,7 +187,7 @@ def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[s
             (results,),
             "not in the paper",
             f"After {paper.HORIZON:,} pulls: regret with 95 % intervals of the mean, and how often the set is not "
-            "exactly the Pareto set. A middle half of zero may stand beside many wrong sets.",
+            "exactly the Pareto set. " + hidden_in_words(results),
         ),
         Drawing(
             f"experiment{experiment}-exploration",
@@ -261,6 +261,19 @@ def ranking_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
     return "At the end, by the mean of all trials, the best first: " + ", ".join(map(display_name, order)) + "."
 
 
+def hidden_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """What the middle half does not show."""
+    hidden = [
+        f"{percent(result['wrong_share'])} ({display_name(policy)})"
+        for policy, result in results.items()
+        if result["middle_half_mean"] == 0.0 < result["wrong_share"]
+    ]
+    if hidden:
+        return f"A middle half of zero stands beside wrong sets: {', '.join(hidden)}."
+    own = results[OWN]
+    return f"RAMGapE's set is wrong in {percent(own['wrong_share'])} of the trials."
+
+
 def sensitivity_in_words(outcomes: Outcomes) -> str:
     own = sweep(outcomes)[OWN]
     best, worst = int(np.argmin(own["mean"])), int(np.argmax(own["mean"]))
@@ -273,6 +286,6 @@ def sensitivity_in_words(outcomes: Outcomes) -> str:
 def shares_in_words(traces: Mapping[str, Outcome]) -> str:
     order = sorted(traces, key=lambda policy: -float(np.mean(traces[policy]["pareto_share"])))
     place = order.index(OWN) + 1
-    return (
-        f"RAMGapE's share is the {ordinal(place)} largest of {len(order)}; the largest is {display_name(order[0])}'s."
+    return f"RAMGapE's share is {ranked(place, 'largest')} of {len(order)}" + (
+        f"; the largest is {display_name(order[0])}'s." if place > 1 else "."
     )

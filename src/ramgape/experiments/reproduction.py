@@ -68,7 +68,9 @@ def reproduce(
     scale = QUICK if quick else FULL
     store = open_store(out)
     plans = {name: part.plan(scale, seed) for name, part in PARTS.items()}
-    earlier = told_before(out / "summary.json", scale, seed)
+    before = read_summary(out / "summary.json")
+    same = (before.get("scale"), before.get("seed")) == (scale.name, seed)
+    earlier = [name for name in before.get("parts", []) if same and name in PARTS]
     kept = [name for name in earlier if all(store.load(cell) is not None for cell in plans[name].values())]
     names = [name for name in PARTS if name in wanted or name in kept]
     cells = unique(cell for name in names for cell in plans[name].values())
@@ -85,6 +87,9 @@ def reproduce(
         gauge.add(COST_OF_FIGURE * FIGURES / len(drawings), "drawing")
     for sheet in (sheet for chapter in chapters.values() for sheet in chapter.sheets):
         write_whole(out / "data" / f"{sheet.name}.csv", as_csv(sheet))
+    # What an earlier report with another seed or scale showed would only mislead beside this one.
+    for stale in set(before.get("files", [])) - set(files := written(chapters)):
+        (out / stale).unlink(missing_ok=True)
     general = overall.findings(chapters)
     findings = [*(finding for chapter in chapters.values() for finding in chapter.findings), *general]
     summary = {
@@ -93,6 +98,7 @@ def reproduce(
         "scale": scale.name,
         "seed": seed,
         "parts": names,
+        "files": files,
         **merged(chapters),
         "findings": [asdict(finding) for finding in findings],
         "seconds": {
@@ -121,14 +127,20 @@ def open_store(out: Path) -> Store:
         raise InvalidSpec(f"out must be a folder that can be written, got {str(out)!r}: {reason}") from None
 
 
-def told_before(path: Path, scale: Scale, seed: int) -> list[str]:
-    """The parts that an earlier report in this folder told of, if it was of the same scale and seed."""
+def read_summary(path: Path) -> dict[str, Any]:
+    """What an earlier report in this folder told, or nothing."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
-        same = (before["scale"], before["seed"]) == (scale.name, seed)
-        return [name for name in before["parts"] if name in PARTS] if same else []
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+    except (OSError, ValueError):
+        return {}
+    return before if isinstance(before, dict) else {}
+
+
+def written(chapters: Mapping[str, Chapter]) -> list[str]:
+    """The files with data and figures, in the folder of the report."""
+    sheets = [f"data/{sheet.name}.csv" for chapter in chapters.values() for sheet in chapter.sheets]
+    drawings = [drawing.name for chapter in chapters.values() for drawing in chapter.drawings]
+    return sorted([*sheets, *(f"figures/{name}.{ending}" for name in drawings for ending in ("png", "svg"))])
 
 
 def computed(cells: Sequence[Cell], executor: Executor | None) -> Iterator[tuple[Cell, Outcome]]:

@@ -18,7 +18,7 @@ class Scale:
     totals: Mapping[int, Sequence[str]]  # Experiment 2: which policies run on which pattern
     gaussian_patterns: Sequence[int]
     trials: int  # of each policy in Experiments 3 and 4
-    duel_trials: int  # of the two best rules, to tell them apart
+    duel_trials: int  # of the three best rules, to tell them apart
     sweep_trials: int
     explorations: Sequence[float]  # values of the constant a
     event_trials: int  # for the good event

@@ -194,20 +194,35 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
                 (rows,),
                 "not in the paper",
                 "The most pulled arm of each search of RAMGapE in Experiment 1, against the cap that the proof gives "
-                "(1 on the axis) and the paper's closed form for it, which runs exceed.",
+                "(1 on the axis) and the paper's closed form for it. " + exceeded_in_words(summary),
             ),
             Drawing(
                 "theorem-1",
                 "theorem_one",
                 (list(misses), shares, intervals, bounds),
                 "not in the paper",
-                "How often the regret is ε or more, against Theorem 1's bound. Where the bound falls below 1, the "
-                "frequency has been nil for long.",
+                "How often the regret is ε or more, against Theorem 1's bound. " + slack_in_words(summary),
             ),
         ],
         [event_grid(summary), cap_grid(summary)],
         findings(summary, outcomes),
     )
+
+
+def exceeded_in_words(summary: Mapping[str, Any]) -> str:
+    """At which tolerances a search exceeds the paper's cap."""
+    caps = summary["pulls_per_arm"]
+    above = [name.removeprefix("epsilon_") for name, row in caps.items() if row["runs_above_paper_cap"]]
+    return f"Some runs exceed that form at ε = {' and '.join(above)}." if above else "No run exceeds that form."
+
+
+def slack_in_words(summary: Mapping[str, Any]) -> str:
+    """From where on no failure was seen, and from where on the bound forbids them."""
+    rows = summary["theorem_1"]
+    last_seen = max((row["budget"] for row in rows if row["last"]), default=None)
+    saying = [row["budget"] for row in rows if row["bound"] < 1.0]
+    seen = "It was never seen" if last_seen is None else f"It was last seen at n = {last_seen:,}"
+    return f"{seen}; the bound is " + (f"below 1 from n = {min(saying):,} on." if saying else "nowhere below 1.")
 
 
 def summary_gaps() -> list[float]:
@@ -277,7 +292,7 @@ def findings(summary: Mapping[str, Any], outcomes: Outcomes) -> list[Finding]:
                 f"more often than {row['paper_cap']:,} times (up to {row['largest']:,})"
                 for name, row in caps.items()
             )
-            + ". The proof replaces log2 T by 2 log2(1/ε), which T exceeds.",
+            + ". The proof replaces log2 T by 2 log2(1/ε), which is smaller.",
             "Proof of the fixed-confidence theorem",
         ),
         Finding(

@@ -58,3 +58,12 @@ def ordinal(place: int) -> str:
     ('1st', '3rd', '7th')
     """
     return f"{place}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(place, 'th') }"
+
+
+def ranked(place: int, superlative: str) -> str:
+    """A superlative with its place, which the first does not need.
+
+    >>> ranked(1, "largest"), ranked(2, "largest")
+    ('the largest', 'the 2nd largest')
+    """
+    return f"the {superlative}" if place == 1 else f"the {ordinal(place)} {superlative}"
