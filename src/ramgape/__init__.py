@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ramgape.instances import instance_names, load_instance
     from ramgape.result import ArmReport, Goal, Result, Truth
     from ramgape.simulation import Replication, Run, replicate, simulate
+    from ramgape.theory import LowerBound, lower_bound
 
 __all__ = [
     "Arm",
@@ -34,6 +35,7 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "LowerBound",
     "MissingExtra",
     "NoAnswer",
     "Progress",
@@ -49,6 +51,7 @@ __all__ = [
     "identify",
     "instance_names",
     "load_instance",
+    "lower_bound",
     "replicate",
     "simulate",
 ]
@@ -70,6 +73,7 @@ _HOMES = {
     "instances": ("instance_names", "load_instance"),
     "result": ("ArmReport", "Goal", "Result", "Truth"),
     "simulation": ("Replication", "Run", "replicate", "simulate"),
+    "theory": ("LowerBound", "lower_bound"),
 }
 
 

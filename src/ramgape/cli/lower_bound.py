@@ -1,0 +1,113 @@
+"""`ramgape lower-bound`: how few samples could suffice on an instance whose truth is known."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ramgape.cli.simulate import ALPHA, DELTA, GOAL, INSTANCE, OUTPUT, RHO, RISK, Text, option
+from ramgape.cli.terminal import output, waiting
+from ramgape.cli.words import number
+from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO
+
+if TYPE_CHECKING:
+    from ramgape.theory import LowerBound
+
+EPSILON = "Tolerance in mean and in risk; 0 asks for the exact Pareto set."
+NAME_WIDTH = 32
+
+
+def lower_bound(
+    instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
+    epsilon: Annotated[str, option(GOAL, "NUMBER", EPSILON)] = "0",
+    delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
+    rho: Annotated[str, option(RISK, "NUMBER", RHO)] = str(DEFAULT_RHO),
+    alpha: Annotated[Text, option(RISK, "NUMBER", ALPHA)] = None,
+    direction: Annotated[str, option(RISK, "NAME", "maximize rewards, or minimize costs.")] = "maximize",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of a table.", rich_help_panel=OUTPUT)
+    ] = False,
+) -> None:
+    """Tell how many samples any algorithm needs on average, and how an ideal one would share them among the arms.
+
+    [bold]ramgape lower-bound paper:46[/bold]
+    for the exact Pareto set with probability 0.95
+
+    The bound is exact for Gaussian arms; others are taken as Gaussian with the
+    same mean and variance. Where epsilon allows several answers it is asymptotic,
+    about small delta. The output says which. Needs scipy.
+
+    Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
+    """
+    asked: dict[str, Any] = {
+        "delta": DEFAULT_DELTA if delta is None else number(delta, "delta"),
+        "epsilon": number(epsilon, "epsilon"),
+        "rho": number(rho, "rho"),
+        "alpha": number(alpha, "alpha"),
+        "direction": direction,
+    }
+    with waiting("looking for what could be mistaken for this instance"):
+        from ramgape import theory
+        from ramgape.instances import load_instance
+        from ramgape.result import SCHEMA_VERSION
+
+        loaded = load_instance(instance)
+        bound = theory.lower_bound(loaded, **asked)
+    if as_json:
+        numbers = {name: float(asked[name]) for name in ("delta", "epsilon", "rho")}
+        described = {"schema_version": SCHEMA_VERSION, "instance": loaded.name, **asked, **numbers, **bound.to_dict()}
+        typer.echo(json.dumps(described, indent=2, allow_nan=False))
+    else:
+        show(loaded.name, asked, bound)
+
+
+def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
+    """A headline, what kind of bound it is, and the shares."""
+    from rich.text import Text
+
+    from ramgape.cli.listing import new_table
+
+    console = output()
+    console.print(Text(headline(instance, asked, bound), style="bold"))
+    console.print(Text(f"\nKind of bound: {bound.note}.\n"))
+    if bound.samples is None:
+        return
+    console.print(f"Characteristic time T* = {bound.characteristic_time:,.1f}. An ideal algorithm gives the arms\n")
+    table = new_table(("arm", "share", "samples"), shares(bound.allocation, bound.samples))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    console.print(table)
+
+
+def headline(instance: str, asked: dict[str, Any], bound: LowerBound) -> str:
+    """The bound in a sentence."""
+    from ramgape.display import printable
+
+    name = printable(instance)
+    if bound.samples is None:
+        return f"{name}: no number of samples suffices"
+    goal = f"an answer within {asked['epsilon']:g}" if asked["epsilon"] else "the exact Pareto set"
+    samples = f"{'' if bound.exact else 'about '}{math.floor(bound.samples):,}"
+    return f"{name}: {goal} with probability {1.0 - asked['delta']:g} takes at least {samples} samples on average"
+
+
+def shares(allocation: dict[str, float], samples: float) -> Iterator[tuple[str, str, str]]:
+    """One row per arm; of very many arms, those that need the most samples."""
+    from rich.markup import escape
+
+    from ramgape.display import short_names
+    from ramgape.display.content import ROWS
+
+    names = list(allocation)
+    if len(names) > ROWS:
+        names.sort(key=lambda name: -allocation[name])
+    shown = short_names(names, NAME_WIDTH)
+    for name in names[:ROWS]:
+        yield escape(shown[name]), f"{allocation[name]:.1%}", f"{allocation[name] * samples:,.0f}"
+    if len(names) > ROWS:
+        rest = sum(allocation[name] for name in names[ROWS:])
+        yield f"{len(names) - ROWS:,} more", f"{rest:.1%}", f"{rest * samples:,.0f}"

@@ -1,0 +1,436 @@
+"""The lower bound: known values, small problems solved another way, and what must not change it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+from numpy.typing import NDArray
+from typer.testing import CliRunner
+
+from ramgape import theory
+from ramgape.cli import app
+from ramgape.core.pareto import is_epsilon_cover, pareto_front
+from ramgape.environments import Arm, Beta, Data, Gaussian, Instance
+from ramgape.errors import InvalidInstance, InvalidSpec, MissingExtra, UnknownName
+from ramgape.instances import load_instance
+from ramgape.theory import LowerBound, lower_bound
+
+Floats = NDArray[np.float64]
+
+KL = 0.9 * math.log(19.0)  # kl(0.05, 0.95)
+GAP = 1.0 + 2.0 * theory.GAP
+
+# (mean, variance) of each arm: what decides is in the name.
+CASES = {
+    "dominated": [(0.7, 0.10), (0.5, 0.16)],
+    "dominated, nearly the same mean": [(0.52, 0.05), (0.5, 0.20)],
+    "dominated, nearly the same risk": [(0.7, 0.15), (0.3, 0.16)],
+    "two on the front": [(0.7, 0.20), (0.5, 0.10)],
+    "two on the front, one by a hair": [(0.7, 0.105), (0.5, 0.10)],
+    "small variances, far apart": [(0.7, 0.004), (0.2, 0.001)],
+    "three, one dominated by both": [(0.7, 0.20), (0.6, 0.10), (0.5, 0.25)],
+    "three, one in the corner": [(0.7, 0.20), (0.5, 0.10), (0.49, 0.21)],
+    "three on the front": [(0.7, 0.20), (0.6, 0.15), (0.5, 0.10)],
+    "three, one best": [(0.7, 0.10), (0.6, 0.12), (0.4, 0.15)],
+}
+
+
+def gaussian(moments: list[tuple[float, float]]) -> Instance:
+    arms = tuple(Arm(f"arm {place}", Gaussian(*each)) for place, each in enumerate(moments))
+    return Instance("gaussian", arms, reward_range=None, noise="gaussian")
+
+
+def shares_of(bound: LowerBound) -> Floats:
+    return np.array(list(bound.allocation.values()))
+
+
+# ------------------------------------------------------------------------------ the slow twin
+
+
+def slow_divergence(moments: Floats, moved: Floats) -> Floats:
+    """KL as it stands in every textbook; the rows are (mean, variance)."""
+    mean, variance, new_mean, new_variance = *moments.T, *moved.T
+    return 0.5 * (np.log(new_variance / variance) + (variance + (mean - new_mean) ** 2) / new_variance - 1.0)
+
+
+def slow_minimum(moments: Floats, weights: Floats, demands: list[tuple[Floats, float]]) -> float:
+    """The cheapest move of all arms at once, to where demands (linear in means and variances) hold; several starts.
+
+    Moves are in units of the arms: deviations of their means, and logarithms of how their variances grow.
+    """
+    count = len(moments)
+    rows, margins = np.array([row for row, _ in demands]), np.array([margin for _, margin in demands])
+    deviations = np.sqrt(moments[:, 1])
+    units = np.abs(rows) @ moments.ravel()
+
+    def moved(flat: Floats) -> Floats:
+        shifts, growths = flat.reshape(2, count)
+        return np.column_stack([moments[:, 0] + deviations * shifts, moments[:, 1] * np.exp(growths)])
+
+    def cost(flat: Floats) -> float:
+        return float(weights @ slow_divergence(moments, moved(flat))) / scale
+
+    scale = 1.0
+    slack = {"type": "ineq", "fun": lambda flat: (rows @ moved(flat).ravel() - margins) / units}
+    generator = np.random.default_rng(1)
+    best = math.inf
+    for attempt in range(6):
+        start = generator.standard_normal(2 * count) * (0.0, 0.01, 0.1, 0.3, 1.0, 2.0)[attempt]
+        scale = max(best, 1e-12) if math.isfinite(best) else 1.0
+        found = scipy.optimize.minimize(
+            cost, start, method="SLSQP", bounds=[(-50.0, 50.0)] * 2 * count, constraints=[slack], options={"ftol": 1e-9}
+        )
+        if slack["fun"](found.x).min() >= -1e-8:
+            best = min(best, scale * found.fun)
+    return best
+
+
+def slow_distance(
+    instance: Instance, weights: Floats, epsilon: float = 0.0, rho: float = 0.01, answer: Any = None
+) -> float:
+    """The nearest alternative by brute force, straight from the definition of a wrong answer."""
+    moments = np.column_stack([instance.means, instance.variances])
+    count, margin = len(moments), epsilon * (3.0 + rho)
+    if answer is None:
+        answer = pareto_front(instance.means, instance.risks(rho))
+
+    def ahead(better: int, worse: int, in_mean: bool) -> Floats:
+        """Row r with r @ (mean, variance, mean, variance, ...) = how far `better` is ahead in one objective."""
+        row = np.zeros((count, 2))
+        row[better], row[worse] = ((1.0, 0.0), (-1.0, 0.0)) if in_mean else ((rho, -1.0), (-rho, 1.0))
+        return row.ravel()
+
+    found = []
+    inside, outside = np.flatnonzero(answer), np.flatnonzero(~answer)
+    for i, j in itertools.product(inside, range(count)):
+        if i != j:
+            demands = [(ahead(j, i, True), epsilon), (ahead(j, i, False), margin)]
+            found.append(slow_minimum(moments, weights, demands))
+    for i in outside:
+        for ways in itertools.product((True, False), repeat=len(inside)):
+            demands = [
+                (ahead(i, j, in_mean), epsilon if in_mean else margin) for j, in_mean in zip(inside, ways, strict=True)
+            ]
+            found.append(slow_minimum(moments, weights, demands))
+    return min(found)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.03])
+@pytest.mark.parametrize("case", CASES)
+def test_the_shares_keep_all_alternatives_away(case: str, epsilon: float) -> None:
+    """By brute force, too: `reached` is true, and shares nearby are no better than T* allows."""
+    instance = gaussian(CASES[case])
+    means, risks = instance.means, instance.risks(0.01)
+    bound = lower_bound(instance, epsilon=epsilon)
+    assert bound.reached is not None
+    assert bound.characteristic_time is not None
+    assert bound.characteristic_time <= bound.reached <= GAP * bound.characteristic_time
+    shares = shares_of(bound)
+    answers = theory.right_answers(means, risks, epsilon)
+    distance = max(slow_distance(instance, shares, epsilon, answer=answer) for answer in answers)
+    assert distance == pytest.approx(1.0 / bound.reached, rel=2e-4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("epsilon", [0.0, 0.03])
+@pytest.mark.parametrize("case", [case for case, moments in CASES.items() if len(moments) == 2])
+def test_two_arms_by_brute_force(case: str, epsilon: float) -> None:
+    """The whole problem: of all shares, those that keep the nearest alternative farthest away."""
+    instance = gaussian(CASES[case])
+    best = 0.0
+    for answer in theory.right_answers(instance.means, instance.risks(0.01), epsilon):
+
+        def nearness(share: float, answer: Any = answer) -> float:
+            return -slow_distance(instance, np.array([share, 1.0 - share]), epsilon, answer=answer)
+
+        found = scipy.optimize.minimize_scalar(
+            nearness, bounds=(0.001, 0.999), method="bounded", options={"xatol": 1e-3}
+        )
+        best = max(best, -found.fun)
+    bound = lower_bound(instance, epsilon=epsilon)
+    assert bound.characteristic_time == pytest.approx(1.0 / best, rel=2.0 * theory.GAP)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", [case for case, moments in CASES.items() if len(moments) == 3])
+def test_no_shares_of_three_arms_do_better(case: str) -> None:
+    instance = gaussian(CASES[case])
+    bound = lower_bound(instance)
+    assert bound.characteristic_time is not None
+    generator = np.random.default_rng(2)
+    for _ in range(6):
+        shares = 0.7 * shares_of(bound) + 0.3 * generator.dirichlet(np.ones(3))
+        assert slow_distance(instance, shares) <= (1.0 + 1e-6) / bound.characteristic_time
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(12))
+def test_random_instances_by_brute_force(seed: int) -> None:
+    """Several arms on the front and several outside: no way to escape is overlooked, whatever the shares."""
+    generator = np.random.default_rng(seed)
+    count, epsilon = int(generator.integers(3, 6)), float(generator.choice([0.0, 0.02]))
+    means = generator.uniform(0.2, 0.8, count)
+    variances = 0.02 + 0.3 * np.clip(means - 0.2 + generator.uniform(-0.15, 0.3, count), 0.0, 1.0) ** 1.5
+    instance = gaussian(list(zip(means.tolist(), variances.tolist(), strict=True)))
+    arms = theory.Gaussians(means, variances, 0.01)
+    weights = generator.dirichlet(np.ones(count))
+    answer = pareto_front(means, instance.risks(0.01))
+    families = [kind(arms, answer, epsilon, epsilon * 3.01) for kind in (theory.Duels, theory.Escapes)]
+    found = min((theory.nearest(family, weights) @ weights).min(initial=math.inf) for family in families)
+    assert found == pytest.approx(slow_distance(instance, weights, epsilon), rel=1e-3)
+
+
+def test_a_known_closed_form() -> None:
+    """Two arms of one variance, told apart by their means: the second one's risk is out of reach of the first's."""
+    instance = gaussian([(1.0, 1.0), (0.9, 50.0)])
+    # Only the means can change places; moving a mean by d costs ln(1 + d^2 / variance) / 2, about d^2 / (2 variance).
+    expected = 2.0 * (1.0 + math.sqrt(50.0)) ** 2 / 0.1**2
+    bound = lower_bound(instance, rho=0.0)
+    assert bound.characteristic_time == pytest.approx(expected, rel=0.01)
+    assert bound.allocation["arm 1"] == pytest.approx(math.sqrt(50.0) / (1.0 + math.sqrt(50.0)), abs=0.02)
+
+
+# -------------------------------------------------------------------------------- moving one arm
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.01, 0.5, 3.0])
+def test_moves_have_a_closed_form(rho: float) -> None:
+    arm = theory.Gaussians(np.array(0.4), np.array(0.2), rho)
+    moments, weight = np.array([[0.4, 0.2]]), np.ones(1)
+    in_mean, in_risk = np.array([1.0, 0.0]), np.array([rho, -1.0])
+    for mean, change in itertools.product((-0.3, 0.2, 0.4, 0.6, 1.2), (-0.15, -0.1, 0.0, 0.1, 0.6)):
+        risk = float(arm.risks) + change
+        worse = slow_minimum(moments, weight, [(-in_mean, -mean), (-in_risk, risk)])
+        better = slow_minimum(moments, weight, [(in_mean, mean), (in_risk, -risk)])
+        assert theory.worsened(arm, np.array(mean), np.array(risk)) == pytest.approx(worse, rel=1e-4, abs=1e-7)
+        assert theory.improved(arm, np.array(mean), np.array(risk)) == pytest.approx(better, rel=1e-4, abs=1e-7)
+
+
+def test_without_rho_a_risk_cannot_be_negative() -> None:
+    arm = theory.Gaussians(np.array(0.4), np.array(0.2), 0.0)
+    assert theory.improved(arm, np.array(0.5), np.array(-0.01)) == math.inf
+
+
+# ------------------------------------------------------------------------------------ known values
+
+
+@pytest.mark.parametrize(("name", "low", "high"), [("paper:10", 4443.0, 4511.0), ("paper:46", 1615.0, 1646.0)])
+def test_the_paper_s_patterns(name: str, low: float, high: float) -> None:
+    """Intervals that an independent prototype computed."""
+    bound = lower_bound(name)
+    assert bound.characteristic_time is not None
+    assert bound.reached is not None
+    assert max(low, bound.characteristic_time) <= min(high, bound.reached)
+    assert bound.samples == pytest.approx(bound.characteristic_time * KL)
+    assert not bound.exact
+    assert bound.note.startswith("an approximation by Gaussian arms with the same means and variances, for which")
+    assert "exact, for every delta" in bound.note
+
+
+@pytest.mark.parametrize(("name", "samples"), [("paper:10", 2_300.0), ("paper:46", 1_300.0)])
+def test_the_paper_s_patterns_with_a_tolerance(name: str, samples: float) -> None:
+    bound = lower_bound(name, epsilon=0.02)
+    assert bound.samples == pytest.approx(samples, rel=0.05)
+    assert "asymptotic (delta to 0), for every algorithm: the easiest to prove of the" in bound.note
+
+
+def test_the_same_arms_as_gaussians_are_exact() -> None:
+    bound = lower_bound("paper-gaussian:46")
+    assert bound.exact
+    assert bound.note.startswith("for Gaussian arms with unknown means and variances it is exact")
+    assert bound.samples == pytest.approx(lower_bound("paper:46").samples, rel=0.05)
+
+
+def test_fifty_arms_on_the_front() -> None:
+    generator = np.random.default_rng(3)
+    means, variances = np.sort(generator.uniform(0.2, 0.8, 50)), np.sort(generator.uniform(0.01, 0.2, 50))
+    bound = lower_bound(gaussian(list(zip(means.tolist(), variances.tolist(), strict=True))), epsilon=0.05)
+    assert bound.reached is not None
+    assert bound.characteristic_time is not None
+    assert bound.reached <= GAP * bound.characteristic_time
+    assert not bound.exact
+    assert "only for algorithms that answer with the exact Pareto set" in bound.note
+
+
+# ------------------------------------------------------------------------------ right answers
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_right_answers_are_all_that_are_right(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    means, risks = generator.uniform(0.0, 1.0, (2, 6))
+    epsilon = float(generator.choice([0.0, 0.05, 0.1, 0.2]))
+    sets = [np.array(choice) for choice in itertools.product((False, True), repeat=6)]
+    right = {tuple(each) for each in sets if is_epsilon_cover(each, means, risks, epsilon)}
+    found = theory.right_answers(means, risks, epsilon)
+    assert (found[0] == pareto_front(means, risks)).all()
+    assert {tuple(each) for each in found} == right
+    assert len(found) == len(right)
+    assert theory.is_only_answer(means, risks, epsilon) == (len(right) == 1)
+
+
+def test_a_tolerance_that_leaves_one_answer_is_exact() -> None:
+    instance = gaussian([(0.9, 0.1), (0.4, 0.9)])
+    bound = lower_bound(instance, epsilon=0.05)
+    assert bound.exact
+    assert "one right answer" in bound.note
+
+
+# ---------------------------------------------------------------------------- what must not matter
+
+
+def test_shares_add_up_and_follow_their_arms() -> None:
+    instance = load_instance("paper:46")
+    turned = Instance("turned", instance.arms[::-1], instance.reward_range, instance.noise)
+    bound, other = lower_bound(instance), lower_bound(turned)
+    assert sum(bound.allocation.values()) == pytest.approx(1.0)
+    assert min(bound.allocation.values()) >= 0.0
+    assert tuple(bound.allocation) == instance.names
+    assert tuple(other.allocation) == turned.names
+    assert other.characteristic_time == pytest.approx(bound.characteristic_time, rel=theory.GAP)
+    for name, share in bound.allocation.items():
+        assert other.allocation[name] == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.02])
+def test_units_do_not_matter(epsilon: float) -> None:
+    """Rewards in [0, 10] instead of [0, 1], rho and epsilon going along; and costs instead of rewards."""
+    instance = load_instance("paper:46")
+    shapes = [(arm.name, arm.distribution) for arm in instance.arms]
+    stretched = tuple(Arm(name, Beta(each.a, each.b, 0.0, 10.0)) for name, each in shapes if isinstance(each, Beta))
+    mirrored = tuple(Arm(name, Beta(each.b, each.a, -1.0, 0.0)) for name, each in shapes if isinstance(each, Beta))
+    expected = lower_bound(instance, epsilon=epsilon)
+    wide = Instance("wide", stretched, reward_range=(0.0, 10.0), noise="bounded")
+    costs = Instance("costs", mirrored, reward_range=(-1.0, 0.0), noise="bounded")
+    for found in (
+        lower_bound(wide, rho=0.1, epsilon=10.0 * epsilon),
+        lower_bound(costs, epsilon=epsilon, direction="minimize"),
+        lower_bound(instance, epsilon=epsilon, alpha=1.0 / 3.01),
+    ):
+        assert found.samples == pytest.approx(expected.samples, rel=theory.GAP)
+        assert list(found.allocation.values()) == pytest.approx(list(expected.allocation.values()), abs=0.02)
+
+
+def test_more_is_asked_more_is_needed() -> None:
+    by_delta = [lower_bound("paper:46", delta=delta).samples for delta in (0.5, 0.1, 0.05, 0.001)]
+    assert by_delta == sorted(by_delta, key=lambda samples: samples or 0.0)
+    assert by_delta[0] == 0.0
+    by_epsilon = [lower_bound("paper:46", epsilon=epsilon).samples for epsilon in (0.1, 0.02, 0.005, 0.0)]
+    assert by_epsilon == sorted(by_epsilon, key=lambda samples: samples or 0.0)
+
+
+# ----------------------------------------------------------------------------- ties and complaints
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [(0.5, 0.1), (0.5, 0.1)],
+        [(0.5, 0.1), (0.5, 0.2)],
+        [(0.1 + 0.2, 0.1), (0.3, 0.2), (0.7, 0.3)],
+    ],
+)
+def test_a_tie_is_never_settled(moments: list[tuple[float, float]]) -> None:
+    bound = lower_bound(gaussian(moments))
+    assert (bound.samples, bound.characteristic_time, bound.reached, bound.allocation) == (None, None, None, {})
+    assert bound.note.startswith("no number of samples suffices: the Pareto set hangs on a tie")
+    assert json.loads(json.dumps(bound.to_dict(), allow_nan=False))["samples"] is None
+    assert lower_bound(gaussian(moments), epsilon=0.05).samples is not None
+
+
+def test_nearly_a_tie_takes_very_long() -> None:
+    bound = lower_bound(gaussian([(0.5, 0.1), (0.5 + 1e-6, 0.2)]), rho=0.0)
+    assert bound.samples is not None
+    assert bound.samples > 1e11
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"delta": 0.0}, "delta must be between 0 and 1, both excluded, got 0.0"),
+        ({"epsilon": -0.1}, "epsilon must be a finite number of at least 0, got -0.1"),
+        ({"epsilon": math.inf}, "epsilon must be a finite number of at least 0, got inf"),
+        ({"rho": -1}, "rho must be a finite number of at least 0, got -1"),
+        ({"alpha": 0}, "alpha must be a finite number above 0, got 0"),
+    ],
+)
+def test_bad_values(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidSpec) as caught:
+        lower_bound("paper:46", **options)
+    assert str(caught.value) == words
+
+
+def test_a_bad_direction() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'minimize'"):
+        lower_bound("paper:46", direction="minimise")  # type: ignore[arg-type]
+
+
+def test_a_constant_arm() -> None:
+    arms = (Arm("sure", Data((0.5, 0.5))), Arm("open", Beta(2, 2)))
+    with pytest.raises(InvalidInstance, match=r"the variance of arm 'sure' must be above 0 .* got 0\.0"):
+        lower_bound(Instance("constant", arms, (0.0, 1.0), "bounded"))
+
+
+def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(MissingExtra, match=r'pip install "ramgape\[theory\]"'):
+        lower_bound("paper:46")
+
+
+# --------------------------------------------------------------------------------------- the command
+
+
+def call(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["lower-bound", *arguments], env={"COLUMNS": "80", "PYTHONIOENCODING": "utf-8"})
+
+
+def test_the_command_prints_the_library_s_numbers() -> None:
+    result = call("paper:46", "--delta", "0.1", "--epsilon", "0.02", "--rho", "0.1", "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    printed = json.loads(result.stdout)
+    expected = lower_bound("paper:46", delta=0.1, epsilon=0.02, rho=0.1).to_dict()
+    assert {key: printed[key] for key in expected} == expected
+    asked = {key: printed[key] for key in ("instance", "delta", "epsilon", "rho")}
+    assert asked == {"instance": "paper:46", "delta": 0.1, "epsilon": 0.02, "rho": 0.1}
+
+
+def test_the_command_shows_a_table() -> None:
+    result = call("paper:46")
+    assert result.exit_code == 0
+    words = " ".join(result.stdout.split())
+    assert "the exact Pareto set with probability 0.95 takes at least about 4,2" in words
+    assert "Kind of bound: an approximation by Gaussian arms" in words
+    assert "takes at least 4," in " ".join(call("paper-gaussian:46").stdout.split())
+    assert "an answer within 0.02 with probability 0.95" in " ".join(
+        call("paper:46", "--epsilon", "0.02").stdout.split()
+    )
+
+
+def test_the_command_with_many_arms_and_with_a_tie(tmp_path: Any) -> None:
+    assert "50 more" in call("paper:exp4", "--epsilon", "0.1").stdout
+    file = tmp_path / "tie.json"
+    arm = {"distribution": "gaussian", "mean": 0.5, "variance": 0.1}
+    arms = [{"name": "[bold]", **arm}, {"name": "[/x]", **arm}]
+    file.write_text(json.dumps({"noise": "gaussian", "arms": arms}), encoding="utf-8")
+    assert call(str(file)).stdout.startswith("tie: no number of samples suffices\n")
+    shown = call(str(file), "--epsilon", "0.1").stdout
+    assert "[bold]" in shown
+    assert "[/x]" in shown
+
+
+def test_the_command_complains() -> None:
+    for arguments, words in (
+        (("paper:46", "--delta", "2"), "error: delta must be between 0 and 1, both excluded, got 2\n"),
+        (("paper:46", "--rho", "much"), "error: rho must be a number, got 'much'\n"),
+        (("papr:46",), "did you mean 'paper:46'?\n"),
+    ):
+        result = call(*arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.endswith(words)
