@@ -192,7 +192,7 @@ def test_the_other_options_reach_the_search() -> None:
         "simulate", "paper-gaussian:3", "--epsilon", "0.1", "--sigma-max", "0.5", "--initial-pulls", "4",
         "--max-pulls", "40", "--direction", "minimize", "--policy", "round-robin",
     )  # fmt: skip
-    assert (printed["bound"], printed["policy"]) == ("gaussian-paper", "round-robin")
+    assert (printed["bound"], printed["policy"]) == ("gaussian", "round-robin")
     assert set(printed["runs"][0]["pulls"].values()) == {4}
     instance = ramgape.load_instance("paper-gaussian:3")
     assert instance.names[int(instance.means.argmin())] in printed["true_front"]
@@ -406,7 +406,7 @@ def test_an_interrupt_shows_what_one_run_has_found(monkeypatch: pytest.MonkeyPat
         yield interrupt
 
     monkeypatch.setattr(simulate, "watching_run", impatient)
-    result = call("simulate", "paper:46", "--epsilon", "0")
+    result = call("simulate", "paper:46", "--epsilon", "0", "--bound", "paper")
     assert result.exit_code == 130
     assert "Stopped before the goal" in result.stdout
     assert "interrupted; goal not reached" in result.stdout

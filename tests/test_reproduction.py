@@ -101,7 +101,10 @@ def check_stopping_times(summary: dict[str, Any]) -> None:
     assert tighter == sorted(tighter)
     gaussian = summary["gaussian"]["epsilon_0.1"]
     assert gaussian["holds"] is True
-    assert gaussian["ramgape"]["per_pattern"]["3"] == ramgape.simulate("paper-gaussian:3", epsilon=0.1, seed=0).samples
+    assert (
+        gaussian["ramgape"]["per_pattern"]["3"]
+        == ramgape.simulate("paper-gaussian:3", epsilon=0.1, bound="gaussian-paper", seed=0).samples
+    )
 
 
 def check_regrets(summary: dict[str, Any], out: Path) -> None:
@@ -239,7 +242,7 @@ def test_another_seed_gives_other_numbers(tmp_path: Path) -> None:
     first, second = (run_part(tmp_path / str(seed), "gaussian", seed=seed) for seed in (0, 1))
     assert first["gaussian"]["epsilon_0.1"]["ramgape"] != second["gaussian"]["epsilon_0.1"]["ramgape"]
     assert second["gaussian"]["epsilon_0.1"]["ramgape"]["per_pattern"]["10"] == (
-        ramgape.simulate("paper-gaussian:10", epsilon=0.1, seed=1).samples
+        ramgape.simulate("paper-gaussian:10", epsilon=0.1, bound="gaussian-paper", seed=1).samples
     )
 
 

@@ -30,6 +30,7 @@ from ramgape.spec import Options, Spec, make_spec
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent
 GAUSSIAN: dict[str, Any] = {"reward_range": None, "noise": "gaussian"}
+BOUNDED = "empirical-bernstein, empirical-bernstein-stitched, paper, hoeffding"
 
 
 def spec_of(*, arms: Any = ("a", "b", "c"), **options: Any) -> Spec:
@@ -106,7 +107,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {"bound": "gaussian-paper"},
         "bound",
-        "one that serves bounded rewards, risk mean-variance and a fixed confidence (auto, paper, hoeffding)",
+        f"one that serves bounded rewards, risk mean-variance and a fixed confidence (auto, {BOUNDED})",
         "'gaussian-paper'",
     ),
     *(
@@ -122,15 +123,13 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         (
             {"bound": bound, "sigma_max": 1.0, **GAUSSIAN},
             "bound",
-            "one that serves gaussian rewards, risk mean-variance and a fixed confidence (auto, gaussian-paper)",
+            "one that serves gaussian rewards, risk mean-variance and a fixed confidence "
+            "(auto, gaussian, gaussian-paper)",
             repr(bound),
         )
         for bound in ("paper", "hoeffding", "budget")
     ),
-    *(
-        ({"bound": bound, **GAUSSIAN}, "sigma_max", "given with bound gaussian-paper", "largest standard deviation")
-        for bound in ("auto", "gaussian-paper")
-    ),
+    ({"bound": "gaussian-paper", **GAUSSIAN}, "sigma_max", "given with bound gaussian-paper", "largest standard"),
     # the constant of a budget
     *(
         ({"budget": 100, "exploration": value}, "exploration", "at least 0, or one of theorem, sharp", repr(value))
@@ -177,7 +176,7 @@ UNKNOWN = [
     ("policy", ["ramgape"], "ramgape", {}),
     ("bound", "hoefding", "hoeffding", {}),
     ("bound", "papers", "paper", {}),
-    ("bound", "gaussian", "gaussian-paper", {}),
+    ("bound", "gausian", "gaussian", {}),
     ("bound", None, None, {}),
     ("direction", "maximise", "maximize", {}),
     ("direction", "minimum", "minimize", {}),
@@ -264,8 +263,8 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("noise", "goal", "bound"),
     [
-        ("bounded", "confidence", "hoeffding"),
-        ("gaussian", "confidence", "gaussian-paper"),
+        ("bounded", "confidence", "empirical-bernstein"),
+        ("gaussian", "confidence", "gaussian"),
         ("bounded", "budget", "budget"),
         ("gaussian", "budget", "budget"),
     ],

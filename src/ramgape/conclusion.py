@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ramgape.bounds import AUTOMATIC, bound_module
 from ramgape.core.pareto import Floats, Mask, is_epsilon_cover, pareto_front, proved_tolerances, simple_regret
 from ramgape.core.statistics import FEWEST_PULLS
-from ramgape.core.table import Table, empty_search
+from ramgape.core.table import STATISTICS, Table, empty_search
 from ramgape.display.numbers import round_up
 from ramgape.engine import Engine, make_problem, make_table
 from ramgape.environments import Instance
@@ -20,11 +20,11 @@ from ramgape.spec import DEFAULT_DELTA, RISK, Spec
 
 
 class Evidence(NamedTuple):
-    """Boxes that hold with probability 1 - delta, and the bound behind them (None where none applies)."""
+    """Boxes that hold with probability 1 - delta, and the bound behind them."""
 
     arms: Table
-    bound: str | None
-    delta: float | None
+    bound: str
+    delta: float
 
 
 def gather_evidence(engine: Engine) -> Evidence:
@@ -33,14 +33,12 @@ def gather_evidence(engine: Engine) -> Evidence:
     Every confidence bound is valid at all times at once, so it may be applied to a search that another bound steered.
     """
     spec = engine.spec
-    if spec.goal == "confidence":
+    if spec.delta is not None:
         return Evidence(engine.arms, spec.bound, spec.delta)
     bound = AUTOMATIC[spec.noise, RISK, "confidence"]
     arms = make_table(spec, bound)
-    for column in ("pulls", "average", "variance", "risk"):
+    for column in STATISTICS:
         arms[column] = engine.arms[column]
-    if bound == "gaussian-paper" and spec.sigma_max is None:
-        return Evidence(arms, None, None)
     estimate = bound_module(bound).estimate
     search, problem = empty_search(), make_problem(spec, bound, DEFAULT_DELTA)
     for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
@@ -73,7 +71,7 @@ def weigh_evidence(engine: Engine, evidence: Evidence) -> Findings:
         boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
         tolerances, rivals = proved_tolerances(answer, *boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
-    proved = (tolerances < engine.problem["epsilon"][0]) & (evidence.bound is not None)
+    proved = tolerances < engine.problem["epsilon"][0]
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), rivals, np.asarray(proved))
@@ -88,7 +86,7 @@ def conclude(
     evidence = gather_evidence(engine)
     findings = weigh_evidence(engine, evidence)
     certified = None
-    if evidence.bound is not None and math.isfinite(findings.tolerances.max()):
+    if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
     return Result(
         arms=tuple(_report(engine, evidence, findings, arm) for arm in range(len(spec.names))),
@@ -185,7 +183,7 @@ def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evid
         f"in [{spec.reward_range[0]:g}, {spec.reward_range[1]:g}]"
         if spec.reward_range is not None
         else f"from Gaussian arms with standard deviation at most {spec.sigma_max:g}"
-        if spec.sigma_max is not None
+        if evidence.bound == "gaussian-paper"
         else "from Gaussian arms"
     )
     if stopped == "confidence":
@@ -193,11 +191,7 @@ def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evid
         assert spec.delta is not None
         return _claim(spec.epsilon, spec.delta, assumption)
     if certified is None:
-        proved = "Nothing is proved yet"
-        if spec.goal == "budget" and evidence.bound is None:
-            proved = "No confidence bound serves these rewards without sigma_max, so nothing is proved"
-        return f"{proved}; the returned set is the best guess after {samples:,} pulls."
-    assert evidence.delta is not None
+        return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
     supported = _claim(certified, evidence.delta, assumption)
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"

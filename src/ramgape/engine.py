@@ -41,24 +41,23 @@ def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
     With R the length of the reward range, rho and epsilon are divided by R and alpha is multiplied by it; then the
     scaled risk in the user's units is R times the engine's, but for a constant.
     """
-    module = bound_module(bound)
-    span, arm_count = spec.span, len(spec.names)
+    span = spec.span
     problem = new_table(1, PROBLEM)
     record: Any = problem[0]
     low, high = spec.reward_range or (0.0, 0.0)
     record["initial_pulls"] = spec.initial_pulls
     record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
-    record["rho"] = rho = spec.rho / span
+    record["rho"] = spec.rho / span
     record["alpha"] = alpha = spec.alpha * span
     record["epsilon"] = (spec.epsilon or 0.0) / span
-    record["level"] = math.nan if delta is None else module.level(arm_count, delta)
-    record["risk_factor"] = alpha * module.risk_factor(rho)
+    record["level"] = record["risk_factor"] = math.nan
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max
     bounded = spec.noise == "bounded"
     record["reference_mean"] = 0.0 if bounded else math.nan
     record["reference_risk"] = 0.25 * alpha if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
+    bound_module(bound).constants(record, len(spec.names), delta)
     return problem
 
 

@@ -117,7 +117,7 @@ class Result:
     direction: Literal["maximize", "minimize"]
     policy: str
     bound: str
-    interval_bound: str | None
+    interval_bound: str
     seed: int | None = None
     exploration: float | None = None
     warnings: tuple[str, ...] = field(default=())

@@ -1,8 +1,8 @@
 """The bounds by name, and the one table of which bound serves which noise, risk and goal.
 
-A bound is a module with four functions: `estimate` turns an arm's statistics into a risk and a box; `learn` adds a
-reward first; `level` is what they need of delta and K, `risk_factor` what they need of rho. `BOUNDS` is the only list;
-a module is loaded, and its kernel compiled, when it is first used.
+A bound is a module with three functions: `estimate` turns an arm's statistics into a risk and a box; `learn` adds a
+reward first; `constants` writes into the problem what both need of delta and K. `BOUNDS` is the only list; a module is
+loaded, and its kernel compiled, when it is first used.
 """
 
 from __future__ import annotations
@@ -26,6 +26,30 @@ class Bound(NamedTuple):
 
 
 BOUNDS: dict[str, Bound] = {
+    "empirical-bernstein": Bound(
+        "empirical_bernstein",
+        ("bounded",),
+        ("mean-variance",),
+        ("confidence",),
+        True,
+        "a mixture that adapts to each arm's variance; some 100 times fewer pulls than the paper's",
+    ),
+    "empirical-bernstein-stitched": Bound(
+        "stitched",
+        ("bounded",),
+        ("mean-variance",),
+        ("confidence",),
+        True,
+        "the same idea in closed form; a quarter wider",
+    ),
+    "gaussian": Bound(
+        "gaussian",
+        ("gaussian",),
+        ("mean-variance",),
+        ("confidence",),
+        True,
+        "Gaussian rewards of unknown variance; no sigma_max is needed",
+    ),
     "paper": Bound(
         "paper",
         ("bounded",),
@@ -62,8 +86,8 @@ BOUNDS: dict[str, Bound] = {
 
 # What `auto` stands for: the tightest valid bound.
 AUTOMATIC: dict[tuple[str, str, str], str] = {
-    ("bounded", "mean-variance", "confidence"): "hoeffding",
-    ("gaussian", "mean-variance", "confidence"): "gaussian-paper",
+    ("bounded", "mean-variance", "confidence"): "empirical-bernstein",
+    ("gaussian", "mean-variance", "confidence"): "gaussian",
     ("bounded", "mean-variance", "budget"): "budget",
     ("gaussian", "mean-variance", "budget"): "budget",
 }
@@ -73,7 +97,7 @@ def resolve_bound(name: str, noise: str, risk: str, goal: str) -> str:
     """The bound meant by a name, or an error that lists the bounds which serve.
 
     >>> resolve_bound("auto", "bounded", "mean-variance", "confidence")
-    'hoeffding'
+    'empirical-bernstein'
     """
     known_name(name, ["auto", *BOUNDS], "bound")
     serving = [

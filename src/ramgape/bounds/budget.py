@@ -6,8 +6,8 @@ Theorem 1 takes a = (n - 2K) epsilon^2 / (16 K); its proof needs no more than 4 
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from ramgape.bounds.paper import risk_factor as risk_factor
 from ramgape.core.box import estimate_mean_variance, set_box
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
@@ -20,9 +20,9 @@ def exploration(choice: str, arm_count: int, budget: int, epsilon: float) -> flo
     return (budget - 2 * arm_count) * epsilon * epsilon / (DENOMINATORS[choice] * arm_count)
 
 
-def level(arm_count: int, delta: float) -> float:
-    """Not used: no confidence is asked for."""
-    return math.nan
+def constants(record: Any, arm_count: int, delta: float | None) -> None:
+    """The width of the risk in units of the radius, as in the paper's other bound; no confidence is asked for."""
+    record["risk_factor"] = record["alpha"] * (3.0 + record["rho"])
 
 
 @inlined

@@ -8,20 +8,16 @@ why a bound gives a box. Like the paper's other bound it is neither clipped nor 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ramgape.core.box import estimate_mean_variance, set_box
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
 
 
-def level(arm_count: int, delta: float) -> float:
+def constants(record: Any, arm_count: int, delta: float) -> None:
     """The part of the logarithm that does not change."""
-    return math.log(4.0 * arm_count / delta)
-
-
-def risk_factor(rho: float) -> float:
-    """Not used: the width of the risk is no multiple of the mean's."""
-    return math.nan
+    record["level"] = math.log(4.0 * arm_count / delta)
 
 
 @inlined

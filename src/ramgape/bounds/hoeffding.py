@@ -8,16 +8,17 @@ size, so the variance is within 5/4 of the radius and the mean-variance within 5
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from ramgape.bounds.paper import level as level
 from ramgape.core.box import estimate_mean_variance, narrow_box
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
 
 
-def risk_factor(rho: float) -> float:
-    """Width of the mean-variance in units of the radius."""
-    return 1.25 + rho
+def constants(record: Any, arm_count: int, delta: float) -> None:
+    """What does not change: a part of the logarithm, and the width of the risk in units of the radius."""
+    record["level"] = math.log(8.0 * arm_count / delta)
+    record["risk_factor"] = record["alpha"] * (1.25 + record["rho"])
 
 
 @inlined

@@ -7,20 +7,17 @@ clipped to what is possible nor intersected over time, because the paper's is no
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ramgape.core.box import estimate_mean_variance, set_box
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
 
 
-def level(arm_count: int, delta: float) -> float:
-    """The part of the logarithm that does not change."""
-    return math.log(8.0 * arm_count / delta)
-
-
-def risk_factor(rho: float) -> float:
-    """Width of the mean-variance in units of the radius."""
-    return 3.0 + rho
+def constants(record: Any, arm_count: int, delta: float) -> None:
+    """What does not change: a part of the logarithm, and the width of the risk in units of the radius."""
+    record["level"] = math.log(8.0 * arm_count / delta)
+    record["risk_factor"] = record["alpha"] * (3.0 + record["rho"])
 
 
 @inlined

@@ -27,9 +27,11 @@ def observe(arms, search, problem, arm, reward):
     row.total_carry += (large - total) + small
     row.total = total
 
-    value *= value
-    squares = row.squares + value
-    large, small = (row.squares, value) if row.squares >= value else (value, row.squares)
+    square = value * value
+    row.cubes += square * value
+    row.fourths += square * square
+    squares = row.squares + square
+    large, small = (row.squares, square) if row.squares >= square else (square, row.squares)
     row.squares_carry += (large - squares) + small
     row.squares = squares
 

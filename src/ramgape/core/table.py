@@ -24,6 +24,10 @@ ARM = np.dtype(
         ("total_carry", np.float64),
         ("squares", np.float64),  # sum of (reward - shift)^2, and what rounding lost from it
         ("squares_carry", np.float64),
+        ("cubes", np.float64),  # sum of (reward - shift)^3 and ^4: what the spread of a squared reward needs
+        ("fourths", np.float64),
+        ("mean_spread", np.float64),  # sums of squared distances from the running estimates before each reward,
+        ("square_spread", np.float64),  # of the reward and of its squared distance from 1/2; kept where they are used
         ("average", np.float64),  # estimates
         ("variance", np.float64),
         ("risk", np.float64),
@@ -31,6 +35,7 @@ ARM = np.dtype(
         ("mean_high", np.float64),
         ("risk_low", np.float64),
         ("risk_high", np.float64),
+        ("renewal", np.int64),  # pulls at which a bound that is renewed now and then renews the box
         ("dominators", np.int64),  # how many arms dominate this one empirically
         ("in_front", np.int64),  # 1 if none does
         ("doubt", np.float64),  # V_i, or an upper bound on it
@@ -50,6 +55,9 @@ ARM = np.dtype(
     ],
     align=True,
 )
+
+# What an arm's own rewards have led to, but for the box: all that a bound needs to make one.
+STATISTICS = ARM.names[: ARM.names.index("mean_low")]
 
 SEARCH = np.dtype(
     [
@@ -79,6 +87,8 @@ PROBLEM = np.dtype(
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("exploration", np.float64),  # a of the fixed-budget bound
         ("sigma_max", np.float64),
+        ("mean_scales", np.float64, 2),  # of a mixture: the amounts of variation it is made for, in mean and in risk
+        ("risk_scales", np.float64, 2),
         ("reference_mean", np.float64),  # the worst corner, for hypervolumes; NaN where there is none
         ("reference_risk", np.float64),
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt

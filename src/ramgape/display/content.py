@@ -74,7 +74,7 @@ def _objectives(result: Result) -> str:
 
 def _method(result: Result) -> str:
     parts = [f"policy {result.policy}", f"bound {result.bound}"]
-    if result.interval_bound not in (None, result.bound):
+    if result.interval_bound != result.bound:
         parts.append(f"intervals by {result.interval_bound}")
     if result.reward_range is not None:
         parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")

@@ -1,0 +1,177 @@
+"""Empirical Bernstein, by mixtures: intervals that shrink with an arm's own variance, valid at all times at once.
+
+Mean: a hypothesis m below the average is rejected when the mixture of core/mixture.py over X - m, which is never below
+-m, exceeds e^L; above the average the same with 1 - X. Mean-variance, directly rather than from mean and variance
+apart: Z(m) = (X - m)^2 - rho X has the mean-variance as its expectation at m = mu, so a hypothesis t is rejected if
+it is for every m in the interval of the mean. That interval is cut into cells; on a cell the sum is taken at its
+least, the squares and the reach at their greatest. L = ln(4 K / delta): mean and risk, above and below, for K arms.
+
+Why a search for the crossing is allowed, although the reach moves with the hypothesis: outside an event of
+probability e^-L no value beyond the truth is ever rejected, so any rejected value is a valid end of the interval, at
+whatever point the search has come upon it.
+
+The scales are fixed in advance, from epsilon alone: 3 for the mean and 0.1 for the mean-variance, in units of their
+summed squares, suit the number of pulls that a tolerance of 0.01 or more asks for; below, where that is unknown, half
+of the mixture goes to a smaller and half to a larger scale. A box is renewed when its arm's pulls have grown by a
+hundredth; an old box stays valid.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ramgape.core.box import estimate_mean_variance, narrow_box
+from ramgape.core.kernel import inlined, kernel
+from ramgape.core.mixture import is_rejected
+from ramgape.core.statistics import FEWEST_PULLS, observe
+
+CELLS = 8
+COARSE = 0.01  # tolerances from here on need so few pulls that one scale serves
+MEAN_SCALES, RISK_SCALES = (1.0, 30.0), (0.03, 1.0)
+COARSE_MEAN_SCALE, COARSE_RISK_SCALE = 3.0, 0.1
+FINENESS = 256.0  # an end is found to this part of its distance from the estimate
+GROWTH = 100  # a box is renewed when its arm has a hundredth more pulls
+SAFETY = 1.0 + 1e-9  # for sums of squares, which may have been rounded down
+
+
+def constants(record: Any, arm_count: int, delta: float) -> None:
+    """The level, and the scales of the mixtures."""
+    record["level"] = math.log(4.0 * arm_count / delta)
+    if record["epsilon"] >= COARSE:
+        record["mean_scales"], record["risk_scales"] = COARSE_MEAN_SCALE, COARSE_RISK_SCALE
+    else:
+        record["mean_scales"], record["risk_scales"] = MEAN_SCALES, RISK_SCALES
+
+
+@kernel
+def rejects_mean(count, average, variance, scales, level, mean):
+    """Whether a mean below the average is too low."""
+    distance = average - mean
+    return is_rejected(count * distance, count * (variance + distance * distance) * SAFETY, mean, scales, level)
+
+
+@kernel
+def lowest_mean(count, average, variance, scales, level, known):
+    """The largest mean found that is rejected as too low; `known` if that cannot be bettered."""
+    if known >= average or not rejects_mean(count, average, variance, scales, level, known):
+        return known
+    low, step = known, (average - known) / 64.0
+    while low + step < average and rejects_mean(count, average, variance, scales, level, low + step):
+        low += step
+        step *= 2.0
+    high = min(low + step, average)
+    while high - low > (average - low) / FINENESS:
+        middle = 0.5 * (low + high)
+        if rejects_mean(count, average, variance, scales, level, middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def squared_distance(row, centre, rho, risk):
+    """The sum of (Z(centre) - risk)^2, from power sums about the arm's first reward."""
+    mean = centre - row.shift
+    slope = 2.0 * mean + rho
+    rest = mean * mean - rho * row.shift - risk
+    total, squares = row.total + row.total_carry, row.squares + row.squares_carry
+    return (
+        row.fourths
+        - 2.0 * slope * row.cubes
+        + (slope * slope + 2.0 * rest) * squares
+        - 2.0 * slope * rest * total
+        + row.pulls * rest * rest
+    )
+
+
+@kernel
+def rejects_risk(row, problem, side, risk):
+    """Whether a mean-variance is too low (side 1) or too high (side -1), for every mean in the arm's interval."""
+    rho, count = problem.rho, row.pulls
+    half = 0.5 * (row.mean_high - row.mean_low) / CELLS
+    for cell in range(CELLS):
+        centre = row.mean_low + (2 * cell + 1) * half
+        away = abs(row.average - centre)
+        if side > 0:
+            near = max(0.0, away - half)
+            total = count * (row.variance + near * near - rho * row.average - risk)
+            reach = risk - least_value(centre + half, rho)
+        else:
+            far = away + half
+            total = count * (risk - row.variance - far * far + rho * row.average)
+            low, high = max(0.0, centre - half), centre + half
+            reach = max(high * high, (1.0 - low) * (1.0 - low) - rho) - risk
+        if total <= 0.0:
+            return False
+        squares = max(squared_distance(row, centre, rho, risk), 0.0)
+        wider = 2.0 * away + half
+        root = math.sqrt(squares) + half * math.sqrt(count * (4.0 * row.variance + wider * wider))
+        squares = max(root * root, total * total / count) * SAFETY
+        if not is_rejected(total, squares, max(reach, 0.0), problem.risk_scales, problem.level):
+            return False
+    return True
+
+
+@inlined
+def least_value(mean, rho):
+    """The least that Z can be for rewards in [0, 1]."""
+    if mean + 0.5 * rho > 1.0:
+        return (1.0 - mean) * (1.0 - mean) - rho
+    return -rho * mean - 0.25 * rho * rho
+
+
+@kernel
+def end_of_risk(row, problem, side, known):
+    """The end of the interval of the mean-variance on one side: the innermost value found that is rejected."""
+    estimate = row.variance - problem.rho * row.average
+    if side * (estimate - known) <= 0.0 or not rejects_risk(row, problem, side, known):
+        return known
+    end, step = known, (estimate - known) / 64.0
+    while side * (estimate - end - step) > 0.0 and rejects_risk(row, problem, side, end + step):
+        end += step
+        step *= 2.0
+    inner = end + step if side * (estimate - end - step) > 0.0 else estimate
+    while abs(inner - end) > abs(estimate - end) / FINENESS:
+        middle = 0.5 * (end + inner)
+        if rejects_risk(row, problem, side, middle):
+            end = middle
+        else:
+            inner = middle
+    return end
+
+
+@kernel
+def renew(row, search, problem):
+    """Mean first: the interval of the risk is for the means that are left."""
+    count, variance = row.pulls, row.variance
+    scales, level, alpha, rho = problem.mean_scales, problem.level, problem.alpha, problem.rho
+    low = lowest_mean(count, row.average, variance, scales, level, row.mean_low)
+    high = 1.0 - lowest_mean(count, 1.0 - row.average, variance, scales, level, 1.0 - row.mean_high)
+    narrow_box(row, search, low, high, row.risk_low, row.risk_high)
+    risk_low = end_of_risk(row, problem, 1.0, row.risk_low / alpha)
+    risk_high = end_of_risk(row, problem, -1.0, row.risk_high / alpha)
+    # No variance exceeds m (1 - m), the greater the nearer m is to the top of that parabola.
+    top = min(max(0.5 * (1.0 - rho), row.mean_low), row.mean_high)
+    risk_high = min(risk_high, top * (1.0 - top) - rho * top)
+    narrow_box(row, search, row.mean_low, row.mean_high, alpha * risk_low, alpha * risk_high)
+
+
+@inlined
+def estimate(row, search, problem):
+    """Risk and box of one arm from its statistics; boxes are intersected over time."""
+    estimate_mean_variance(row, problem)
+    renew(row, search, problem)
+
+
+@kernel
+def learn(arms, search, problem, arm, reward):
+    """Add a reward to an arm; renew its risk, and its box if enough has changed."""
+    row = observe(arms, search, problem, arm, reward)
+    if row.pulls < FEWEST_PULLS:
+        return
+    estimate_mean_variance(row, problem)
+    if row.pulls >= row.renewal:
+        renew(row, search, problem)
+        row.renewal = row.pulls + 1 + row.pulls // GROWTH
