@@ -12,6 +12,8 @@ whole table. Kernels take `arms` as an array and the two records as such, which 
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +59,7 @@ ARM = np.dtype(
 )
 
 # What an arm's own rewards have led to, but for the box: all that a bound needs to make one.
-STATISTICS = ARM.names[: ARM.names.index("mean_low")]
+STATISTICS = tuple(takewhile(lambda name: name != "mean_low", ARM.names or ()))
 
 SEARCH = np.dtype(
     [
