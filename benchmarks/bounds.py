@@ -24,6 +24,7 @@ ARM_COUNT = 10
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "empirical-bernstein": {"reward_range": (0.0, 1.0), "epsilon": 0.0},
+    "pairwise": {"reward_range": (0.0, 1.0), "epsilon": 0.0},
     "empirical-bernstein-stitched": {"reward_range": (0.0, 1.0), "epsilon": 0.0},
     "gaussian": {"noise": "gaussian", "epsilon": 0.1},
     "paper": {"reward_range": (0.0, 1.0), "epsilon": 0.1},

@@ -34,7 +34,7 @@ from ramgape.simulation import play, simulated_spec
 from ramgape.spec import Spec
 
 FALSE_ALARM = 1e-6
-STOPPING_POLICIES = [name for name, policy in POLICIES.items() if "confidence" in policy.paper_goals]
+STOPPING_POLICIES = ["evidence", *(name for name, policy in POLICIES.items() if "confidence" in policy.paper_goals)]
 
 
 def most_allowed(runs: int, chance: float) -> int:
@@ -128,7 +128,7 @@ def check_coverage(instance: Instance, spec: Spec, runs: int, pulls: int, seed: 
     assert bad <= most_allowed(runs, spec.delta), f"{bad} of {runs} runs, promised at most a share of {spec.delta}"
 
 
-BOUNDED = ["paper", "hoeffding", "empirical-bernstein", "empirical-bernstein-stitched"]
+BOUNDED = ["paper", "hoeffding", "empirical-bernstein", "empirical-bernstein-stitched", "pairwise"]
 
 
 @pytest.mark.parametrize("bound", BOUNDED)
@@ -270,6 +270,7 @@ TOLERANCES = [
     ("hoeffding", 0.05),
     ("empirical-bernstein", 0.01),
     ("empirical-bernstein-stitched", 0.02),
+    ("pairwise", 0.01),
     ("gaussian-paper", 0.3),
     ("gaussian", 0.03),
 ]

@@ -30,7 +30,7 @@ from ramgape.spec import Options, Spec, make_spec
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent
 GAUSSIAN: dict[str, Any] = {"reward_range": None, "noise": "gaussian"}
-BOUNDED = "empirical-bernstein, empirical-bernstein-stitched, paper, hoeffding"
+BOUNDED = "empirical-bernstein, pairwise, empirical-bernstein-stitched, paper, hoeffding"
 
 
 def spec_of(*, arms: Any = ("a", "b", "c"), **options: Any) -> Spec:
@@ -269,7 +269,7 @@ def test_defaults() -> None:
         ("gaussian", "budget", "budget"),
     ],
 )
-def test_auto_is_the_tightest_bound_that_serves(noise: str, goal: str, bound: str) -> None:
+def test_auto_is_the_bound_we_recommend(noise: str, goal: str, bound: str) -> None:
     options: dict[str, Any] = {} if noise == "bounded" else {**GAUSSIAN, "sigma_max": 1.0}
     if goal == "budget":
         options["budget"] = 100

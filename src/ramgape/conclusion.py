@@ -72,6 +72,9 @@ def weigh_evidence(engine: Engine, evidence: Evidence) -> Findings:
         tolerances, rivals = proved_tolerances(answer, *boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     proved = tolerances < engine.problem["epsilon"][0]
+    if engine.search["ready"][0] and engine.spec.bound == "pairwise":
+        state = engine.arms, engine.search[0], engine.problem[0]
+        proved |= [bound_module("pairwise").find_hurdle(*state, arm) < 0 for arm in range(count)]
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), rivals, np.asarray(proved))

@@ -31,8 +31,9 @@ UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 def make_rule(spec: Spec) -> Rule:
     """The functions that a specification names, compiled."""
-    stop = stopping.confident if spec.goal == "confidence" else stopping.never
-    return Rule(bound_module(spec.bound).learn, compare, policy_module(spec.policy).decide, stop).compiled()
+    module = bound_module(spec.bound)
+    stop = stopping.never if spec.goal == "budget" else getattr(module, "stop", stopping.confident)
+    return Rule(module.learn, compare, policy_module(spec.policy).decide, stop).compiled()
 
 
 def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:

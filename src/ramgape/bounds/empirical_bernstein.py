@@ -86,40 +86,44 @@ def squared_distance(row, centre, rho, risk):
     )
 
 
-@kernel
-def rejects_risk(row, problem, side, risk):
-    """Whether a mean-variance is too low (side 1) or too high (side -1), for every mean in the arm's interval."""
-    rho, count = problem.rho, row.pulls
-    half = 0.5 * (row.mean_high - row.mean_low) / CELLS
-    for cell in range(CELLS):
-        centre = row.mean_low + (2 * cell + 1) * half
-        away = abs(row.average - centre)
-        if side > 0:
-            near = max(0.0, away - half)
-            total = count * (row.variance + near * near - rho * row.average - risk)
-            reach = risk - least_value(centre + half, rho)
-        else:
-            far = away + half
-            total = count * (risk - row.variance - far * far + rho * row.average)
-            low, high = max(0.0, centre - half), centre + half
-            reach = max(high * high, (1.0 - low) * (1.0 - low) - rho) - risk
-        if total <= 0.0:
-            return False
-        squares = max(squared_distance(row, centre, rho, risk), 0.0)
-        wider = 2.0 * away + half
-        root = math.sqrt(squares) + half * math.sqrt(count * (4.0 * row.variance + wider * wider))
-        squares = max(root * root, total * total / count) * SAFETY
-        if not is_rejected(total, squares, max(reach, 0.0), problem.risk_scales, problem.level):
-            return False
-    return True
-
-
 @inlined
 def least_value(mean, rho):
     """The least that Z can be for rewards in [0, 1]."""
     if mean + 0.5 * rho > 1.0:
         return (1.0 - mean) * (1.0 - mean) - rho
     return -rho * mean - 0.25 * rho * rho
+
+
+@inlined
+def cell_terms(row, rho, side, risk, cell):
+    """Of the hypothesis `risk` for the means in one cell: the least sum, the most squares, the greatest reach."""
+    count = row.pulls
+    half = 0.5 * (row.mean_high - row.mean_low) / CELLS
+    centre = row.mean_low + (2 * cell + 1) * half
+    away = abs(row.average - centre)
+    if side > 0:
+        near = max(0.0, away - half)
+        total = count * (row.variance + near * near - rho * row.average - risk)
+        reach = risk - least_value(centre + half, rho)
+    else:
+        far = away + half
+        total = count * (risk - row.variance - far * far + rho * row.average)
+        low, high = max(0.0, centre - half), centre + half
+        reach = max(high * high, (1.0 - low) * (1.0 - low) - rho) - risk
+    squares = max(squared_distance(row, centre, rho, risk), 0.0)
+    wider = 2.0 * away + half
+    root = math.sqrt(squares) + half * math.sqrt(count * (4.0 * row.variance + wider * wider))
+    return total, max(root * root, total * total / count) * SAFETY, max(reach, 0.0)
+
+
+@kernel
+def rejects_risk(row, problem, side, risk):
+    """Whether a mean-variance is too low (side 1) or too high (side -1), for every mean in the arm's interval."""
+    for cell in range(CELLS):
+        total, squares, reach = cell_terms(row, problem.rho, side, risk, cell)
+        if not is_rejected(total, squares, reach, problem.risk_scales, problem.level):
+            return False
+    return True
 
 
 @kernel

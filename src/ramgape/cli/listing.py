@@ -110,7 +110,7 @@ def show_bounds() -> None:
     rows = [(name, serves(bound.noises, bound.risks, bound.goals), bound.meaning) for name, bound in BOUNDS.items()]
     console = output()
     console.print(new_table(("bound", "serves", "meaning"), rows, leading=1))
-    console.print("\nauto, which is the default, stands for the tightest of those that serve:\n")
+    console.print("\nauto, which is the default, stands for:\n")
     chosen = [(f"{noise} rewards, {risk}, fixed {goal}", bound) for (noise, risk, goal), bound in AUTOMATIC.items()]
     console.print(new_table(("for", "auto is"), chosen))
 

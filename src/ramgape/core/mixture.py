@@ -17,6 +17,7 @@ import math
 from ramgape.core.kernel import inlined, kernel
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+ROOT_HALF = math.sqrt(0.5)
 THIRD_OF_ROOT = 1.0 / (3.0 * math.sqrt(2.0 * math.pi))
 SLACK = 1e-6  # more than all rounding, and than what the series below leave out
 
@@ -31,6 +32,12 @@ def stirling(size):
     return math.lgamma(size) - ((size - 0.5) * math.log(size) - size + HALF_LOG_TWO_PI)
 
 
+@inlined
+def log_prior_mass(prior):
+    """The logarithm of the prior's mass, or a little more."""
+    return math.log(min(1.0, 0.5 + THIRD_OF_ROOT / math.sqrt(prior) + 1e-4))
+
+
 @kernel
 def log_mixture(total, squares, reach, scale):
     """ln M of s = `total` > 0 and v = `squares`, where no y is below -`reach`, for the scale r; or a little less."""
@@ -43,10 +50,43 @@ def log_mixture(total, squares, reach, scale):
     else:
         drift = spread / square_reach * (lean - math.log1p(lean))
     prior = scale / square_reach
-    prior_mass = min(1.0, 0.5 + THIRD_OF_ROOT / math.sqrt(prior) + 1e-4)
     mass = max(0.5, 1.0 - math.exp(-drift))
     shape = stirling(spread / square_reach) - stirling(prior)
-    return 0.5 * math.log(scale / spread) + shape + drift + math.log(mass / prior_mass) - SLACK
+    return 0.5 * math.log(scale / spread) + shape + drift + math.log(mass) - log_prior_mass(prior) - SLACK
+
+
+@inlined
+def log_tail(value):
+    """value^2 / 2 + ln Phi(value) for value <= 0, or a little less."""
+    if value > -5.0:
+        return 0.5 * value * value + math.log(0.5 * math.erfc(-value * ROOT_HALF))
+    return math.log(-value / (1.0 + value * value)) - HALF_LOG_TWO_PI
+
+
+@kernel
+def log_mixture_below(total, most_squares, least_squares, reach, scale):
+    """The same for s = `total` <= 0, where v is only known to lie between two values."""
+    prior = scale / max(reach * reach, 1e-300)
+    decay = 0.5 * math.log(scale / (most_squares + scale))
+    tail = log_tail(total / math.sqrt(least_squares + scale))
+    return decay + tail - stirling(prior) - log_prior_mass(prior) - SLACK
+
+
+@kernel
+def log_evidence(total, most_squares, least_squares, reach, scales):
+    """ln of the mean of two mixtures with these scales, for any s; v between two values."""
+    evidence = -math.inf
+    for place in range(2):
+        if total > 0.0:
+            term = log_mixture(total, most_squares, reach, scales[place])
+        else:
+            term = log_mixture_below(total, most_squares, least_squares, reach, scales[place])
+        if place == 0:
+            evidence = term
+        elif scales[1] != scales[0]:
+            larger, smaller = max(evidence, term), min(evidence, term)
+            evidence = larger + math.log1p(math.exp(smaller - larger)) - math.log(2.0)
+    return evidence
 
 
 @kernel

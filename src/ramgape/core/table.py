@@ -53,6 +53,9 @@ ARM = np.dtype(
         ("place", np.int64, 2),  # the arm's place in increasing order of either
         ("order", np.int64, 2),  # row p: the arm at place p of either order
         ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
+        ("hurdle", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
+        ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rule sees them
+        ("risk_error", np.float64),
         ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
     ],
     align=True,
@@ -73,6 +76,7 @@ SEARCH = np.dtype(
         ("doubt", np.float64),  # V(t), the largest doubt
         ("smallest_doubt", np.float64),  # the smallest V(t) so far
         ("misses", np.int64),  # boxes that contradicted an earlier one
+        ("next_look", np.int64),  # pulls before which a costly stopping rule need not look again
     ],
     align=True,
 )
@@ -86,6 +90,7 @@ PROBLEM = np.dtype(
         ("alpha", np.float64),
         ("epsilon", np.float64),
         ("level", np.float64),  # what the bound needs of delta and K
+        ("pair_levels", np.float64, 2),  # likewise for a comparison of two arms, in mean and in risk
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("exploration", np.float64),  # a of the fixed-budget bound
         ("sigma_max", np.float64),
@@ -142,6 +147,7 @@ def empty_table(arm_count: int) -> Table:
     for column in ("mean_high", "risk_high", "doubt", "second"):
         arms[column] = np.inf
     arms["rival"] = -1
+    arms["hurdle"] = -2
     arms["place"] = arms["order"] = np.arange(arm_count)[:, None]
     return arms
 

@@ -23,6 +23,7 @@ BOTH = ("confidence", "budget")
 
 POLICIES: dict[str, Policy] = {
     "ramgape": Policy("ramgape", BOTH, "of the two arms behind the largest doubt, the one pulled less"),
+    "evidence": Policy("evidence", (), "the arms of the comparison that the data support least"),
     "ra-lucb": Policy("ra_lucb", BOTH, "both arms behind the largest doubt"),
     "round-robin": Policy("round_robin", BOTH, "every arm in turn"),
     "de-round-robin": Policy("de_round_robin", ("confidence",), "in turn, but for dominated arms that are settled"),

@@ -1,0 +1,92 @@
+"""Evidence: pull for the comparison that the data support least.
+
+What the answer needs is that every arm of the front withstands every other arm, in mean or in risk, and that every
+arm outside is covered by one of the front, in mean and in risk. Each such comparison has an evidence: the squared
+difference, with epsilon in its favour, over the variance of its estimate. The arms of the one with the least are
+pulled in proportion to what each contributes to that variance.
+"""
+
+from __future__ import annotations
+
+from ramgape.core.doubt import dominates, shortfall, threat
+from ramgape.core.kernel import inlined, kernel
+
+GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
+PSEUDO_PULLS = 2.0  # the weight of the other arms' variances in an arm's own
+
+
+@inlined
+def risk_variance(row, problem):
+    """The variance of alpha ((X - mean)^2 - rho X), from power sums about the arm's first reward."""
+    count = row.pulls
+    mean = row.average - row.shift
+    slope = 2.0 * mean + problem.rho
+    first, second = mean, (row.squares + row.squares_carry) / count
+    value = second - slope * first
+    square = (row.fourths - 2.0 * slope * row.cubes) / count + slope * slope * second
+    return problem.alpha * problem.alpha * max(square - value * value, 0.0)
+
+
+@inlined
+def shrunk(value, average, pulls):
+    """A variance per pull, drawn towards the average of all arms while pulls are few."""
+    return (pulls * value + PSEUDO_PULLS * average) / ((pulls + PSEUDO_PULLS) * pulls)
+
+
+@inlined
+def strength(difference, variance):
+    """The evidence for a difference."""
+    return difference * difference / variance if difference > 0.0 else 0.0
+
+
+@kernel
+def decide(arms, search, problem):
+    """One of the two arms of the comparison with the least evidence."""
+    epsilon, count = problem.epsilon, len(arms)
+    mean_average = risk_average = 1e-12
+    for arm in range(count):
+        row = arms[arm]
+        row.risk_error = risk_variance(row, problem)
+        mean_average += row.variance / count
+        risk_average += row.risk_error / count
+    for arm in range(count):
+        row = arms[arm]
+        row.mean_error = shrunk(row.variance, mean_average, row.pulls)
+        row.risk_error = shrunk(row.risk_error, risk_average, row.pulls)
+    least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True
+    for arm in range(count):
+        row = arms[arm]
+        if row.hurdle == -1:
+            continue
+        if row.in_front:
+            for other in range(count):
+                rival = arms[other]
+                if other == arm or threat(rival, row) < epsilon or (row.hurdle >= 0 and other != row.hurdle):
+                    continue
+                in_mean = strength(row.average - rival.average + epsilon, row.mean_error + rival.mean_error)
+                in_risk = strength(rival.risk - row.risk + epsilon, row.risk_error + rival.risk_error)
+                evidence = max(in_mean, in_risk)
+                if least < 0.0 or evidence < least:
+                    least, one, two, by_mean = evidence, arm, other, in_mean >= in_risk
+        else:
+            best, cover, cover_by_mean = -1.0, arm, True
+            for place in range(search.front_size):
+                other = arms[place].front
+                rival = arms[other]
+                if dominates(rival, row):
+                    if shortfall(rival, row) < epsilon:
+                        best = -1.0
+                        break
+                    in_mean = strength(rival.average - row.average + epsilon, row.mean_error + rival.mean_error)
+                    in_risk = strength(row.risk - rival.risk + epsilon, row.risk_error + rival.risk_error)
+                    evidence = min(in_mean, in_risk)
+                    if evidence > best:
+                        best, cover, cover_by_mean = evidence, other, in_mean <= in_risk
+            if best >= 0.0 and (least < 0.0 or best < least):
+                least, one, two, by_mean = best, arm, cover, cover_by_mean
+    if by_mean:
+        own, others = arms[one].mean_error, arms[two].mean_error
+    else:
+        own, others = arms[one].risk_error, arms[two].risk_error
+    chance = (search.samples * GOLDEN) % 1.0
+    return one if chance * (own + others) < own else two
