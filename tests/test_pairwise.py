@@ -136,7 +136,7 @@ def test_equal_means_are_rarely_told_apart(name: str) -> None:
 
     Looks at growing numbers of pulls. False alarm: at most 1e-6 for each case.
     """
-    delta, runs, bad = 0.5, 300, 0
+    delta, runs, bad = 0.5, 150, 0
     arms = tuple(Arm(label, distribution) for label, distribution in zip("ab", HARD[name], strict=True))
     instance = Instance(name, arms, (0.0, 1.0), "bounded")
     spec = simulated_spec(instance, bound="pairwise", policy="round-robin", epsilon=0.0, delta=delta)

@@ -23,6 +23,7 @@ from ramgape.core.table import PROBLEM, TRACE, TRUTH, Table, empty_search, empty
 from ramgape.distributions import LARGEST
 from ramgape.environments import Sampler
 from ramgape.errors import InvalidReward, require
+from ramgape.interrupts import interrupts_deferred
 from ramgape.policies import policy_module
 from ramgape.spec import Spec
 
@@ -147,4 +148,5 @@ class Engine:
         count = 0 if self.search["stopped"][0] else min(count, self.spec.limit - self.samples)
         functions = (sampler.draw, *self.rule)
         tables = (self.arms, self.search, self.problem, sampler.parameters, sampler.values)
-        return int(advance(*functions, *tables, generator, count, truth, trace))
+        with interrupts_deferred():
+            return int(advance(*functions, *tables, generator, count, truth, trace))
