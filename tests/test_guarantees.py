@@ -312,9 +312,20 @@ def test_the_count_notices_a_broken_bound(epsilon: float, gap: float) -> None:
 @pytest.mark.parametrize(("bound", "epsilon"), TOLERANCES)
 @pytest.mark.parametrize("delta", [0.05, 0.9])
 def test_wrong_answers_are_rare_in_many_runs(policy: str, bound: str, epsilon: float, delta: float) -> None:
-    """As above, 500 instances. False alarm: at most 1e-6 for each case."""
-    options: dict[str, Any] = {"policy": policy, "bound": bound, "epsilon": epsilon, "delta": delta, "rho": RHO}
-    check_answers(runs_of(500, 23, **options), delta)
+    """As above, 500 instances. False alarm: at most 1e-6 for each case.
+
+    A box that has lost the truth, of probability delta at most, may contradict all later ones and leave a search
+    undecided: with a delta of 0.9 that happens now and then, and is not a wrong answer.
+    """
+    options: dict[str, Any] = {
+        "policy": policy,
+        "bound": bound,
+        "epsilon": epsilon,
+        "delta": delta,
+        "rho": RHO,
+        "max_pulls": 1_000_000,
+    }
+    check_answers(runs_of(500, 23, **options), delta, least_ended=1.0 if delta < 0.5 else 0.98)
 
 
 @pytest.mark.long
