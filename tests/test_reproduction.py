@@ -329,6 +329,25 @@ def test_a_second_part_joins_the_first(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "5",
+        "not JSON",
+        '{"files": 5, "parts": "gaps", "scale": "quick", "seed": 0}',
+        '{"files": ["../precious.csv", "data/../../precious.csv"], "parts": [], "scale": "quick", "seed": 0}',
+    ],
+)
+def test_a_summary_that_is_not_ours_does_no_harm(tmp_path: Path, content: str) -> None:
+    precious, out = tmp_path / "precious.csv", tmp_path / "out"
+    precious.write_text("1", encoding="utf-8")
+    out.mkdir()
+    (out / "summary.json").write_text(content, encoding="utf-8")
+    assert run_part(out, "gaps")["parts"] == ["gaps"]
+    assert precious.exists()
+
+
 def test_progress_ends_at_the_whole(tmp_path: Path) -> None:
     seen: list[tuple[float, float, str]] = []
     run_part(tmp_path, "gaussian", progress=lambda *state: seen.append(state))

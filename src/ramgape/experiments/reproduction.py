@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
@@ -23,6 +24,7 @@ from ramgape.result import versions
 from ramgape.spec import check_seed
 
 SCHEMA_VERSION = 1  # of summary.json: raised when a key changes its meaning or goes
+WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove
 COST_OF_FIGURE, FIGURES = 4e6, 17  # in pulls, and how many: for the time left
 
 # Called with what is done and what there is to do, in pulls, and with words.
@@ -70,7 +72,7 @@ def reproduce(
     plans = {name: part.plan(scale, seed) for name, part in PARTS.items()}
     before = read_summary(out / "summary.json")
     same = (before.get("scale"), before.get("seed")) == (scale.name, seed)
-    earlier = [name for name in before.get("parts", []) if same and name in PARTS]
+    earlier = [name for name in PARTS if same and name in before["parts"]]
     kept = [name for name in earlier if all(store.load(cell) is not None for cell in plans[name].values())]
     names = [name for name in PARTS if name in wanted or name in kept]
     cells = unique(cell for name in names for cell in plans[name].values())
@@ -88,7 +90,7 @@ def reproduce(
     for sheet in (sheet for chapter in chapters.values() for sheet in chapter.sheets):
         write_whole(out / "data" / f"{sheet.name}.csv", as_csv(sheet))
     # What an earlier report with another seed or scale showed would only mislead beside this one.
-    for stale in set(before.get("files", [])) - set(files := written(chapters)):
+    for stale in set(before["files"]) - set(files := written(chapters)):
         (out / stale).unlink(missing_ok=True)
     general = overall.findings(chapters)
     findings = [*(finding for chapter in chapters.values() for finding in chapter.findings), *general]
@@ -128,12 +130,13 @@ def open_store(out: Path) -> Store:
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """What an earlier report in this folder told, or nothing."""
+    """What an earlier report in this folder told, or nothing: the file may be anybody's, and may list anything."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return before if isinstance(before, dict) else {}
+        files = [name for name in map(str, before["files"]) if WRITTEN.fullmatch(name)]
+        return {**before, "files": files, "parts": list(before["parts"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"files": [], "parts": []}
 
 
 def written(chapters: Mapping[str, Chapter]) -> list[str]:
