@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import subprocess
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ramgape.environments import Beta, Gaussian, Instance
+from ramgape.environments import Bernoulli, Beta, Gaussian, Instance
 from ramgape.errors import InvalidInstance, UnknownName
 from ramgape.instances import instance_names, load_instance
 
@@ -28,18 +29,41 @@ def pareto_set(instance: Instance, rho: float = 0.01) -> set[str]:
     }
 
 
+PAPER = [
+    *(f"paper:{number}" for number in PATTERNS),
+    *(f"paper-gaussian:{number}" for number in PATTERNS),
+    "paper:exp3",
+    "paper:exp4",
+]
+FAMILIES = {"random-beta": Beta, "random-bernoulli": Bernoulli, "random-gaussian": Gaussian}
+RANDOM = [f"{family}:{number}" for family in FAMILIES for number in range(1, 21)]
+
+
 def test_all_names() -> None:
-    assert set(instance_names()) == {
-        *(f"paper:{number}" for number in PATTERNS),
-        *(f"paper-gaussian:{number}" for number in PATTERNS),
-        "paper:exp3",
-        "paper:exp4",
-    }
-    assert len(instance_names()) == 102
+    assert set(instance_names()) == {*PAPER, *RANDOM}
+    assert len(instance_names()) == 162
 
 
-@pytest.mark.parametrize("name", instance_names())
-def test_every_built_in_instance(name: str) -> None:
+@pytest.mark.parametrize("name", RANDOM)
+def test_every_random_instance(name: str) -> None:
+    instance = load_instance(name)
+    family = name.split(":")[0]
+    assert instance.name == name
+    assert 3 <= len(instance.arms) <= 50
+    assert {type(arm.distribution) for arm in instance.arms} == {FAMILIES[family]}
+    assert load_instance(json.loads(json.dumps(instance.to_dict()))) == instance
+    assert instance == load_instance(name)
+
+
+def test_random_instances_never_change() -> None:
+    # They are named in published comparisons.
+    text = json.dumps([load_instance(name).to_dict() for name in RANDOM])
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "d564f2eeca2be778"
+    assert load_instance("random-beta:1").arms[0].distribution == Beta(9.1388, 5.1635)
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_every_instance_of_the_paper(name: str) -> None:
     instance = load_instance(name)
     size = 100 if name == "paper:exp4" else 10
     assert instance.name == name

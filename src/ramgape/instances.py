@@ -3,6 +3,7 @@
     paper:1 ... paper:50                      ten Beta arms each, rewards in [0, 1] (Experiments 1 and 2)
     paper:exp3, paper:exp4                    10 and 100 Beta arms (Experiments 3 and 4)
     paper-gaussian:1 ... paper-gaussian:50    the same 50 instances with Gaussian arms
+    random-beta:1 ... and so on               random ones, of three families (random_instances.py)
 
 The tables are package data, read when a name is first asked for.
 """
@@ -21,6 +22,7 @@ from typing import Any
 from ramgape.environments import Arm, Beta, Gaussian, Instance
 from ramgape.errors import InvalidInstance, known_name, require
 from ramgape.instance_files import instance_from_dict, read_instance
+from ramgape.random_instances import random_instance, random_names
 
 # the bound that the paper's Gaussian experiments take as known
 PAPER_SIGMA_MAX = math.sqrt(0.2)
@@ -48,16 +50,18 @@ def load_instance(source: Instance | Mapping[str, Any] | str | os.PathLike[str])
     names = instance_names()
     if source not in names and means_file(source):
         return read_instance(Path(source))
-    return paper_instance(known_name(source, names, "an instance that is no file"))
+    known_name(source, names, "an instance that is no file")
+    return random_instance(source) if source.startswith("random-") else paper_instance(source)
 
 
 def instance_names() -> list[str]:
     """The names of all built-in instances.
 
     >>> len(instance_names()), instance_names()[:2]
-    (102, ['paper:1', 'paper:2'])
+    (162, ['paper:1', 'paper:2'])
     """
-    return [f"{family}:{key}" for family, tables in paper_tables().items() for key in tables]
+    paper = [f"{family}:{key}" for family, tables in paper_tables().items() for key in tables]
+    return paper + random_names()
 
 
 def means_file(source: str) -> bool:

@@ -23,12 +23,15 @@ FILE_EXAMPLE = """\
   {"name": "C", "distribution": "uniform", "low": 0.2, "high": 0.9},
   {"name": "D", "distribution": "data", "values": [0.1, 0.4, 0.3]}]}"""
 
-# What the paper does with its instances, by the first name of each group.
-PAPER_USES = {
-    "paper:1": "Experiments 1 and 2",
-    "paper:exp3": "Experiment 3",
-    "paper:exp4": "Experiment 4",
-    "paper-gaussian:1": "the same instances with Gaussian arms",
+# What the instances are for, by the first name of each group.
+USES = {
+    "paper:1": "the paper's Experiments 1 and 2",
+    "paper:exp3": "the paper's Experiment 3",
+    "paper:exp4": "the paper's Experiment 4",
+    "paper-gaussian:1": "the same 50 with Gaussian arms",
+    "random-beta:1": "a broad field to compare methods on",
+    "random-bernoulli:1": "the same with coins",
+    "random-gaussian:1": "the same with Gaussian arms",
 }
 
 
@@ -126,16 +129,18 @@ def show_instances() -> None:
 
     rows = []
     for names in groups():
-        instance = load_instance(names[0])
-        name = names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}"
+        instances = [load_instance(name) for name in names]
+        instance, counts = instances[0], [len(each.names) for each in instances]
+        name = names[0] if len(names) == 1 else f"{names[0]} ... {names[-1].split(':')[1]}"
         if instance.reward_range is None:
             rewards = f"Gaussian, sigma_max {instance.sigma_max:.4g}"
         else:
             low, high = instance.reward_range
-            rewards = f"Beta, in [{low:g}, {high:g}]"
-        rows.append((name, str(len(instance.names)), rewards, PAPER_USES.get(names[0], "")))
+            rewards = f"{type(instance.arms[0].distribution).__name__}, in [{low:g}, {high:g}]"
+        arms = str(counts[0]) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+        rows.append((name, arms, rewards, USES[names[0]]))
     console = output()
-    console.print(new_table(("instance", "arms", "rewards", "in the paper"), rows))
+    console.print(new_table(("instance", "arms", "rewards", "for"), rows))
     console.print("\nYour own is a JSON file: ramgape simulate mine.json, where mine.json holds\n")
     console.print(FILE_EXAMPLE, markup=False)
     console.print(
