@@ -1,6 +1,6 @@
 """Random instances that are the same everywhere: a broad field on which methods are compared.
 
-    random-beta:1 ... random-beta:20              Beta(a, b), mean uniform from 0.3 to 0.7, a + b log-uniform from 0.25 to 50
+    random-beta:1 ... random-beta:20              mean uniform from 0.3 to 0.7, a + b log-uniform from 0.25 to 50
     random-bernoulli:1 ... random-bernoulli:20    p uniform from 0.02 to 0.98
     random-gaussian:1 ... random-gaussian:20      mean uniform from 0 to 1, variance uniform from 0.002 to 0.2
 
