@@ -126,7 +126,13 @@ def test_the_object_has_the_promised_keys_and_types() -> None:
     assert finished.stderr == ""
     printed = json.loads(finished.stdout)
     assert {key: type(printed[key]) for key in CONTRACT} == CONTRACT
-    assert printed["goal"] == {"kind": "confidence", "epsilon": 0.02, "delta": 0.05, "budget": None}
+    assert printed["goal"] == {
+        "kind": "confidence",
+        "epsilon": 0.02,
+        "delta": 0.05,
+        "budget": None,
+        "risk_epsilon": None,
+    }
     assert (printed["instance"], printed["policy"], printed["bound"]) == ("paper:46", "ramgape", "hoeffding")
     assert printed["versions"]["ramgape"] == ramgape.__version__
     assert [run["seed"] for run in printed["runs"]] == [0, 1, 2]
@@ -176,7 +182,7 @@ def test_a_cap_leaves_the_question_open() -> None:
 @pytest.mark.parametrize("written", ["2000", "2e3", "2_000", "2000.0"])
 def test_a_budget_is_spent_to_the_last_pull(written: str) -> None:
     printed = call_json("simulate", "paper:46", "--budget", written, "--epsilon", "0.02")
-    assert printed["goal"] == {"kind": "budget", "epsilon": 0.02, "delta": None, "budget": 2000}
+    assert printed["goal"] == {"kind": "budget", "epsilon": 0.02, "delta": None, "budget": 2000, "risk_epsilon": None}
     (run,) = printed["runs"]
     assert (run["samples"], run["stopped"]) == (2000, "budget")
 
@@ -229,7 +235,7 @@ def test_one_run_shows_the_result() -> None:
     assert result.stderr == ""
     assert f"Pareto set: {', '.join(expected.front)} ({len(expected.front)} of 10 arms)" in result.stdout
     assert f"{expected.samples:,} pulls" in result.stdout
-    assert "certified" in result.stdout
+    assert "within epsilon" in result.stdout
 
 
 def test_one_run_tells_a_warning_once() -> None:
@@ -298,10 +304,10 @@ def test_a_picture_of_the_first_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--epsilon", "-1"), "epsilon must be a finite number of at least 0, got -1"),
-        (("--epsilon=-0.5",), "epsilon must be a finite number of at least 0, got -0.5"),
-        (("--epsilon", "nan"), "epsilon must be a finite number of at least 0, got nan"),
-        (("--epsilon", "inf"), "epsilon must be a finite number of at least 0, got inf"),
+        (("--epsilon", "-1"), "epsilon must be a finite number of at least 0, or a pair (mean, risk), got -1"),
+        (("--epsilon=-0.5",), "epsilon must be a finite number of at least 0, or a pair (mean, risk), got -0.5"),
+        (("--epsilon", "nan"), "epsilon must be a finite number of at least 0, or a pair (mean, risk), got nan"),
+        (("--epsilon", "inf"), "epsilon must be a finite number of at least 0, or a pair (mean, risk), got inf"),
         (("--epsilon", "small"), "epsilon must be a number, got 'small'"),
         (("--delta", "-inf"), "delta must be between 0 and 1"),
         (("--rho", "nan"), "rho must be"),

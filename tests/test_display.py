@@ -137,7 +137,9 @@ def test_plain_text_says_it_all() -> None:
     lines = text.split("\n")
     assert lines[0] == "Pareto set: A, C (2 of 3 arms), after 400 pulls"
     assert "Guarantee: no returned arm is dominated by 0.05 or more, with probability 0.95" in lines
-    assert "Certified: epsilon=0.0413, delta=0.05" in lines  # 0.041234, rounded up
+    assert (
+        "Certified: epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out" in lines
+    )  # 0.041234, rounded up
     assert "Ended:     the evidence sufficed; goal reached (epsilon=0.05, delta=0.05)" in lines
     assert "risk = alpha (variance - rho mean), rho=1, alpha=0.25" in text
     assert "policy ramgape, bound hoeffding, rewards in [0, 1], seed 7" in text
@@ -152,7 +154,7 @@ def test_plain_table_is_aligned() -> None:
     names = ["arm", "verdict", "certified", "pulls (share)", "mean", "risk", "dominated by"]
     assert [heading[start:end].strip() for start, end in columns] == names
     cells = [[row[start:end].strip() for start, end in columns] for row in rows]
-    assert [row[:3] for row in cells] == [["A", "in", "yes"], ["B", "out", "yes"], ["C", "in", "yes"]]
+    assert [row[:3] for row in cells] == [["A", "in", "proved"], ["B", "out", "proved"], ["C", "in", "proved"]]
     assert [row[3] for row in cells] == ["100 (25.0%)", "50 (12.5%)", "250 (62.5%)"]
     assert [row[4] for row in cells] == ["0.40 [0.35, 0.45]", "0.30 [0.25, 0.35]", "0.70 [0.65, 0.75]"]
     assert [row[6] for row in cells] == ["", "A", ""]
@@ -243,7 +245,7 @@ def test_odd_names_keep_the_table_together() -> None:
         column = 0
         for position, letter in enumerate(row):
             if column == start:
-                assert row[position:].startswith(("in", "out", "certified"))
+                assert row[position:].startswith(("in", "out", "proved"))
                 break
             column += display.cell_width(letter)
     assert "\x1b" not in str(odd_result())
@@ -252,7 +254,7 @@ def test_odd_names_keep_the_table_together() -> None:
 
 def test_a_narrow_plain_table_has_two_lines_per_arm() -> None:
     text = display.plain(make_result(), width=70)
-    assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d*\nbeaten by A +certified +12\.5% +\[", text, re.MULTILINE)
+    assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d*\nbeaten by A +proved +12\.5% +\[", text, re.MULTILINE)
 
 
 # --------------------------------------------------------------------------------------- rich console
@@ -276,8 +278,8 @@ def test_console_does_not_interpret_names() -> None:
 def test_console_shows_verdicts_as_symbols_and_words() -> None:
     undecided = make_arm("U", verdict="undecided")
     text = in_console(make_result(make_arm("A"), make_arm("B", 0.2, 0.4, "out", dominated_by="A"), undecided), 120)
-    assert re.search(r"A +✓ in +yes", text)
-    assert re.search(r"B +× out +yes.* A +│", text)
+    assert re.search(r"A +✓ in +proved", text)
+    assert re.search(r"B +× out +proved.* A +│", text)
     assert re.search(r"U +\? undecided \(out\) +no", text)
 
 
@@ -297,7 +299,7 @@ def test_console_without_unicode_gets_ascii() -> None:
     Console(file=file, width=120, color_system=None).print(make_result())
     file.flush()
     assert isinstance(file.buffer, io.BytesIO)
-    assert re.search(r"A +\|? *in +\|? *yes", file.buffer.getvalue().decode("ascii"))
+    assert re.search(r"A +\|? *in +\|? *proved", file.buffer.getvalue().decode("ascii"))
 
 
 # --------------------------------------------------------------------------------------- HTML
@@ -341,12 +343,12 @@ def test_html_has_the_same_table() -> None:
     heading = rows.index(["arm", "verdict", "certified", "pulls (share)", "mean", "risk", "dominated by"])
     cells = rows[heading + 1 :]
     assert [row[:4] for row in cells] == [
-        ["A", "✓ in", "yes", "100 (25.0%)"],
-        ["B", "× out", "yes", "50 (12.5%)"],
-        ["C", "✓ in", "yes", "250 (62.5%)"],
+        ["A", "✓ in", "proved", "100 (25.0%)"],
+        ["B", "× out", "proved", "50 (12.5%)"],
+        ["C", "✓ in", "proved", "250 (62.5%)"],
     ]
     assert [row[-1] for row in cells] == ["", "A", ""]
-    assert ["Certified", "epsilon=0.0413, delta=0.05"] in rows
+    assert ["Certified", "epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out"] in rows
 
 
 def test_html_escapes_what_users_wrote() -> None:

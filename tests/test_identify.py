@@ -18,8 +18,10 @@ import numpy as np
 import pytest
 
 import ramgape
-from ramgape import InvalidReward, InvalidSpec, NoAnswer, Progress, Result, identify, simulate
+from ramgape import InvalidReward, InvalidSpec, NoAnswer, Progress, RamgapeWarning, Result, identify, simulate
+from ramgape.conclusion import judge
 from ramgape.policies import POLICIES
+from ramgape.simulation import simulated_spec
 
 SHAPES = {"steady": (40.0, 40.0), "wild": (0.2, 0.1), "poor": (1.0, 3.0)}
 NAMES = list(SHAPES)
@@ -1009,3 +1011,113 @@ def test_callbacks_must_be_callable() -> None:
     with pytest.raises(InvalidSpec, match=r"^callback must be "):
         search(pull, callback=5)
     assert pull.calls == 0
+
+
+# --- a tolerance for each objective -----------------------------------------------------------------
+
+
+def coins(arm: str, rng: np.random.Generator) -> float:
+    """Rewards in [10, 30]: a steady arm, a bold one, one that is a little worse than steady, and a bad one."""
+    mean, spread = {"steady": (20.0, 2.0), "bold": (26.0, 4.0), "close": (19.5, 2.1), "bad": (14.0, 4.0)}[arm]
+    return mean + spread * (1.0 if rng.random() < 0.5 else -1.0)
+
+
+COINS = ["steady", "bold", "close", "bad"]
+
+
+def test_two_tolerances_are_one_with_the_scale_between_them() -> None:
+    pair = identify(coins, COINS, reward_range=(10, 30), epsilon=(1.0, 4.0), rho=0.5, seed=5)
+    scaled = identify(coins, COINS, reward_range=(10, 30), epsilon=1.0, alpha=0.25, rho=0.5, seed=5)
+    assert (pair.samples, pair.front) == (scaled.samples, scaled.front)
+    assert pair.goal == ramgape.Goal("confidence", 1.0, 0.05, None, risk_epsilon=4.0)
+    assert scaled.goal.risk_epsilon is None
+    assert pair.alpha == 1.0
+    for own, other in zip(pair.arms, scaled.arms, strict=True):
+        assert own.risk == pytest.approx(own.variance - 0.5 * own.mean)
+        assert own.risk == pytest.approx(4.0 * other.risk)
+        assert own.risk_interval == pytest.approx([4.0 * end for end in other.risk_interval])
+        assert own.doubt == pytest.approx(other.doubt)
+        assert own.certificate == other.certificate
+    assert pair.certified_epsilon == pytest.approx(scaled.certified_epsilon)
+    assert pair.certified_risk_epsilon == pytest.approx(4.0 * pair.certified_epsilon)
+    assert scaled.certified_risk_epsilon is None
+    assert "beaten by 1 or more in mean and at the same time by 4 or more in risk" in pair.guarantee
+    assert "less than 1 behind it in mean and less than 4 behind it in risk" in pair.guarantee
+    assert "epsilon=1, risk epsilon=4, delta=0.05" in str(pair)
+
+
+def test_the_risk_is_in_its_own_units_whatever_its_scale() -> None:
+    plain = identify(coins, COINS, reward_range=(10, 30), epsilon=(1.0, 4.0), seed=5)
+    tenth = identify(coins, COINS, reward_range=(10, 30), epsilon=(1.0, 0.4), alpha=0.1, seed=5)
+    assert plain.samples == tenth.samples
+    assert tenth.arms[0].risk == pytest.approx(0.1 * plain.arms[0].risk)
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_two_tolerances_of_zero_ask_for_the_exact_set(direction: str) -> None:
+    options: dict[str, Any] = {"reward_range": (10, 30), "direction": direction, "seed": 2}
+    result = identify(coins, COINS, epsilon=(0.0, 0.0), **options)
+    assert result.goal_reached
+    assert "exactly the Pareto set" in result.guarantee
+    assert result.certified_epsilon == result.certified_risk_epsilon == 0.0
+    assert {arm.certificate for arm in result.arms} <= {"in", "out"}
+
+
+def test_the_truth_is_judged_by_both_tolerances() -> None:
+    # B is beaten by 0.02 in mean and 0.02 in variance: a lot if either tolerance is small, nothing if one is large.
+    arms = [{"name": name, "distribution": "data", "values": [mean - width, mean + width]}
+            for name, mean, width in (("A", 0.52, 0.1), ("B", 0.50, math.sqrt(0.03)))]  # fmt: skip
+    instance = {"reward_range": [0, 1], "arms": arms}
+    both = np.array([True, True])
+    for epsilon, right in (((0.01, 0.01), False), ((0.03, 0.01), True), ((0.01, 0.03), True)):
+        known = ramgape.load_instance(instance)
+        spec = simulated_spec(known, epsilon=epsilon)
+        assert judge(known, spec, both).eps_correct is right
+
+
+def test_a_tolerance_that_asks_for_nothing_is_told_in_its_own_units() -> None:
+    with pytest.warns(RamgapeWarning, match=r"epsilon 110 exceeds the whole possible range of the risk \(100"):
+        identify(coins, COINS, reward_range=(10, 30), epsilon=(1.0, 110.0), seed=5)
+    with pytest.warns(RamgapeWarning, match=r"epsilon 21 exceeds the whole possible range of the mean \(20\)"):
+        identify(coins, COINS, reward_range=(10, 30), epsilon=(21.0, 1.0), seed=5)
+
+
+def test_theorem_1_is_not_quoted_for_a_risk_that_is_harder_to_estimate() -> None:
+    options: dict[str, Any] = {"budget": 60_000, "exploration": "sharp", "returned": "smallest-doubt", "seed": 1}
+    quoted = ramgape.simulate("paper:46", epsilon=0.08, **options).guarantee
+    assert "By the paper's Theorem 1" in quoted
+    assert "proves nothing for this scale" in ramgape.simulate("paper:46", epsilon=0.08, alpha=0.4, **options).guarantee
+
+
+# --- what is proved of each arm ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("bound", "policy"), [("empirical-bernstein", "ramgape"), ("pairwise", "evidence")])
+@pytest.mark.parametrize("epsilon", [0.0, 0.02])
+def test_certificates_say_what_is_proved_of_each_arm(bound: str, policy: str, epsilon: float) -> None:
+    """With probability 0.95 each; the seed is fixed, so a failure is a defect or a change in the order of draws."""
+    result = ramgape.simulate("paper:46", epsilon=epsilon, bound=bound, policy=policy, seed=11)
+    assert result.truth is not None
+    true_front = set(result.truth.front)
+    certificates = {arm.name: arm.certificate for arm in result.arms}
+    assert all(arm.certified for arm in result.arms)
+    assert all(name in true_front for name, what in certificates.items() if what == "in")
+    assert not any(name in true_front for name, what in certificates.items() if what == "out")
+    instance = ramgape.load_instance("paper:46")
+    means = dict(zip(instance.names, instance.means, strict=True))
+    risks = dict(zip(instance.names, instance.risks(0.01, 1.0), strict=True))
+    for arm in result.arms:
+        if arm.certificate == "out":
+            assert arm.dominated_by is not None
+            assert means[arm.dominated_by] > means[arm.name]
+            assert risks[arm.dominated_by] < risks[arm.name]
+    if epsilon == 0.0:
+        assert "within-epsilon" not in certificates.values()
+    else:
+        assert {"within-epsilon", "in"} <= set(certificates.values())
+        assert "within epsilon" in str(result)
+
+
+def test_nothing_is_certified_before_every_arm_was_tried() -> None:
+    result = identify(coins, COINS, reward_range=(10, 30), epsilon=1.0, seed=5, callback=lambda progress: True)
+    assert {arm.certificate for arm in result.arms} == {"none"}

@@ -37,6 +37,7 @@ def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict =
         "name": name,
         "verdict": verdict,
         "certified": verdict != "undecided",
+        "certificate": "none" if verdict == "undecided" else verdict,
         "dominated_by": None,
         "pulls": 100,
         "mean": mean,
@@ -210,7 +211,9 @@ def test_dictionary_has_every_field() -> None:
     for field in dataclasses.fields(ArmReport):
         assert field.name in plain["arms"][0]
     assert plain["front"] == ["A", "C"]
-    assert plain["goal"] == {"kind": "confidence", "epsilon": 0.05, "delta": 0.05, "budget": None}
+    assert plain["goal"] == {
+        "kind": "confidence", "epsilon": 0.05, "delta": 0.05, "budget": None, "risk_epsilon": None,
+    }  # fmt: skip
     assert plain["truth"] == {"front": ["A"], "regret": 0.01, "exact": False, "eps_correct": True}
     assert plain["warnings"] == ["careful"]
     assert plain["arms"][1]["dominated_by"] == "A"

@@ -55,9 +55,15 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     ({"arms": ["a", ""]}, "arms", "non-empty names", "['a', '']"),
     # epsilon, delta
     *(
-        ({"epsilon": value}, "epsilon", "a finite number of at least 0", repr(value))
-        for value in (-0.1, -5e-324, math.nan, math.inf, -math.inf, "0.1", True, [0.1], 0.1j, np.array([0.1]))
+        ({"epsilon": value}, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", repr(value))
+        for value in (-0.1, -5e-324, math.nan, math.inf, -math.inf, "0.1", True, 0.1j, np.array([0.1]))
     ),
+    *(
+        ({"epsilon": value}, "epsilon", "a pair (mean, risk) of finite numbers, both above 0 or both 0", repr(value))
+        for value in ([], [0.1], (0.1, 0.1, 0.1), (0.1, 0.0), (0.0, 0.1), (0.1, -0.1), (0.1, math.nan), (0.1, math.inf))
+    ),
+    *(({"epsilon": value}, "epsilon", "a pair", repr(value)) for value in (("0.1", 0.1), (True, 0.1), (None, 0.1))),
+    ({"epsilon": (1e-200, 1e200)}, "epsilon", "a pair (mean, risk) of comparable size", "(1e-200, 1e+200)"),
     ({"epsilon": None}, "epsilon", "given for a fixed confidence (0 asks for the exact Pareto set)", "or a budget"),
     *(
         ({"delta": value}, "delta", "between 0 and 1, both excluded", repr(value))

@@ -355,8 +355,8 @@ def test_nearly_a_tie_takes_very_long() -> None:
     ("options", "words"),
     [
         ({"delta": 0.0}, "delta must be between 0 and 1, both excluded, got 0.0"),
-        ({"epsilon": -0.1}, "epsilon must be a finite number of at least 0, got -0.1"),
-        ({"epsilon": math.inf}, "epsilon must be a finite number of at least 0, got inf"),
+        ({"epsilon": -0.1}, "epsilon must be a finite number of at least 0, or a pair (mean, risk), got -0.1"),
+        ({"epsilon": math.inf}, "epsilon must be a finite number of at least 0, or a pair (mean, risk), got inf"),
         ({"rho": -1}, "rho must be a finite number of at least 0, got -1"),
         ({"alpha": 0}, "alpha must be a finite number above 0, got 0"),
     ],

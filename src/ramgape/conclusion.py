@@ -9,13 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import AUTOMATIC, bound_module
-from ramgape.core.pareto import Floats, Mask, is_epsilon_cover, pareto_front, proved_tolerances, simple_regret
+from ramgape.core.pareto import (
+    Floats,
+    Mask,
+    advantage,
+    is_epsilon_cover,
+    pareto_front,
+    proved_tolerances,
+    simple_regret,
+)
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.core.table import STATISTICS, Table, empty_search
 from ramgape.display.numbers import round_up
 from ramgape.engine import Engine, make_problem, make_table
 from ramgape.environments import Instance
-from ramgape.result import ArmReport, Goal, Result, Stopped, Truth, Verdict
+from ramgape.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
 from ramgape.spec import DEFAULT_DELTA, RISK, Spec
 
 
@@ -55,29 +63,60 @@ def find_answer(engine: Engine) -> Mask:
 
 
 class Findings(NamedTuple):
-    """The returned set, and for each arm the smallest tolerance that is proved and the arm behind it."""
+    """The returned set, and what is proved of each arm."""
 
     answer: Mask
-    tolerances: Floats
-    rivals: NDArray[np.int64]
-    proved: Mask  # the tolerance is below epsilon
+    tolerances: Floats  # the smallest that is proved, in the user's units of the mean
+    proved: Mask  # it is below epsilon
+    exact: Mask  # the arm is in, or out of, the Pareto set, as the answer has it
+    dominators: NDArray[np.int64]  # for an arm outside: the returned arm that dominates it
 
 
 def weigh_evidence(engine: Engine, evidence: Evidence) -> Findings:
     """What the boxes prove of the returned set; nothing before every arm has its initial pulls."""
     answer, count = find_answer(engine), len(engine.arms)
-    tolerances, rivals = np.full(count, math.inf), np.zeros(count, dtype=np.int64)
-    if engine.search["ready"][0]:
-        boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
-        tolerances, rivals = proved_tolerances(answer, *boxes)
+    if not engine.search["ready"][0]:
+        nothing = np.zeros(count, dtype=bool)
+        return Findings(answer, np.full(count, math.inf), nothing, nothing, np.zeros(count, dtype=np.int64))
+    boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
+    tolerances, rivals = proved_tolerances(answer, *boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
-    proved = tolerances < engine.problem["epsilon"][0]
-    if engine.search["ready"][0] and engine.spec.bound == "pairwise":
-        state = engine.arms, engine.search[0], engine.problem[0]
-        proved |= [bound_module("pairwise").find_hurdle(*state, arm) < 0 for arm in range(count)]
+    proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
+    dominators = np.where(exact, rivals, clearest_dominators(engine, answer, rivals))
+    if engine.spec.bound == "pairwise":
+        proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
+        # What rejects a difference of epsilon rejects the smaller differences just as validly.
+        strict = engine.problem.copy()
+        strict["epsilon"] = 0.0
+        places, covers = compare_pairs(engine, answer, strict, ~exact)
+        dominators = np.where(places, covers, dominators)
+        exact |= places
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
-    return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), rivals, np.asarray(proved))
+    return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
+
+
+def clearest_dominators(engine: Engine, answer: Mask, rivals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each arm the returned arm that dominates it most clearly; the surest cover where none does empirically."""
+    lead = advantage(engine.arms["average"], engine.arms["risk"])
+    lead[:, ~answer] = -math.inf
+    return np.where(lead.max(axis=1) > 0.0, lead.argmax(axis=1), rivals)
+
+
+def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
+    """Of the arms asked for, whether comparisons of two arms prove their places, and those outside by which arm."""
+    pairwise, arms, count = bound_module("pairwise"), engine.arms, len(answer)
+    places, covers = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
+    for arm in np.flatnonzero(asked):
+        others = np.flatnonzero(np.arange(count) != arm)
+        if answer[arm]:
+            places[arm] = all(pairwise.withstands(arms, problem[0], arm, other) for other in others)
+            continue
+        for other in others[answer[others]]:
+            if pairwise.covers(arms, problem[0], other, arm):
+                places[arm], covers[arm] = True, other
+                break
+    return places, covers
 
 
 def conclude(
@@ -100,7 +139,7 @@ def conclude(
         certified_epsilon=certified,
         certified_delta=None if certified is None else evidence.delta,
         samples=engine.samples,
-        goal=Goal(spec.goal, spec.epsilon, spec.delta, spec.budget),
+        goal=goal_of(spec),
         rho=spec.rho,
         alpha=spec.alpha,
         noise=spec.noise,
@@ -113,7 +152,25 @@ def conclude(
         exploration=spec.exploration,
         warnings=spec.warnings + _misses(engine),
         truth=truth,
+        certified_risk_epsilon=_risk_tolerance(spec, certified),
     )
+
+
+def goal_of(spec: Spec) -> Goal:
+    """What a specification asks for."""
+    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon)
+
+
+def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
+    """The tolerance in risk that goes with one in the mean, where they differ."""
+    return None if tolerance is None or spec.risk_epsilon is None else tolerance / spec.risk_weight
+
+
+def _certificate(findings: Findings, arm: int) -> Certificate:
+    """What is proved of an arm."""
+    if findings.exact[arm]:
+        return "in" if findings.answer[arm] else "out"
+    return "within-epsilon" if findings.proved[arm] else "none"
 
 
 def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) -> ArmReport:
@@ -126,12 +183,13 @@ def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) ->
         verdict = "undecided"
     mean, mean_interval = _user_mean(spec, row["average"], row["mean_low"], row["mean_high"])
     shift = _risk_shift(spec)
-    risk = tuple(float(row[side]) * spec.span + shift for side in ("risk", "risk_low", "risk_high"))
+    unit = spec.span / spec.risk_weight
+    risk = tuple(float(row[side]) * unit + shift for side in ("risk", "risk_low", "risk_high"))
     return ArmReport(
         name=spec.names[arm],
         verdict=verdict,
         certified=certified,
-        dominated_by=None if returned or not ready else spec.names[_dominator(engine, findings, arm)],
+        dominated_by=None if returned or not ready else spec.names[findings.dominators[arm]],
         pulls=int(row["pulls"]),
         mean=mean,
         mean_interval=mean_interval,
@@ -139,14 +197,8 @@ def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) ->
         risk_interval=risk[1:],  # type: ignore[arg-type]
         variance=float(row["variance"]) * spec.span**2,
         doubt=float(findings.tolerances[arm]),
+        certificate=_certificate(findings, arm),
     )
-
-
-def _dominator(engine: Engine, findings: Findings, arm: int) -> int:
-    """The returned arm that dominates this one most clearly; the surest cover where none does empirically."""
-    means, risks = engine.arms["average"], engine.arms["risk"]
-    lead = np.where(findings.answer, np.minimum(means - means[arm], risks[arm] - risks), -math.inf)
-    return int(lead.argmax() if lead.max() > 0.0 else findings.rivals[arm])
 
 
 def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:
@@ -192,10 +244,10 @@ def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evid
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
-        return _claim(spec.epsilon, spec.delta, assumption)
+        return _claim(spec, spec.epsilon, spec.delta, assumption)
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = _claim(certified, evidence.delta, assumption)
+    supported = _claim(spec, certified, evidence.delta, assumption)
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped != "budget":
@@ -203,7 +255,7 @@ def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evid
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}"
 
 
-def _claim(epsilon: float, delta: float, assumption: str) -> str:
+def _claim(spec: Spec, epsilon: float, delta: float, assumption: str) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
@@ -211,7 +263,14 @@ def _claim(epsilon: float, delta: float, assumption: str) -> str:
     claim = f"With probability at least {confidence}, for {assumption}: "
     if epsilon == 0.0:
         return f"{claim}this is exactly the Pareto set."
-    tolerance = round_up(epsilon)
+    tolerance, apart = round_up(epsilon), _risk_tolerance(spec, epsilon)
+    if apart is not None:
+        risk = round_up(apart)
+        return (
+            f"{claim}no returned arm is beaten by {tolerance} or more in mean and at the same time by {risk} or more "
+            f"in risk, and every excluded arm has a returned one that is less than {tolerance} behind it in mean and "
+            f"less than {risk} behind it in risk."
+        )
     return (
         f"{claim}no returned arm is beaten by {tolerance} or more in both mean and scaled risk, and every excluded arm "
         f"has a returned one that is less than {tolerance} behind it in each."
@@ -226,7 +285,10 @@ def _theorem(spec: Spec) -> str:
     chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
     if spec.noise != "bounded" or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
         return "The paper's Theorem 1 proves nothing here."
-    widest = (spec.budget - 2 * count) * (spec.epsilon / spec.span) ** 2 / (4.0 * count)
+    # The theorem takes the risk to be estimated at least as well as the mean.
+    if spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:
+        return "The paper's Theorem 1 proves nothing for this scale of the risk."
+    widest = bound_module("budget").exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
     if spec.exploration > widest or spec.returned != "smallest-doubt":
         return "The paper's Theorem 1 proves nothing of this set."
     return (
@@ -238,7 +300,7 @@ def judge(instance: Instance, spec: Spec, answer: Mask) -> Truth:
     """Compare an answer with the truth of a simulated instance."""
     sign = 1.0 if spec.direction == "maximize" else -1.0
     means = sign * instance.means
-    risks = instance.risks(spec.rho, spec.alpha, spec.direction)
+    risks = instance.risks(spec.rho, spec.risk_scale, spec.direction)
     front = pareto_front(means, risks)
     return Truth(
         front=tuple(name for name, inside in zip(spec.names, front, strict=True) if inside),

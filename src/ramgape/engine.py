@@ -40,7 +40,8 @@ def make_rule(spec: Spec) -> Rule:
 def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
     """What the kernels need to know, on the engine's scale: rewards in [0, 1], more being better.
 
-    With R the length of the reward range, rho and epsilon are divided by R and alpha is multiplied by it; then the
+    With R the length of the reward range, rho and epsilon are divided by R and alpha is multiplied by it (and by the
+    worth of a unit of risk in units of the mean, where there is a tolerance for each); then the
     scaled risk in the user's units is R times the engine's, but for a constant.
     """
     span = spec.span
@@ -50,7 +51,7 @@ def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
     record["initial_pulls"] = spec.initial_pulls
     record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
     record["rho"] = spec.rho / span
-    record["alpha"] = alpha = spec.alpha * span
+    record["alpha"] = alpha = spec.risk_scale * span
     record["epsilon"] = (spec.epsilon or 0.0) / span
     record["level"] = record["risk_factor"] = math.nan
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration

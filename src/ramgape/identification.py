@@ -15,7 +15,7 @@ from ramgape.conclusion import conclude
 from ramgape.engine import Engine
 from ramgape.errors import RamgapeWarning, require
 from ramgape.result import Result
-from ramgape.spec import DEFAULT_MAX_PULLS, DEFAULT_RHO, check_seed, make_spec
+from ramgape.spec import DEFAULT_MAX_PULLS, DEFAULT_RHO, Tolerance, check_seed, make_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def identify(
     *,
     reward_range: tuple[float, float] | None = None,
     noise: str | None = None,
-    epsilon: float | None = None,
+    epsilon: Tolerance | None = None,
     delta: float | None = None,
     budget: int | None = None,
     rho: float = DEFAULT_RHO,
@@ -63,11 +63,12 @@ def identify(
     pull           tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator
     arms           what is handed to `pull`; their text is their name
     reward_range   (low, high) that no reward can leave, or noise="gaussian" in its place
-    epsilon        tolerance in mean and scaled risk, in reward units; 0 asks for the exact Pareto set
+    epsilon        tolerance in mean and scaled risk, in reward units; 0 asks for the exact Pareto set. A pair
+                   (mean, risk) has one for each, the second in units of variance - rho mean
     delta          accepted probability of a wrong answer (0.05 if neither delta nor budget is given)
     budget         spend exactly this many pulls instead, and return the best set they can buy
     rho            weight of the mean in the risk: xi = alpha (variance - rho mean), in reward units
-    alpha          scale of the risk, 1 / (3 (high - low) + rho) unless given
+    alpha          scale of the risk, 1 / (3 (high - low) + rho) unless given, or 1 if epsilon is a pair
     direction      "maximize" rewards or "minimize" costs
     exploration    for a budget: "theorem", "sharp" or the constant a itself
     sigma_max      for bound "gaussian-paper": the largest standard deviation an arm may have

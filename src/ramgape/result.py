@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1  # of `Result.to_dict`: raised when a key changes its meaning or goes
 
 Verdict = Literal["in", "out", "undecided"]
+Certificate = Literal["in", "out", "within-epsilon", "none"]
 Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callback"]
 
 
@@ -29,9 +30,11 @@ class ArmReport:
 
     verdict        in or out of the returned set; undecided where the goal asked for a proof that is missing
     certified      the verdict is covered by the guarantee, not only by the estimates
+    certificate    what is proved of this arm: that it is "in" the Pareto set; that it is "out", since `dominated_by`
+                   dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these
     dominated_by   for an arm outside the set: the returned arm that dominates it most clearly
     mean, risk     estimates (NaN before the first pull); the intervals are those of the bound in use
-    doubt          V_i of the paper: the verdict holds up to this tolerance
+    doubt          V_i of the paper: the verdict holds up to this tolerance, in units of the mean
     """
 
     name: str
@@ -45,16 +48,21 @@ class ArmReport:
     risk_interval: tuple[float, float]
     variance: float
     doubt: float
+    certificate: Certificate = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What was asked for: fixed confidence (epsilon, delta) or fixed budget (budget, perhaps epsilon)."""
+    """What was asked for: fixed confidence (epsilon, delta) or fixed budget (budget, perhaps epsilon).
+
+    epsilon is the tolerance in mean and scaled risk; where there is one for each, risk_epsilon is that in risk.
+    """
 
     kind: Literal["confidence", "budget"]
     epsilon: float | None
     delta: float | None
     budget: int | None
+    risk_epsilon: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,8 @@ class Result:
     bound               the bound that steered the search; interval_bound is the one behind the intervals shown, which
                         differs after a budget, whose own widths prove nothing (None where no bound applies)
     certified_epsilon   the smallest tolerance for which the evidence proves the returned set, or None where
-                        no bound applies; certified_delta is the failure probability that goes with it
+                        no bound applies; certified_delta is the failure probability that goes with it, and
+                        certified_risk_epsilon the tolerance in risk, where the goal has one for each
 
     It prints itself (`print(result)`, rich, a notebook), draws itself (`plot`), and goes on as a dictionary,
     as JSON or as a data frame.
@@ -122,6 +131,7 @@ class Result:
     exploration: float | None = None
     warnings: tuple[str, ...] = field(default=())
     truth: Truth | None = None
+    certified_risk_epsilon: float | None = None
 
     def arm(self, name: str) -> ArmReport:
         """What is known of the arm with this name."""
@@ -203,6 +213,7 @@ class Result:
                 "returned": arm.name in returned,
                 "verdict": arm.verdict,
                 "certified": arm.certified,
+                "certificate": arm.certificate,
                 "dominated_by": arm.dominated_by,
                 "pulls": arm.pulls,
                 "mean": arm.mean,

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ramgape.conclusion import conclude, find_answer, judge
+from ramgape.conclusion import conclude, find_answer, goal_of, judge
 from ramgape.core.pareto import gaps, pareto_front
 from ramgape.core.table import TRACE, TRUTH, Table, new_table
 from ramgape.engine import Engine
@@ -188,7 +188,7 @@ def replicate(
         instance=known.name,
         policy=spec.policy,
         bound=spec.bound,
-        goal=Goal(spec.goal, spec.epsilon, spec.delta, spec.budget),
+        goal=goal_of(spec),
         rho=spec.rho,
         alpha=spec.alpha,
         exploration=spec.exploration,
@@ -243,7 +243,7 @@ def true_table(instance: Instance, spec: Spec) -> Table:
     truth = new_table(len(instance.arms), TRUTH)
     truth["mean"] = means = sign * (instance.means - (low if sign > 0.0 else high)) / spec.span
     variances = instance.variances / spec.span**2
-    truth["risk"] = risks = spec.alpha * spec.span * (variances - spec.rho / spec.span * means)
+    truth["risk"] = risks = spec.risk_scale * spec.span * (variances - spec.rho / spec.span * means)
     truth["gap"] = gaps(means, risks)
     truth["in_front"] = pareto_front(means, risks)
     return truth

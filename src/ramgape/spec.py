@@ -18,6 +18,7 @@ DEFAULT_EPSILON = 0.1
 DEFAULT_RHO = 0.01
 DEFAULT_MAX_PULLS = 10**9
 RISK = "mean-variance"
+Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
 MOST = 2**53  # no count is larger: up to here every whole number is a float, too
 
 
@@ -30,6 +31,7 @@ class Spec:
     reward_range: tuple[float, float] | None
     goal: Literal["confidence", "budget"]
     epsilon: float | None
+    risk_epsilon: float | None  # where the tolerance in risk was given apart
     delta: float | None
     budget: int | None
     rho: float
@@ -50,6 +52,16 @@ class Spec:
         return 1.0 if self.reward_range is None else self.reward_range[1] - self.reward_range[0]
 
     @property
+    def risk_weight(self) -> float:
+        """What a unit of the user's risk is worth in units of the mean: one tolerance is worth the other."""
+        return self.epsilon / self.risk_epsilon if self.epsilon and self.risk_epsilon else 1.0
+
+    @property
+    def risk_scale(self) -> float:
+        """The factor of variance - rho mean with which risks and means are compared, by one tolerance."""
+        return self.alpha * self.risk_weight
+
+    @property
     def limit(self) -> int:
         """The most pulls this search makes."""
         return self.max_pulls if self.budget is None else self.budget
@@ -57,7 +69,7 @@ class Spec:
     @property
     def risk_range(self) -> tuple[float, float]:
         """The smallest and largest scaled risk that rewards on the engine's [0, 1] can have."""
-        rho, alpha = self.rho / self.span, self.alpha * self.span
+        rho, alpha = self.rho / self.span, self.risk_scale * self.span
         return -alpha * rho, alpha * (1.0 - rho) ** 2 / 4.0 if rho < 1.0 else 0.0
 
 
@@ -66,7 +78,7 @@ class Options(TypedDict, total=False):
 
     reward_range: tuple[float, float] | None
     noise: str | None
-    epsilon: float | None
+    epsilon: Tolerance | None
     delta: float | None
     budget: int | None
     rho: float
@@ -86,7 +98,7 @@ def make_spec(
     *,
     reward_range: tuple[float, float] | None = None,
     noise: str | None = None,
-    epsilon: float | None = None,
+    epsilon: Tolerance | None = None,
     delta: float | None = None,
     budget: int | None = None,
     rho: float = DEFAULT_RHO,
@@ -108,9 +120,8 @@ def make_spec(
     known_name(returned, ["last", "smallest-doubt"], "returned")
     rho = number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
     span = 1.0 if reward_range is None else reward_range[1] - reward_range[0]
-    if alpha is None:
-        alpha = 1.0 / (3.0 * span + rho)
-    alpha = number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
+    tolerance, risk_epsilon = check_tolerance(epsilon)
+    alpha = check_alpha(alpha, span, rho, risk_epsilon)
     if sigma_max is not None:
         sigma_max = number(sigma_max, "sigma_max", "a finite number above 0", lambda value: value > 0.0)
     initial_pulls = whole(initial_pulls, "initial_pulls", "a whole number of at least 2", 2)
@@ -120,7 +131,7 @@ def make_spec(
 
     goal = "confidence" if budget is None else "budget"
     if budget is None:
-        if epsilon is None:
+        if tolerance is None:
             raise InvalidSpec(
                 "epsilon must be given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
             )
@@ -138,22 +149,21 @@ def make_spec(
         raise InvalidSpec(
             "sigma_max must be given with bound gaussian-paper: the largest standard deviation an arm may have"
         )
-    chosen = epsilon is not None
+    chosen = tolerance is not None
     if not chosen and goal == "budget" and isinstance(exploration, str):
-        epsilon = DEFAULT_EPSILON * span
-    if epsilon is not None:
-        epsilon = number(epsilon, "epsilon", "a finite number of at least 0", lambda value: value >= 0.0)
+        tolerance = DEFAULT_EPSILON * span
     exploration = check_exploration(exploration)
     constant = None
     if budget is not None:
-        constant = exploration_constant(exploration, len(names), budget, epsilon, span)
+        constant = exploration_constant(exploration, len(names), budget, tolerance, span)
 
     spec = Spec(
         names=names,
         noise=noise,  # type: ignore[arg-type]
         reward_range=reward_range,
         goal=goal,  # type: ignore[arg-type]
-        epsilon=epsilon,
+        epsilon=tolerance,
+        risk_epsilon=risk_epsilon,
         delta=delta,
         budget=budget,
         rho=rho,
@@ -173,15 +183,22 @@ def make_spec(
 
 def _with_warnings(spec: Spec) -> Spec:
     """Say so where the answer is trivial."""
-    low, high = spec.risk_range
-    widest = min(1.0, high - low) * spec.span
-    if spec.noise == "gaussian" or spec.epsilon is None or spec.epsilon <= widest:
+    if spec.noise == "gaussian" or spec.epsilon is None:
         return spec
-    message = (
-        f"epsilon {spec.epsilon:g} exceeds the whole possible range of the scaled risk ({widest:.4g}): no arm can be "
-        "beaten by that much in both objectives, so the set of all arms is an answer before the first pull"
-    )
-    return replace(spec, warnings=(message,))
+    low, high = spec.risk_range
+    widest = (high - low) * spec.span / spec.risk_weight
+    risk = "scaled risk" if spec.risk_epsilon is None else "risk"
+    for epsilon, what, extent in (
+        (spec.epsilon if spec.risk_epsilon is None else spec.risk_epsilon, risk, widest),
+        (spec.epsilon, "mean", spec.span),
+    ):
+        if epsilon > extent:
+            message = (
+                f"epsilon {epsilon:g} exceeds the whole possible range of the {what} ({extent:.4g}): no arm can be "
+                "beaten by that much in both objectives, so the set of all arms is an answer before the first pull"
+            )
+            return replace(spec, warnings=(message,))
+    return spec
 
 
 def check_names(arms: Iterable[object]) -> tuple[str, ...]:
@@ -211,6 +228,29 @@ def check_noise(noise: object, reward_range: Any) -> tuple[str, tuple[float, flo
         low = high = math.nan
     require(math.isfinite(high - low) and low < high, "reward_range", allowed, reward_range)
     return noise, (low, high)
+
+
+def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:
+    """The tolerance, and that for the risk where it was given apart."""
+    if epsilon is None:
+        return None, None
+    if not isinstance(epsilon, tuple | list):
+        allowed = "a finite number of at least 0, or a pair (mean, risk)"
+        return number(epsilon, "epsilon", allowed, lambda value: value >= 0.0), None
+    allowed = "a pair (mean, risk) of finite numbers, both above 0 or both 0"
+    values = [as_float(value) for value in epsilon]
+    usable = len(values) == 2 and (all(0.0 < value < math.inf for value in values) or values == [0.0, 0.0])
+    require(usable, "epsilon", allowed, epsilon)
+    ratio = values[0] / values[1] if values[1] else 1.0
+    require(0.0 < ratio < math.inf, "epsilon", "a pair (mean, risk) of comparable size", epsilon)
+    return values[0], values[1]
+
+
+def check_alpha(alpha: Any, span: float, rho: float, risk_epsilon: float | None) -> float:
+    """The factor in the risk: unless given, the paper's, which makes one tolerance serve mean and risk alike, or 1."""
+    if alpha is None:
+        alpha = 1.0 / (3.0 * span + rho) if risk_epsilon is None else 1.0
+    return number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
 
 
 def check_exploration(exploration: float | str) -> float | str:

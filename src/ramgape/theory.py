@@ -37,7 +37,7 @@ from ramgape.core.pareto import advantage, is_epsilon_cover, pareto_front
 from ramgape.environments import Gaussian, Instance
 from ramgape.errors import InvalidInstance, MissingExtra, require
 from ramgape.instances import load_instance
-from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO, number
+from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO, Tolerance, check_alpha, check_tolerance, number
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -81,7 +81,7 @@ def lower_bound(
     instance: Instance | Mapping[str, Any] | str | os.PathLike[str],
     *,
     delta: float = DEFAULT_DELTA,
-    epsilon: float = 0.0,
+    epsilon: Tolerance = 0.0,
     rho: float = DEFAULT_RHO,
     alpha: float | None = None,
     direction: Literal["maximize", "minimize"] = "maximize",
@@ -106,13 +106,15 @@ def lower_bound(
     """
     instance = load_instance(instance)
     delta = number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
-    epsilon = number(epsilon, "epsilon", "a finite number of at least 0", lambda value: value >= 0.0)
+    tolerance, risk_epsilon = check_tolerance(epsilon)
+    require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", epsilon)
+    assert tolerance is not None
     rho = number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
-    if alpha is None:
-        low, high = instance.reward_range or (0.0, 1.0)
-        alpha = 1.0 / (3.0 * (high - low) + rho)
-    alpha = number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
-    risks = instance.risks(rho, alpha, direction)
+    low, high = instance.reward_range or (0.0, 1.0)
+    scale = check_alpha(alpha, high - low, rho, risk_epsilon)
+    if tolerance and risk_epsilon:
+        scale *= tolerance / risk_epsilon
+    risks = instance.risks(rho, scale, direction)
     variances = instance.variances
     for name, variance in zip(instance.names, variances, strict=True):
         allowed = "above 0 for a lower bound (a constant reward is told from others by one sample)"
@@ -121,11 +123,11 @@ def lower_bound(
 
     means = instance.means if direction == "maximize" else -instance.means
     arms = Gaussians(means, variances, rho)
-    answers = right_answers(means, risks, epsilon)
+    answers = right_answers(means, risks, tolerance)
     balances: list[tuple[Balance, Mask]] = []
     for answer in answers:
         farthest = max((found.low for found, _ in balances), default=ENDLESS)
-        balanced = balance(arms, answer, epsilon, epsilon / alpha, solve, farthest)
+        balanced = balance(arms, answer, tolerance, tolerance / scale, solve, farthest)
         if balanced is not None:
             balances.append((balanced, answer))
 
@@ -135,7 +137,7 @@ def lower_bound(
         return LowerBound(None, None, None, {}, gaussian, note)
     best, easiest = max(balances, key=lambda pair: pair[0].low)
     highest = max(found.high for found, _ in balances)
-    several = not is_only_answer(means, risks, epsilon)
+    several = not is_only_answer(means, risks, tolerance)
     chosen = [name for name, returned in zip(instance.names, easiest, strict=True) if returned]
     shares = dict(zip(instance.names, best.shares.tolist(), strict=True))
     return LowerBound(

@@ -11,13 +11,13 @@ import typer
 
 from ramgape.cli.simulate import ALPHA, DELTA, GOAL, INSTANCE, OUTPUT, RHO, RISK, Text, option
 from ramgape.cli.terminal import output, waiting
-from ramgape.cli.words import number
+from ramgape.cli.words import number, tolerance
 from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO
 
 if TYPE_CHECKING:
     from ramgape.theory import LowerBound
 
-EPSILON = "Tolerance in mean and in risk; 0 asks for the exact Pareto set."
+EPSILON = "Tolerance in mean and scaled risk, or MEAN,RISK: one for each. 0 asks for the exact Pareto set."
 NAME_WIDTH = 32
 
 
@@ -45,7 +45,7 @@ def lower_bound(
     """
     asked: dict[str, Any] = {
         "delta": DEFAULT_DELTA if delta is None else number(delta, "delta"),
-        "epsilon": number(epsilon, "epsilon"),
+        "epsilon": tolerance(epsilon),
         "rho": number(rho, "rho"),
         "alpha": number(alpha, "alpha"),
         "direction": direction,
@@ -58,7 +58,7 @@ def lower_bound(
         loaded = load_instance(instance)
         bound = theory.lower_bound(loaded, **asked)
     if as_json:
-        numbers = {name: float(asked[name]) for name in ("delta", "epsilon", "rho")}
+        numbers = {name: float(asked[name]) for name in ("delta", "rho")}
         described = {"schema_version": SCHEMA_VERSION, "instance": loaded.name, **asked, **numbers, **bound.to_dict()}
         typer.echo(json.dumps(described, indent=2, allow_nan=False))
     else:
@@ -90,9 +90,16 @@ def headline(instance: str, asked: dict[str, Any], bound: LowerBound) -> str:
     name = printable(instance)
     if bound.samples is None:
         return f"{name}: no number of samples suffices"
-    goal = f"an answer within {asked['epsilon']:g}" if asked["epsilon"] else "the exact Pareto set"
+    goal = f"an answer within {written(asked['epsilon'])}" if asked["epsilon"] else "the exact Pareto set"
     samples = f"{'' if bound.exact else 'about '}{math.floor(bound.samples):,}"
     return f"{name}: {goal} with probability {1.0 - asked['delta']:g} takes at least {samples} samples on average"
+
+
+def written(epsilon: float | tuple[float, float]) -> str:
+    """A tolerance, or two."""
+    if isinstance(epsilon, tuple):
+        return f"{epsilon[0]:g} in mean and {epsilon[1]:g} in risk"
+    return f"{epsilon:g}"
 
 
 def shares(allocation: dict[str, float], samples: float) -> Iterator[tuple[str, str, str]]:

@@ -13,7 +13,7 @@ import typer
 from ramgape.cli.guard import INTERRUPTED, tell, warnings_told
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.cli.terminal import count_runs, output, waiting, watching_run, watching_runs
-from ramgape.cli.words import number, number_or_name
+from ramgape.cli.words import number, number_or_name, tolerance
 from ramgape.errors import RamgapeWarning
 from ramgape.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options, check_seed, whole
 
@@ -32,11 +32,14 @@ def option(panel: str, metavar: str, text: str) -> Any:
 INSTANCE = (
     "A built-in instance such as paper:46, paper-gaussian:3 or paper:exp3, or a JSON file (ramgape list instances)."
 )
-EPSILON = f"Tolerance in mean and in risk; 0 asks for the exact Pareto set. Unless given: {DEFAULT_EPSILON}."
+EPSILON = (
+    "Tolerance in mean and scaled risk, or MEAN,RISK: one for each, in reward units and in units of variance - rho "
+    f"mean. 0 asks for the exact Pareto set. Unless given: {DEFAULT_EPSILON}."
+)
 DELTA = f"Accepted probability of a wrong answer. Unless given: {DEFAULT_DELTA}."
 BUDGET = "Spend exactly this many pulls and return the best guess; in place of --delta."
 RHO = "Weight of the mean in the risk, which is alpha (variance - rho mean)."
-ALPHA = "Scale of the risk. Unless given: 1 / (3 reward range + rho)."
+ALPHA = "Scale of the risk. Unless given: 1 / (3 reward range + rho), or 1 if --epsilon is MEAN,RISK."
 RETURNED = "With --budget: the set of the last round, or of the round of smallest-doubt."
 SIGMA_MAX = "For Gaussian rewards: the largest standard deviation an arm may have. Unless given: the instance's own."
 SEED = "Seed of the first run; run r has SEED + r, and can be repeated alone with that."
@@ -94,7 +97,7 @@ def simulate(
     if plot is not None:
         check_picture(plot, "plot")
     given: dict[str, Any] = {
-        "epsilon": number(epsilon, "epsilon"),
+        "epsilon": tolerance(epsilon),
         "delta": number(delta, "delta"),
         "budget": number(budget, "budget"),
         "max_pulls": number(max_pulls, "max_pulls"),

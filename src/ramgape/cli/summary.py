@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ramgape.display import list_names, printable, share, short_names
-from ramgape.display.content import ROWS
+from ramgape.display.content import ROWS, asked_for
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -92,9 +92,7 @@ def facts(replication: Replication, plus_minus: str) -> Iterator[tuple[str, str]
     """The numbers, with a word in front of each."""
     runs, goal = replication.runs, replication.goal
     regrets = [run.regret for run in runs]
-    numbers = {"epsilon": goal.epsilon, "delta": goal.delta, "budget": goal.budget}
-    asked = ", ".join(f"{name}={value:,.6g}" for name, value in numbers.items() if value is not None)
-    yield "Goal", f"fixed {goal.kind} ({asked}), bound {replication.bound}"
+    yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), bound {replication.bound}"
     yield "Truth", f"the Pareto set is {list_names(replication.true_front)}"
     yield "Pulls", pulls_of(replication, plus_minus)
     yield "Wrong", errors_of(replication)

@@ -29,6 +29,17 @@ def number(text: str | None, what: str) -> float | int | None:
     return int(value) if value.is_integer() else value
 
 
+def tolerance(text: str | None) -> float | tuple[float | int | None, ...] | None:
+    """A tolerance, or with a comma one for the mean and one for the risk.
+
+    >>> tolerance("0.02"), tolerance("0.01,0.005"), tolerance(None)
+    (0.02, (0.01, 0.005), None)
+    """
+    if text is None or "," not in text:
+        return number(text, "epsilon")
+    return tuple(number(part.strip(), "each part of epsilon") for part in text.split(","))
+
+
 def number_or_name(text: str | None) -> float | int | str | None:
     """A number if the text is one; otherwise the text, for the library to find among its names."""
     try:

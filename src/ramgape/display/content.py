@@ -10,7 +10,7 @@ from ramgape.display.names import list_names, printable
 from ramgape.display.numbers import round_up
 
 if TYPE_CHECKING:
-    from ramgape.result import ArmReport, Result
+    from ramgape.result import ArmReport, Goal, Result
 
 ROWS = 50  # a longer table is scrolled past, not read
 
@@ -38,12 +38,24 @@ def facts(result: Result) -> list[tuple[str, str]]:
     """What stands behind the headline, as pairs of a word and its explanation."""
     lines = [("Guarantee", result.guarantee)]
     if result.certified_epsilon is not None:
-        delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
-        lines.append(("Certified", f"epsilon={round_up(result.certified_epsilon)}{delta}"))
+        lines.append(("Certified", _certified(result)))
     lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
     if result.truth is not None:
         lines.append(("Truth", _truth(result)))
     return [(word, printable(text)) for word, text in lines]
+
+
+def _certified(result: Result) -> str:
+    """The tolerance and its chance of failure, and how many arms are proved beyond any tolerance."""
+    assert result.certified_epsilon is not None
+    tolerance = round_up(result.certified_epsilon)
+    if result.certified_risk_epsilon is not None:
+        tolerance = f"({tolerance}, {round_up(result.certified_risk_epsilon)})"
+    delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
+    certificates: Counter[str] = Counter(arm.certificate for arm in result.arms)
+    words = {"in": "proved in", "out": "proved out", "within-epsilon": "within epsilon", "none": "not certified"}
+    counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
+    return f"epsilon={tolerance}{delta}; of the arms {counts}"
 
 
 ENDINGS = {
@@ -58,14 +70,21 @@ ENDINGS = {
 
 def _ending(result: Result) -> str:
     goal = result.goal
-    numbers = {"epsilon": goal.epsilon, "delta": goal.delta, "budget": goal.budget}
-    asked = ", ".join(f"{name}={value:,.6g}" for name, value in numbers.items() if value is not None)
+    asked = asked_for(goal)
     reached = "goal reached" if result.goal_reached else "goal not reached"
     return f"{ENDINGS[result.stopped]}; {reached}" + (f" ({asked})" if asked else "")
 
 
+def asked_for(goal: Goal) -> str:
+    """The numbers of a goal."""
+    names = {"epsilon": goal.epsilon, "risk epsilon": goal.risk_epsilon, "delta": goal.delta, "budget": goal.budget}
+    return ", ".join(f"{name}={value:,.6g}" for name, value in names.items() if value is not None)
+
+
 def _objectives(result: Result) -> str:
     mean, sign = ("low", "+") if result.direction == "minimize" else ("high", "-")
+    if result.alpha == 1.0:
+        return f"{mean} mean and low risk, risk = variance {sign} rho mean, rho={result.rho:g}"
     return (
         f"{mean} mean and low risk, risk = alpha (variance {sign} rho mean), "
         f"rho={result.rho:g}, alpha={result.alpha:.4g}"

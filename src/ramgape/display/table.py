@@ -37,6 +37,9 @@ def verdict_words(arm: ArmReport, returned: bool) -> str:
     return "undecided (in)" if returned else "undecided (out)"
 
 
+CERTIFICATES = {"in": "proved", "out": "proved", "within-epsilon": "within epsilon", "none": "no"}
+
+
 def _estimates(heading: str, values: Sequence[float], intervals: Sequence[tuple[float, float]], form: str) -> Column:
     """Estimates and intervals as one column, written in a line, stacked, or without the intervals."""
     digits = Digits.of(values, intervals)
@@ -68,6 +71,7 @@ def build_columns(result: Result, arms: Sequence[ArmReport], form: str, limit: i
     above = short_names(dominators, limit - len(beaten_by))
     returned = set(result.front)
     verdicts = [verdict_words(arm, arm.name in returned) for arm in arms]
+    certificates = [CERTIFICATES[arm.certificate] for arm in arms]
     pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
     shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
     rivals = ["" if arm.dominated_by is None else beaten_by + above[arm.dominated_by] for arm in arms]
@@ -80,16 +84,16 @@ def build_columns(result: Result, arms: Sequence[ArmReport], form: str, limit: i
         return [
             first,
             Column("verdict", verdicts),
-            Column("certified", ["yes" if arm.certified else "no" for arm in arms]),
+            Column("certified", certificates),
             Column("pulls (share)", [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)], right=True),
             *estimates,
             Column("dominated by", rivals),
         ]
     if form == "stacked":
-        certified = ["certified" if arm.certified else "not certified" for arm in arms]
+        under = ["not certified" if text == CERTIFICATES["none"] else text for text in certificates]
         return [
             Column("arm", [f"{name}\n{by}" for name, by in zip(first.cells, rivals, strict=True)]),
-            Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, certified, strict=True)]),
+            Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, under, strict=True)]),
             Column("pulls", [f"{n}\n{s}" for n, s in zip(pulls, shares, strict=True)], right=True),
             *estimates,
         ]
