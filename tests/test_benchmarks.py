@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GROUPS = [
     "a round of a whole run",
     "a round of each policy",
+    "a whole pull",
     "a bound learns one reward",
     "compiled against NumPy",
     "from Python",
@@ -83,4 +84,4 @@ def check_completeness(rows: list[dict[str, Any]]) -> None:
     for policy, about in POLICIES.items():
         for kind in about.paper_goals:
             assert (GROUPS[1], f"{policy}, K = 10, fixed {kind}") in names
-    assert [what for group, what in names if group == GROUPS[2]] == list(BOUNDS)
+    assert [what for group, what in names if group == GROUPS[3]] == list(BOUNDS)

@@ -1,0 +1,49 @@
+"""What a whole pull costs, in microseconds of processor time: draw, learn, compare, decide, ask whether to stop.
+
+Unlike the ratios elsewhere these depend on the machine; they answer whether a promise of so many microseconds is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import Case, Row, Spread, seconds
+from ramgape.engine import Engine
+from ramgape.instances import load_instance
+from ramgape.simulation import simulated_spec
+
+GROUP = "a whole pull"
+
+# instance, options, microseconds promised
+PULLS: tuple[tuple[str, dict[str, Any], float | None], ...] = (
+    ("paper:10", {"epsilon": 0.0, "bound": "empirical-bernstein", "policy": "ramgape"}, 3.0),
+    ("paper:10", {"epsilon": 0.0, "bound": "pairwise", "policy": "evidence"}, None),
+)
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    """One row for each promise."""
+    for instance, options, promised in PULLS:
+        yield average_pull(instance, {**options, "max_pulls": 2_000} if quick else options, promised, 1 if quick else 7)
+
+
+def average_pull(instance: str, options: dict[str, Any], promised: float | None, repeats: int) -> Case:
+    """Whole searches, from the first pull to the last, with seeds from 0; one before them warms the caches."""
+    name = f"{options['bound']}, {options['policy']}, {instance}, epsilon {options['epsilon']:g}"
+
+    def search(seed: int) -> float:
+        known = load_instance(instance)
+        engine, sampler = Engine(simulated_spec(known, **options)), known.sampler()
+        engine.prepare(sampler)
+        generator = np.random.default_rng(seed)
+        needed = seconds(engine.advance, sampler, generator, engine.spec.limit)
+        return 1e6 * needed / engine.samples
+
+    def measure() -> Iterator[Row]:
+        search(0)
+        yield Row(GROUP, name, "us", Spread.of([search(seed) for seed in range(repeats)]), promised)
+
+    return Case(name, measure)
