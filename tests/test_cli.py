@@ -687,7 +687,7 @@ def test_version() -> None:
     assert call("--version").stdout == f"ramgape {ramgape.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [(), ("simulate",), ("demo",), ("list",)])
+@pytest.mark.parametrize("arguments", [(), ("simulate",), ("plan",), ("demo",), ("list",)])
 def test_help(arguments: tuple[str, ...]) -> None:
     result = call(*arguments, "--help")
     assert result.exit_code == 0

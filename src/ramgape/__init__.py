@@ -17,14 +17,17 @@ if TYPE_CHECKING:
         RamgapeWarning,
         UnknownName,
     )
+    from ramgape.forecast import ArmForecast, Plan, Quality, Trials
     from ramgape.identification import Progress, identify
     from ramgape.instances import instance_names, load_instance
+    from ramgape.planning import plan
     from ramgape.result import ArmReport, Goal, Result, Truth
     from ramgape.simulation import Replication, Run, replicate, simulate
     from ramgape.theory import LowerBound, lower_bound
 
 __all__ = [
     "Arm",
+    "ArmForecast",
     "ArmReport",
     "Bernoulli",
     "Beta",
@@ -38,12 +41,15 @@ __all__ = [
     "LowerBound",
     "MissingExtra",
     "NoAnswer",
+    "Plan",
     "Progress",
+    "Quality",
     "RamgapeError",
     "RamgapeWarning",
     "Replication",
     "Result",
     "Run",
+    "Trials",
     "Truth",
     "Uniform",
     "UnknownName",
@@ -52,6 +58,7 @@ __all__ = [
     "instance_names",
     "load_instance",
     "lower_bound",
+    "plan",
     "replicate",
     "simulate",
 ]
@@ -69,8 +76,10 @@ _HOMES = {
         "RamgapeWarning",
         "UnknownName",
     ),
+    "forecast": ("ArmForecast", "Plan", "Quality", "Trials"),
     "identification": ("Progress", "identify"),
     "instances": ("instance_names", "load_instance"),
+    "planning": ("plan",),
     "result": ("ArmReport", "Goal", "Result", "Truth"),
     "simulation": ("Replication", "Run", "replicate", "simulate"),
     "theory": ("LowerBound", "lower_bound"),

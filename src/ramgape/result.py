@@ -197,7 +197,7 @@ class Result:
         JSON has neither NaN nor infinity: None stands for an estimate that does not exist and for an end
         of an interval that is not bounded. `versions` says what was installed when the dictionary was made.
         """
-        return {"schema_version": SCHEMA_VERSION, "versions": versions(), **_jsonable(asdict(self))}
+        return {"schema_version": SCHEMA_VERSION, "versions": versions(), **jsonable(asdict(self))}
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON text (ASCII, so that it survives any file encoding)."""
@@ -205,7 +205,7 @@ class Result:
 
     def to_frame(self) -> DataFrame:
         """A pandas data frame with one row per arm, in the order they were given."""
-        pandas = _load_extra("pandas", "frame")
+        pandas = load_extra("pandas", "frame")
         returned = set(self.front)
         rows = [
             {
@@ -236,7 +236,7 @@ class Result:
         The figure is `axes.figure`: in a notebook, after `%matplotlib inline`, `result.plot().figure` shows
         it. `save_plot` makes a file of it.
         """
-        _load_extra("matplotlib", "plot")
+        load_extra("matplotlib", "plot")
         from ramgape import display
         from ramgape.plots import crosses, style
 
@@ -261,12 +261,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _jsonable(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     """The value with tuples as lists and None for numbers that JSON cannot write."""
     if isinstance(value, dict):
-        return {key: _jsonable(item) for key, item in value.items()}
+        return {key: jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_jsonable(item) for item in value]
+        return [jsonable(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -286,7 +286,7 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def _load_extra(module: str, extra: str) -> Any:
+def load_extra(module: str, extra: str) -> Any:
     """An optional dependency, or how to get it. A broken installation keeps its own error."""
     try:
         return importlib.import_module(module)

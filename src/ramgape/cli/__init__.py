@@ -1,7 +1,7 @@
 """The command `ramgape`: parse, call, show.
 
     simulate, reproduce, demo, listing,
-    lower_bound                          one command each
+    lower_bound, plan                    one command each
     guard                                errors, warnings and interrupts, as lines on stderr and exit codes
     terminal                             where text goes, and what is shown while something runs
     words                                numbers as they are typed
@@ -19,7 +19,7 @@ from typing import Annotated
 
 import typer
 
-from ramgape.cli import demo, listing, lower_bound, reproduce, simulate
+from ramgape.cli import demo, listing, lower_bound, plan, reproduce, simulate
 from ramgape.cli.guard import Commands, prepare_streams
 
 __all__ = ["app", "main"]
@@ -40,6 +40,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
+app.command("plan")(plan.plan)
 app.command("reproduce")(reproduce.reproduce)
 app.command("lower-bound")(lower_bound.lower_bound)
 app.command("list")(listing.show_list)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.simulate import ALPHA, DELTA, GOAL, INSTANCE, OUTPUT, RHO, RISK, Text, option
+from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, Alpha, AsJson, Direction, Rho, Text, option
 from ramgape.cli.terminal import output, waiting
 from ramgape.cli.words import number, tolerance
 from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO
@@ -25,12 +25,10 @@ def lower_bound(
     instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
     epsilon: Annotated[str, option(GOAL, "NUMBER", EPSILON)] = "0",
     delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
-    rho: Annotated[str, option(RISK, "NUMBER", RHO)] = str(DEFAULT_RHO),
-    alpha: Annotated[Text, option(RISK, "NUMBER", ALPHA)] = None,
-    direction: Annotated[str, option(RISK, "NAME", "maximize rewards, or minimize costs.")] = "maximize",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of a table.", rich_help_panel=OUTPUT)
-    ] = False,
+    rho: Rho = str(DEFAULT_RHO),
+    alpha: Alpha = None,
+    direction: Direction = "maximize",
+    as_json: AsJson = False,
 ) -> None:
     """Tell how many samples any algorithm needs on average, and how an ideal one would share them among the arms.
 
@@ -86,20 +84,15 @@ def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
 def headline(instance: str, asked: dict[str, Any], bound: LowerBound) -> str:
     """The bound in a sentence."""
     from ramgape.display import printable
+    from ramgape.display.content import wanted
 
     name = printable(instance)
     if bound.samples is None:
         return f"{name}: no number of samples suffices"
-    goal = f"an answer within {written(asked['epsilon'])}" if asked["epsilon"] else "the exact Pareto set"
+    epsilon = asked["epsilon"]
+    goal = wanted(*epsilon) if isinstance(epsilon, tuple) else wanted(epsilon)
     samples = f"{'' if bound.exact else 'about '}{math.floor(bound.samples):,}"
     return f"{name}: {goal} with probability {1.0 - asked['delta']:g} takes at least {samples} samples on average"
-
-
-def written(epsilon: float | tuple[float, float]) -> str:
-    """A tolerance, or two."""
-    if isinstance(epsilon, tuple):
-        return f"{epsilon[0]:g} in mean and {epsilon[1]:g} in risk"
-    return f"{epsilon:g}"
 
 
 def shares(allocation: dict[str, float], samples: float) -> Iterator[tuple[str, str, str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ramgape.errors import InvalidSpec, MissingExtra, require
 
 if TYPE_CHECKING:
+    from ramgape.forecast import Plan
     from ramgape.result import Result
 
 
@@ -30,8 +31,8 @@ def check_matplotlib() -> None:
         raise MissingExtra('matplotlib must be installed for pictures: pip install "ramgape[plot]"')
 
 
-def write_picture(result: Result, path: Path, what: str) -> None:
-    """Draw a result into a file."""
+def write_picture(result: Result | Plan, path: Path, what: str) -> None:
+    """Draw a result or a plan into a file."""
     try:
         result.save_plot(path)
     except OSError as error:

@@ -48,6 +48,22 @@ PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
 
 Text = str | None  # not given, or as it was typed
 
+# The options of a search but for its goal, for all commands that search.
+Rho = Annotated[str, option(RISK, "NUMBER", RHO)]
+Alpha = Annotated[Text, option(RISK, "NUMBER", ALPHA)]
+Direction = Annotated[str, option(RISK, "NAME", "maximize rewards, or minimize costs.")]
+Policy = Annotated[str, option(METHOD, "NAME", "Which arm is pulled next (ramgape list policies).")]
+Bound = Annotated[str, option(METHOD, "NAME", "How wide the confidence intervals are (ramgape list bounds).")]
+Exploration = Annotated[str, option(METHOD, "A", "With --budget: theorem, sharp, or the constant itself.")]
+Returned = Annotated[str, option(METHOD, "NAME", RETURNED)]
+SigmaMax = Annotated[Text, option(METHOD, "NUMBER", SIGMA_MAX)]
+InitialPulls = Annotated[str, option(METHOD, "PULLS", "Pulls of every arm before the policy decides.")]
+Seed = Annotated[str, option(RUNS, "SEED", SEED)]
+Jobs = Annotated[str, option(RUNS, "COUNT", JOBS)]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of a table.", rich_help_panel=OUTPUT)
+]
+
 
 def simulate(
     instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
@@ -57,25 +73,19 @@ def simulate(
     max_pulls: Annotated[
         str, option(GOAL, "PULLS", "Give up, undecided, after this many pulls.")
     ] = f"{DEFAULT_MAX_PULLS:_}",
-    rho: Annotated[str, option(RISK, "NUMBER", RHO)] = str(DEFAULT_RHO),
-    alpha: Annotated[Text, option(RISK, "NUMBER", ALPHA)] = None,
-    direction: Annotated[str, option(RISK, "NAME", "maximize rewards, or minimize costs.")] = "maximize",
-    policy: Annotated[str, option(METHOD, "NAME", "Which arm is pulled next (ramgape list policies).")] = "ramgape",
-    bound: Annotated[
-        str, option(METHOD, "NAME", "How wide the confidence intervals are (ramgape list bounds).")
-    ] = "auto",
-    exploration: Annotated[
-        str, option(METHOD, "A", "With --budget: theorem, sharp, or the constant itself.")
-    ] = "theorem",
-    returned: Annotated[str, option(METHOD, "NAME", RETURNED)] = "last",
-    sigma_max: Annotated[Text, option(METHOD, "NUMBER", SIGMA_MAX)] = None,
-    initial_pulls: Annotated[str, option(METHOD, "PULLS", "Pulls of every arm before the policy decides.")] = "2",
+    rho: Rho = str(DEFAULT_RHO),
+    alpha: Alpha = None,
+    direction: Direction = "maximize",
+    policy: Policy = "ramgape",
+    bound: Bound = "auto",
+    exploration: Exploration = "theorem",
+    returned: Returned = "last",
+    sigma_max: SigmaMax = None,
+    initial_pulls: InitialPulls = "2",
     runs: Annotated[str, option(RUNS, "COUNT", "Independent repetitions.")] = "1",
-    seed: Annotated[str, option(RUNS, "SEED", SEED)] = "0",
-    jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of a table.", rich_help_panel=OUTPUT)
-    ] = False,
+    seed: Seed = "0",
+    jobs: Jobs = "1",
+    as_json: AsJson = False,
     plot: Annotated[Path | None, option(OUTPUT, "FILE", PLOT)] = None,
 ) -> None:
     """Search an instance whose truth is known, once or many times, and compare the answer with the truth.
@@ -93,26 +103,24 @@ def simulate(
     """
     first = check_seed(number(seed, "seed"))
     count = whole(number(runs, "runs"), "runs", "a whole number of at least 1", 1)
-    processes = whole(number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+    processes = check_jobs(jobs)
     if plot is not None:
         check_picture(plot, "plot")
-    given: dict[str, Any] = {
-        "epsilon": tolerance(epsilon),
-        "delta": number(delta, "delta"),
-        "budget": number(budget, "budget"),
-        "max_pulls": number(max_pulls, "max_pulls"),
-        "rho": number(rho, "rho"),
-        "alpha": number(alpha, "alpha"),
-        "direction": direction,
-        "policy": policy,
-        "bound": bound,
-        "exploration": number_or_name(exploration),
-        "returned": returned,
-        "sigma_max": number(sigma_max, "sigma_max"),
-        "initial_pulls": number(initial_pulls, "initial_pulls"),
-    }
-    # What was not given is the library's to decide.
-    options = cast(Options, {name: value for name, value in given.items() if value is not None})
+    options = read_options(
+        epsilon=epsilon,
+        delta=delta,
+        budget=budget,
+        max_pulls=max_pulls,
+        rho=rho,
+        alpha=alpha,
+        direction=direction,
+        policy=policy,
+        bound=bound,
+        exploration=exploration,
+        returned=returned,
+        sigma_max=sigma_max,
+        initial_pulls=initial_pulls,
+    )
     result = None
     if as_json or count > 1:
         replication = run_many(instance, count, first, processes, options)
@@ -129,6 +137,24 @@ def simulate(
             raise typer.Exit(INTERRUPTED)
     if plot is not None:
         draw(instance, first, options, result, plot)
+
+
+def check_jobs(jobs: str) -> int:
+    """How many processes; 0 stands for one for each core."""
+    return whole(number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+
+
+def read_options(**texts: Text) -> Options:
+    """What was typed as the library's options; what was not given is the library's to decide."""
+    read: dict[str, Any] = {}
+    for name, text in texts.items():
+        if name in ("direction", "policy", "bound", "returned"):
+            read[name] = text
+        elif name == "epsilon":
+            read[name] = tolerance(text)
+        else:
+            read[name] = number_or_name(text) if name == "exploration" else number(text, name)
+    return cast(Options, {name: value for name, value in read.items() if value is not None})
 
 
 def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -> Replication:

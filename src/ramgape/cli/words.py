@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ramgape.errors import InvalidSpec, shorten
+from ramgape.errors import InvalidSpec, require, shorten
 
 
 def number(text: str | None, what: str) -> float | int | None:
@@ -46,3 +46,20 @@ def number_or_name(text: str | None) -> float | int | str | None:
         return number(text, "")
     except InvalidSpec:
         return text
+
+
+def numbers(text: str | None, what: str) -> list[float | int] | None:
+    """The numbers that a text lists; what is not given stays None.
+
+    >>> numbers("0.1, 0.05,0", "epsilons"), numbers(None, "deltas")
+    ([0.1, 0.05, 0], None)
+    >>> numbers("0.1,", "epsilons")
+    Traceback (most recent call last):
+    ramgape.errors.InvalidSpec: epsilons must be numbers with commas between them, got '0.1,'
+    """
+    if text is None:
+        return None
+    read = [number_or_name(part.strip()) for part in text.split(",")]
+    found = [value for value in read if value is not None and not isinstance(value, str)]
+    require(len(found) == len(read), what, "numbers with commas between them", text)
+    return found

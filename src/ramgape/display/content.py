@@ -81,6 +81,18 @@ def asked_for(goal: Goal) -> str:
     return ", ".join(f"{name}={value:,.6g}" for name, value in names.items() if value is not None)
 
 
+def wanted(epsilon: float | None, risk_epsilon: float | None = None) -> str:
+    """What a tolerance asks for.
+
+    >>> wanted(0.02), wanted(0.01, 0.005), wanted(0.0)
+    ('an answer within 0.02', 'an answer within 0.01 in mean and 0.005 in risk', 'the exact Pareto set')
+    """
+    if not epsilon:
+        return "the exact Pareto set"
+    apart = "" if risk_epsilon is None else f" in mean and {risk_epsilon:g} in risk"
+    return f"an answer within {epsilon:g}{apart}"
+
+
 def _objectives(result: Result) -> str:
     mean, sign = ("low", "+") if result.direction == "minimize" else ("high", "-")
     if result.alpha == 1.0:

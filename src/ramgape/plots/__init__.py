@@ -8,6 +8,7 @@
     scatter    two rules on the same instances
     curves     what changes from pull to pull
     intervals  estimates with their intervals, one row per rule
+    plan       what to expect of a search before its first trial
     sweep      what happens as one constant is turned up
     shares     how the pulls were divided, trial by trial
     geometry   the paper's gaps as lengths

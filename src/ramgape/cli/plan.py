@@ -1,0 +1,141 @@
+"""`ramgape plan`: before any trial, what a search will take if the arms are as guessed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ramgape.cli.guard import tell
+from ramgape.cli.pictures import check_picture, write_picture
+from ramgape.cli.simulate import (
+    BUDGET,
+    DELTA,
+    GOAL,
+    OUTPUT,
+    RUNS,
+    Alpha,
+    AsJson,
+    Bound,
+    Direction,
+    Exploration,
+    InitialPulls,
+    Jobs,
+    Policy,
+    Returned,
+    Rho,
+    Seed,
+    SigmaMax,
+    Text,
+    check_jobs,
+    option,
+    read_options,
+)
+from ramgape.cli.terminal import output, waiting, watching_work
+from ramgape.cli.words import number, numbers
+from ramgape.forecast import DEFAULT_MAX_PULLS, DEFAULT_RUNS
+from ramgape.spec import DEFAULT_RHO
+
+if TYPE_CHECKING:
+    from ramgape.forecast import Plan
+
+AROUND = "What to compare it with"
+
+INSTANCE = "Your guess of the arms: a JSON file, or a built-in instance (ramgape list instances)."
+EPSILON = (
+    "Tolerance in mean and scaled risk, or MEAN,RISK: one for each. 0 asks for the exact Pareto set. Unless given: a "
+    "twentieth of the reward range."
+)
+EPSILONS = "Several tolerances, 0.1,0.05 say; the first stands for --epsilon. Unless given: some around that, and 0."
+DELTAS = "Several probabilities; the first stands for --delta. Unless given: 0.1,0.05,0.01."
+BUDGETS = "Several budgets; the first stands for --budget. Unless given: a quarter of that to four times as much."
+MAX_PULLS = "A simulated search gives up, undecided, after this many pulls; more take longer to simulate."
+COUNT = "Simulated searches of each goal; fewer where they are long, but 10 at least."
+PLOT = "Draw the table into a file (.png, .svg, .pdf); needs matplotlib."
+
+
+def plan(
+    instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
+    epsilon: Annotated[Text, option(GOAL, "NUMBER", EPSILON)] = None,
+    delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
+    budget: Annotated[Text, option(GOAL, "PULLS", BUDGET)] = None,
+    epsilons: Annotated[Text, option(AROUND, "NUMBERS", EPSILONS)] = None,
+    deltas: Annotated[Text, option(AROUND, "NUMBERS", DELTAS)] = None,
+    budgets: Annotated[Text, option(AROUND, "NUMBERS", BUDGETS)] = None,
+    rho: Rho = str(DEFAULT_RHO),
+    alpha: Alpha = None,
+    direction: Direction = "maximize",
+    policy: Policy = "ramgape",
+    bound: Bound = "auto",
+    exploration: Exploration = "theorem",
+    returned: Returned = "last",
+    sigma_max: SigmaMax = None,
+    initial_pulls: InitialPulls = "2",
+    runs: Annotated[str, option(RUNS, "COUNT", COUNT)] = str(DEFAULT_RUNS),
+    max_pulls: Annotated[str, option(RUNS, "PULLS", MAX_PULLS)] = f"{DEFAULT_MAX_PULLS:_}",
+    seed: Seed = "0",
+    jobs: Jobs = "1",
+    as_json: AsJson = False,
+    plot: Annotated[Path | None, option(OUTPUT, "FILE", PLOT)] = None,
+) -> None:
+    """Tell what a search will take before its first trial, from a guess of the arms, as a power calculation does.
+
+    [bold]ramgape plan mine.json --epsilon 0.02 --delta 0.05[/bold]
+    the expected trials, their spread, and how they change with epsilon and delta
+
+    [bold]ramgape plan mine.json --budget 2000 --plot plan.png[/bold]
+    how good the answer will be after 2,000 trials, and after fewer or more
+
+    All numbers come from simulated searches and hold if the arms are as guessed.
+    If the guess is wrong, the guarantee of a search with epsilon and delta holds
+    all the same; only the number of trials changes.
+
+    Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
+    """
+    processes = check_jobs(jobs)
+    if plot is not None:
+        check_picture(plot, "plot")
+    asked: dict[str, Any] = {
+        "epsilons": numbers(epsilons, "epsilons"),
+        "deltas": numbers(deltas, "deltas"),
+        "budgets": numbers(budgets, "budgets"),
+        "runs": number(runs, "runs"),
+        "seed": number(seed, "seed"),
+        **read_options(
+            epsilon=epsilon,
+            delta=delta,
+            budget=budget,
+            max_pulls=max_pulls,
+            rho=rho,
+            alpha=alpha,
+            direction=direction,
+            policy=policy,
+            bound=bound,
+            exploration=exploration,
+            returned=returned,
+            sigma_max=sigma_max,
+            initial_pulls=initial_pulls,
+        ),
+    }
+    planned = compute(instance, processes, asked)
+    if as_json:
+        typer.echo(json.dumps(planned.to_dict(), indent=2, allow_nan=False))
+    else:
+        output().print(replace(planned, warnings=()))  # which have been told on stderr
+    if plot is not None:
+        with waiting("drawing"):
+            write_picture(planned, plot, "plot")
+        tell("written", str(plot), "bold")
+
+
+def compute(instance: str, processes: int, asked: dict[str, Any]) -> Plan:
+    """The plan, with a bar over its simulations."""
+    with watching_work() as show:
+        from ramgape import planning
+        from ramgape.cli.workers import workers
+
+        with workers(processes) as executor:
+            return planning.plan(instance, executor=executor, callback=show, **asked)
