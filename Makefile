@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo reproduce test test-long bench lint format clean
+.PHONY: help install demo reproduce benchmark test test-long bench lint format clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -24,6 +24,9 @@ demo: $(STAMP) ## identify a Pareto set before your eyes, write ramgape-demo.png
 
 reproduce: $(STAMP) ## run the paper's experiments, write build/reproduction/report.html
 	@$(BIN)/ramgape reproduce --out build/reproduction
+
+benchmark: $(STAMP) ## compare all methods on many instances, write build/benchmark/report.html
+	@$(BIN)/ramgape benchmark --out build/benchmark
 
 test: lint ## lint, types, import contracts, all tests but the long ones
 	@echo "tests"

@@ -25,10 +25,11 @@ import ramgape
 from ramgape.cli import app
 from ramgape.core.pareto import gaps
 from ramgape.experiments import crosses, overall, paper, regret_claims, stopping
+from ramgape.experiments.book import Gauge
 from ramgape.experiments.cells import Cell, compute
 from ramgape.experiments.chapter import Chapter, Finding, Grid
 from ramgape.experiments.geometry import CASES, measure
-from ramgape.experiments.reproduction import PARTS, Gauge, reproduce
+from ramgape.experiments.reproduction import PARTS, reproduce
 from ramgape.experiments.scale import FULL, QUICK
 from ramgape.experiments.statistics import (
     geometric_mean,
@@ -252,7 +253,7 @@ def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pyte
     def fail(cell: Cell) -> None:
         raise AssertionError(f"computed again: {cell}")
 
-    monkeypatch.setattr("ramgape.experiments.reproduction.compute", fail)
+    monkeypatch.setattr("ramgape.experiments.book.compute", fail)
     assert without_times(run_part(tmp_path, "gaussian")) == without_times(before)
     with pytest.raises(AssertionError, match="computed again"):
         run_part(tmp_path, "gaussian", seed=1)

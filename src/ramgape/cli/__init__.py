@@ -1,7 +1,8 @@
 """The command `ramgape`: parse, call, show.
 
-    simulate, reproduce, demo, listing,
-    lower_bound, plan                    one command each
+    simulate, reproduce, benchmark,
+    demo, listing, lower_bound, plan     one command each
+    books                                what `reproduce` and `benchmark` share
     guard                                errors, warnings and interrupts, as lines on stderr and exit codes
     terminal                             where text goes, and what is shown while something runs
     words                                numbers as they are typed
@@ -19,7 +20,7 @@ from typing import Annotated
 
 import typer
 
-from ramgape.cli import demo, listing, lower_bound, plan, reproduce, simulate
+from ramgape.cli import benchmark, demo, listing, lower_bound, plan, reproduce, simulate
 from ramgape.cli.guard import Commands, prepare_streams
 
 __all__ = ["app", "main"]
@@ -42,6 +43,7 @@ app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("plan")(plan.plan)
 app.command("reproduce")(reproduce.reproduce)
+app.command("benchmark")(benchmark.benchmark)
 app.command("lower-bound")(lower_bound.lower_bound)
 app.command("list")(listing.show_list)
 

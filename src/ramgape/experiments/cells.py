@@ -7,6 +7,7 @@ is on disk never has to be computed again.
 
 from __future__ import annotations
 
+import functools
 import time
 import warnings
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from ramgape.errors import RamgapeWarning
 from ramgape.experiments.statistics import middle_half_mean
 from ramgape.instances import load_instance
 from ramgape.simulation import play, run_batch, simulated_spec, true_table, watch
+from ramgape.theory import lower_bound
 
 Outcome = dict[str, Any]
 STAGES = 4  # a run under a budget is looked at in so many equal parts
@@ -58,10 +60,28 @@ def trials(instance: str | dict[str, Any], seed: int, trials: int, **options: An
     return {
         "exploration": spec.exploration,
         "samples": [run.samples for run in runs],
+        "stopped": [run.stopped for run in runs],
         "regret": [run.regret for run in runs],
         "exact": [run.exact for run in runs],
         "eps_correct": [run.eps_correct for run in runs],
     }
+
+
+@functools.cache
+def least_samples(instance: str, epsilon: float, delta: float, rho: float) -> Outcome:
+    """The lower bound: how few samples could suffice. Remembered, because several races ask for the same."""
+    return lower_bound(instance, epsilon=epsilon, delta=delta, rho=rho).to_dict()
+
+
+def race(
+    instance: str, seed: int, trials: int, epsilon: float, delta: float, rho: float, max_pulls: int, **options: Any
+) -> Outcome:
+    """Many searches until they stop; none at all where the lower bound alone is above the cap on their pulls."""
+    least = least_samples(instance, epsilon, delta, rho)["samples"]
+    if least is None or least > max_pulls:
+        return {"samples": [], "stopped": [], "exact": [], "eps_correct": []}
+    asked = {"epsilon": epsilon, "delta": delta, "rho": rho, "max_pulls": max_pulls, **options}
+    return KINDS["trials"](instance, seed, trials, **asked)
 
 
 def regret_traces(instance: str, seed: int, trials: int, **options: Any) -> Outcome:
@@ -113,6 +133,8 @@ def good_event(instance: str, seed: int, trials: int, **options: Any) -> Outcome
 KINDS: dict[str, Callable[..., Outcome]] = {
     "search": search,
     "trials": trials,
+    "least_samples": least_samples,
+    "race": race,
     "regret_traces": regret_traces,
     "good_event": good_event,
 }

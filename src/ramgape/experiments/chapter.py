@@ -35,18 +35,19 @@ class Drawing:
     name: str
     function: str
     arguments: tuple[Any, ...]
-    paper: str  # which figure of the paper it stands for, or why there is none
+    paper: str  # which figure of the paper it stands for, or "not in the paper"; nothing where that is no question
     caption: str
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of the report; cells are text, as they are shown."""
+    """A table of the report; cells are text, as they are shown, with small print after the first line."""
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    folded: bool = False  # shown when asked for
 
     @property
     def words(self) -> list[bool]:

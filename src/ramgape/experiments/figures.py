@@ -1,4 +1,4 @@
-"""The figures of the reproduction, put together from the panels in `plots`.
+"""The figures of the reproduction and of the benchmark, put together from the panels in `plots`.
 
 Every function takes plain data, as the tables of the experiments have it, and returns a finished figure: nothing in it
 moves any more, so that it gives the same files whenever it is written.
@@ -29,7 +29,17 @@ from ramgape.plots.curves import draw_curves, regret_axis
 from ramgape.plots.failures import draw_failures, failure_handles
 from ramgape.plots.geometry import GapCase, draw_gaps, extent, gap_handles, union
 from ramgape.plots.intervals import Row, draw_rows, row_handles
+from ramgape.plots.methods import method_handle, undecided_handle
 from ramgape.plots.policies import look
+from ramgape.plots.ratios import Ratio, draw_ratios, ratio_handles, ratio_limits
+from ramgape.plots.samples import (
+    Samples,
+    any_undecided,
+    bound_handle,
+    draw_rows_of_samples,
+    draw_samples_over,
+    limits,
+)
 from ramgape.plots.scatter import Point, common_range, draw_scatter, where_they_lie
 from ramgape.plots.shares import draw_shares, share_handles
 from ramgape.plots.sweep import draw_levels, draw_marks, draw_sweep, name_levels, name_marks
@@ -287,6 +297,79 @@ def theorem_one(
         axes.set_xlabel("Budget n (pulls)")
         axes.set_ylabel("Runs with simple regret ≥ ε")
         _legend(figure, failure_handles())
+    return figure
+
+
+Panel = tuple[str, Mapping[str, Sequence[Samples]], Sequence[float | None]]  # title, methods, lower bounds
+
+
+def samples_by_instance(instances: Sequence[str], panels: Sequence[Panel]) -> Figure:
+    """What each method needs on each instance, a row each; a panel per tolerance, all on one logarithmic axis."""
+    methods = list(dict.fromkeys(method for _, curves, _ in panels for method in curves))
+    shown = limits(
+        [points for _, curves, _ in panels for points in curves.values()],
+        [value for _, _, least in panels for value in least],
+    )
+    with _drawing(2.0 + 0.29 * len(instances)) as figure:
+        grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+        for axes, (title, curves, least) in zip(grid, panels, strict=True):
+            draw_rows_of_samples(axes, curves, least)
+            axes.set_title(title)
+            axes.tick_params(axis="y", length=0.0)
+        grid[0].set_yticks(range(len(instances)), [style.drawable(name) for name in instances])
+        grid[0].set_xscale("log")
+        grid[0].set_xlim(*shown)
+        ticks.log_thousands(grid[0].xaxis)
+        figure.supxlabel("Samples to stop")
+        handles = [bound_handle(line=False), *(method_handle(method, line=False) for method in methods)]
+        if any_undecided(curves for _, curves, _ in panels):
+            handles.append(undecided_handle())
+        _legend(figure, handles)
+    return figure
+
+
+def samples_against(
+    own: str, base: str, instances: Sequence[str], panels: Sequence[tuple[str, Sequence[Ratio]]]
+) -> Figure:
+    """How many samples one method needs beside another, a row per instance and a panel per tolerance."""
+    with _drawing(2.0 + 0.24 * len(instances)) as figure:
+        grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+        for axes, (title, ratios) in zip(grid, panels, strict=True):
+            draw_ratios(axes, ratios)
+            axes.set_title(title)
+            axes.tick_params(axis="y", length=0.0)
+        grid[0].set_yticks(range(len(instances)), [style.drawable(name) for name in instances])
+        grid[0].set_xscale("log")
+        shown = ratio_limits([ratio for _, ratios in panels for ratio in ratios])
+        grid[0].set_xlim(*shown)
+        ticks.log_ratios(grid[0].xaxis, shown)
+        figure.supxlabel(f"Samples of {own},\ndivided by those of {base}")
+        _legend(figure, ratio_handles())
+    return figure
+
+
+def samples_by_tolerance(epsilons: Sequence[str], panels: Sequence[Panel]) -> Figure:
+    """What each method needs as the tolerance gets smaller, a panel per instance, all on one logarithmic axis."""
+    methods = list(dict.fromkeys(method for _, curves, _ in panels for method in curves))
+    shown = limits(
+        [points for _, curves, _ in panels for points in curves.values()],
+        [value for _, _, least in panels for value in least],
+    )
+    with _drawing(4.2) as figure:
+        grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+        for axes, (title, curves, least) in zip(grid, panels, strict=True):
+            draw_samples_over(axes, curves, least)
+            axes.set_title(style.drawable(title))
+            axes.set_xlabel("Tolerance ε")
+        grid[0].set_xticks(range(len(epsilons)), list(epsilons))
+        grid[0].set_yscale("log")
+        grid[0].set_ylim(*shown)
+        ticks.log_counts(grid[0].yaxis, shown)
+        grid[0].set_ylabel("Samples to stop")
+        handles = [*(method_handle(method, line=True) for method in methods), bound_handle(line=True)]
+        if any_undecided(curves for _, curves, _ in panels):
+            handles.append(undecided_handle())
+        _legend(figure, handles)
     return figure
 
 

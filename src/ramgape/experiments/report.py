@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,29 @@ from ramgape.experiments.chapter import Chapter, Finding
 MARKS = {"confirmed": "✓", "refuted": "✗", "not checkable": "?"}
 
 
-def page(chapters: Sequence[Chapter], general: Sequence[Finding], summary: Mapping[str, Any], figures: Path) -> str:
-    """The report as HTML; figures are read from their folder and become part of the page."""
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """The words around the chapters, of which `lead` may have tags."""
+
+    command: str  # of `ramgape`, that makes the report
+    title: str
+    lead: str
+    quick: str  # what the quick version is
+    footer: str
+
+
+def page(
+    cover: Cover,
+    chapters: Sequence[Chapter],
+    general: Sequence[Finding],
+    summary: Mapping[str, Any],
+    figures: Path,
+    every: bool,
+) -> str:
+    """The report as HTML; figures are read from their folder and become part of the page.
+
+    every   whether all parts of the book are there
+    """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
@@ -30,6 +52,8 @@ def page(chapters: Sequence[Chapter], general: Sequence[Finding], summary: Mappi
     findings = [*(finding for chapter in chapters for finding in chapter.findings), *general]
     verdicts: Counter[str] = Counter(finding.verdict for finding in findings)
     return environment.get_template("report.html.jinja").render(
+        cover=cover,
+        every=every,
         chapters=chapters,
         general=general,
         summary=summary,

@@ -33,6 +33,15 @@ def percent(share: float) -> str:
     return f"{hundred:.2g} %" if abs(hundred) < 99.5 else f"{hundred:.0f} %"
 
 
+def factor(value: float) -> str:
+    """A ratio in about three digits, without exponents.
+
+    >>> factor(0.6543), factor(8.126), factor(12.34), factor(1023.7)
+    ('0.654', '8.13', '12.3', '1,024')
+    """
+    return f"{value:,.{0 if value >= 100.0 else 1 if value >= 10.0 else 2 if value >= 1.0 else 3}f}"
+
+
 def probability(value: float) -> str:
     """The p-value of a test.
 

@@ -2,6 +2,7 @@
 
     style      colours, markers, fonts and sizes, in one place
     policies   how each sampling rule looks, in every figure alike
+    methods    the same for a bound with a sampling rule
     ticks      numbers on axes
     labels     names beside points, without overlaps
     crosses    arms as confidence crosses in the mean-risk plane
@@ -13,6 +14,8 @@
     shares     how the pulls were divided, trial by trial
     geometry   the paper's gaps as lengths
     caps       runs against a bound on their pulls
+    samples    what methods need until they stop, beside the lower bound
+    ratios     one method against another, instance by instance
     failures   how often runs failed, against a bound on the chance of that
 
 Nothing here is imported before a figure is asked for, since matplotlib is an optional dependency.

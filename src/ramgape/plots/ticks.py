@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from matplotlib.axis import Axis
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+    PercentFormatter,
+)
 
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -39,6 +47,23 @@ def log_counts(axis: Axis, limits: tuple[float, float]) -> None:
     axis.set_major_locator(LogLocator(10.0, subs=steps))
     axis.set_major_formatter(FuncFormatter(lambda value, _: short_count(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def log_thousands(axis: Axis) -> None:
+    """Counts on a logarithmic axis that is short: every third power of ten."""
+    axis.set_major_locator(LogLocator(1000.0, numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short_count(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def log_ratios(axis: Axis, limits: tuple[float, float]) -> None:
+    """Ratios around 1 on a logarithmic axis: halves and doubles, and between them where it is short."""
+    narrow = limits[1] / limits[0] < 3.5
+    axis.set_major_locator(
+        FixedLocator([0.5, 0.7, 1.0, 1.4, 2.0] if narrow else [2.0**power for power in range(-6, 7)])
+    )
+    axis.set_minor_locator(NullLocator())
+    plain_numbers(axis)
 
 
 def log_numbers(axis: Axis) -> None:

@@ -1,0 +1,44 @@
+"""`benchmark`: the methods of this package against each other, as a book."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from ramgape import theory
+from ramgape.experiments import race
+from ramgape.experiments.benchmark_scale import FULL, QUICK
+from ramgape.experiments.book import Book, Part, Progress, publish
+from ramgape.experiments.report import Cover
+
+PARTS = {
+    "stopping": Part("stopping", race.plan, race.tell, needs=theory.load_solver),
+}
+
+COVER = Cover(
+    command="benchmark",
+    title="ramgape, measured",
+    lead=(
+        "What each bound and each sampling rule of <code>ramgape</code> costs, beside the paper's and beside what no "
+        "method can better, on instances that were not chosen by the outcome; and how often the answers are wrong."
+    ),
+    quick="few instances and runs, enough to see that everything works",
+    footer="Every number is in the CSV files, one line for each method on each instance.",
+)
+
+BOOK = Book(COVER, PARTS, FULL, QUICK, figures=5)
+
+
+def benchmark(
+    parts: Sequence[str],
+    out: Path,
+    *,
+    seed: int = 0,
+    quick: bool = False,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Run parts of the benchmark ("all", or names of `PARTS`) into a folder; see `publish`."""
+    return publish(BOOK, parts, out, seed=seed, quick=quick, executor=executor, progress=progress)
