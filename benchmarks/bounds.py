@@ -30,7 +30,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "paper": {"reward_range": (0.0, 1.0), "epsilon": 0.1},
     "hoeffding": {"reward_range": (0.0, 1.0), "epsilon": 0.1},
     "gaussian-paper": {"noise": "gaussian", "sigma_max": 0.5, "epsilon": 0.1},
-    "budget": {"reward_range": (0.0, 1.0), "epsilon": 0.1, "budget": 1_000_000},
+    "budget": {"reward_range": (0.0, 1.0), "epsilon": 0.1, "budget": 1_000_000, "policy": "ramgape"},
+    "none": {"reward_range": (0.0, 1.0), "budget": 1_000_000, "policy": "evidence"},
 }
 
 # The tables stand in the signature of the loop of a simulation: arms, search, problem.

@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks import numpy_loop as twin
 from ramgape.core.table import Table
 from ramgape.engine import Engine
+from ramgape.policies import POLICIES
 from ramgape.spec import make_spec
 
 BOXES = ("mean_low", "mean_high", "risk_low", "risk_high")
@@ -22,6 +23,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "gaussian-paper": {"noise": "gaussian", "sigma_max": 0.5, "epsilon": 0.125},
     "budget": {"reward_range": (0.0, 1.0), "epsilon": 0.125, "budget": 1_000_000},
 }
+UNBOUNDED: dict[str, Any] = {"reward_range": (0.0, 1.0), "budget": 1_000_000}  # for bound "none", which has no twin
 TWIN_NAMES = {
     "paper": "paper",
     "hoeffding": "hoeffding",
@@ -32,7 +34,20 @@ TWIN_NAMES = {
 
 def make_engine(arm_count: int, bound: str, **options: Any) -> Engine:
     """A search with this bound; options replace its usual setting."""
-    return Engine(make_spec(range(arm_count), bound=bound, **{**SETTINGS[bound], **options}))
+    usual = {"policy": "ramgape", **SETTINGS.get(bound, UNBOUNDED)}
+    return Engine(make_spec(range(arm_count), bound=bound, **{**usual, **options}))
+
+
+def can_run(policy: str, **options: Any) -> bool:
+    """Whether a policy is for the goal of these options, and they leave it its own answer if it has one."""
+    goal = "budget" if options.get("budget") or options.get("bound") == "budget" else "confidence"
+    own = POLICIES[policy].own_answer and options.get("returned") == "smallest-doubt"
+    return goal in POLICIES[policy].goals and not own
+
+
+def policies_for(goal: str) -> list[str]:
+    """The policies that can run for a fixed confidence or a fixed budget."""
+    return [name for name, policy in POLICIES.items() if goal in policy.goals]
 
 
 # A row of the table as it might become: the arm, its mean and risk, its box.

@@ -141,7 +141,7 @@ def test_plain_text_says_it_all() -> None:
         "Certified: epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out" in lines
     )  # 0.041234, rounded up
     assert "Ended:     the evidence sufficed; goal reached (epsilon=0.05, delta=0.05)" in lines
-    assert "risk = alpha (variance - rho mean), rho=1, alpha=0.25" in text
+    assert "risk = alpha (variance - 1 mean), alpha=0.25" in text
     assert "policy ramgape, bound hoeffding, rewards in [0, 1], seed 7" in text
     assert lines[-1] == "Warning: something was odd"
     assert "\x1b" not in text
@@ -189,8 +189,9 @@ def test_undecided_arms_say_on_which_side_they_stand() -> None:
 
 def test_minimizing_and_budgets_are_named() -> None:
     goal = Goal("budget", epsilon=None, delta=None, budget=20_000)
-    text = str(make_result(direction="minimize", goal=goal, stopped="budget"))
-    assert "low mean and low risk, risk = alpha (variance + rho mean)" in text
+    formula = "mean of the highest 10%"
+    text = str(make_result(direction="minimize", goal=goal, stopped="budget", alpha=1.0, risk_formula=formula))
+    assert "low mean and low risk, risk = mean of the highest 10%" in text
     assert "the budget was used up; goal reached (budget=20,000)" in text
 
 

@@ -13,14 +13,30 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+# Of each example: what makes it shorter, a line that it prints, and the picture that it writes.
+SHOWN = {
+    "quickstart.py": ([], "Pareto set: Adler, Borges, Curie (3 of 4 arms)", "suppliers.png"),
+    "risks.py": (["4000"], "mean-variance       variance   semivariance       entropic           cvar", "risks.png"),
+}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_runs(example: Path, tmp_path: Path) -> None:
-    run = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    arguments, line, picture = SHOWN[example.name]
+    command = [sys.executable, str(example), *arguments]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert "Pareto set: Adler, Borges, Curie (3 of 4 arms)" in run.stdout
-    assert (tmp_path / "suppliers.png").read_bytes().startswith(b"\x89PNG")
+    assert line in run.stdout
+    assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_five_risks_choose_five_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the example is there to show, of the truth: no two risks have the same front."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["risks.py", "400"])
+    shown = runpy.run_path(str(ROOT / "examples" / "risks.py"))
+    truths = [shown["search"](risk, 100).truth.front for risk in shown["RISKS"].values()]
+    assert len(set(truths)) == 5
 
 
 def test_the_readmes_lines_run(

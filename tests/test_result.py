@@ -67,6 +67,8 @@ def make_result(*arms: ArmReport, **others: Any) -> Result:
         "certified_delta": 0.05,
         "samples": sum(arm.pulls for arm in arms),
         "goal": Goal("confidence", epsilon=0.05, delta=0.05, budget=None),
+        "risk": "mean-variance:1",
+        "risk_formula": "variance - 1 mean",
         "rho": 1.0,
         "alpha": 0.25,
         "noise": "bounded",

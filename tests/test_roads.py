@@ -27,9 +27,7 @@ from ramgape import (
 from ramgape.engine import Engine
 from ramgape.policies import POLICIES
 from ramgape.simulation import simulated_spec
-from tests.support import make_engine
-
-every_policy = pytest.mark.parametrize("policy", list(POLICIES))
+from tests.support import can_run, make_engine
 
 INSTANCES = {
     "bounded": load_instance("paper:46"),
@@ -66,10 +64,18 @@ GAUSSIAN_GOALS: list[dict[str, Any]] = [
     {"budget": 301, "epsilon": 0.05},
 ]
 CASES = [
-    pytest.param(name, goal, id=f"{name}-{number}")
+    pytest.param(policy, name, goal, id=f"{policy}-{name}-{number}")
     for name, instance in INSTANCES.items()
     for number, goal in enumerate(GAUSSIAN_GOALS if instance.noise == "gaussian" else BOUNDED_GOALS)
+    for policy in POLICIES
+    if can_run(policy, **goal)
 ]
+every_case = pytest.mark.parametrize(("policy", "name", "goal"), CASES)
+
+
+def policies_with(*bounds: str) -> list[tuple[str, str]]:
+    """Every policy with each of these bounds that serves its goals."""
+    return [(policy, bound) for policy in POLICIES for bound in bounds if can_run(policy, bound=bound)]
 
 
 def by_hand(instance: Instance, seed: int, **options: Any) -> Result:
@@ -96,8 +102,7 @@ def state_bytes(engine: Engine) -> tuple[bytes, bytes]:
 # --- ask and tell, and the compiled loop ----------------------------------------------------------
 
 
-@every_policy
-@pytest.mark.parametrize(("name", "goal"), CASES)
+@every_case
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_both_roads_give_the_same_result(policy: str, name: str, goal: dict[str, Any], direction: str) -> None:
     instance = INSTANCES[name]
@@ -110,7 +115,7 @@ def test_both_roads_give_the_same_result(policy: str, name: str, goal: dict[str,
     assert simulated.stopped in ("confidence", "cap", "budget")
 
 
-@pytest.mark.parametrize("policy", ["ramgape", "ra-lucb", "round-robin", "de-round-robin"])
+@pytest.mark.parametrize("policy", ["ramgape", "ra-lucb", "round-robin", "de-round-robin", "psi-unif-elim", "ape"])
 @pytest.mark.parametrize(("name", "epsilon"), [("coins", 0.08), ("gaussian", 1.0)])
 def test_both_roads_stop_at_the_same_pull(policy: str, name: str, epsilon: float) -> None:
     options: dict[str, Any] = {"policy": policy, "epsilon": epsilon, "delta": 0.5, "rho": 0.3, "max_pulls": 5000}
@@ -120,8 +125,7 @@ def test_both_roads_stop_at_the_same_pull(policy: str, name: str, epsilon: float
     assert in_full(by_hand(INSTANCES[name], 1, **options)) == in_full(simulated)
 
 
-@every_policy
-@pytest.mark.parametrize(("name", "goal"), CASES)
+@every_case
 def test_chunks_of_any_size_give_the_same_table(policy: str, name: str, goal: dict[str, Any]) -> None:
     instance = INSTANCES[name]
     limit = "max_pulls" if goal.get("budget") is None else "budget"
@@ -227,8 +231,7 @@ def searched(
     return order, result
 
 
-@every_policy
-@pytest.mark.parametrize("bound", ["paper", "hoeffding", "budget"])
+@pytest.mark.parametrize(("policy", "bound"), policies_with("paper", "hoeffding", "budget"))
 @pytest.mark.parametrize(("origin", "unit"), [(-3.0, 4.0), (5.0, 0.125), (0.0, 1024.0)])
 def test_shifted_and_scaled_rewards(policy: str, bound: str, origin: float, unit: float) -> None:
     plain, first = searched(lambda reward: reward, 1.0, policy, bound, reward_range=(0.0, 1.0))
@@ -255,8 +258,7 @@ def test_shifted_and_scaled_rewards(policy: str, bound: str, origin: float, unit
         assert other.risk == pytest.approx(second.alpha * (other.variance - second.rho * other.mean), rel=1e-12)
 
 
-@every_policy
-@pytest.mark.parametrize("bound", ["paper", "hoeffding", "gaussian-paper", "budget"])
+@pytest.mark.parametrize(("policy", "bound"), policies_with("paper", "hoeffding", "gaussian-paper", "budget"))
 def test_minimising_reflected_rewards_is_maximising(policy: str, bound: str) -> None:
     unbounded = bound == "gaussian-paper"
     if unbounded:
@@ -283,7 +285,7 @@ def test_minimising_reflected_rewards_is_maximising(policy: str, bound: str) -> 
         assert other.risk_interval == pytest.approx([end + shift for end in arm.risk_interval], abs=1e-13)
 
 
-@every_policy
+@pytest.mark.parametrize("policy", list(POLICIES))
 def test_the_truth_of_a_reflected_instance_is_the_same(policy: str) -> None:
     generator = np.random.default_rng(1)
     recorded = [(generator.integers(0, 257, 40) / 64).tolist() for _ in range(5)]
@@ -296,7 +298,8 @@ def test_the_truth_of_a_reflected_instance_is_the_same(policy: str) -> None:
         )
         for turn in (lambda value: value, lambda value: -value)
     )
-    options: dict[str, Any] = {"policy": policy, "epsilon": 0.1, "rho": 0.5, "max_pulls": 3000}
+    limit = "max_pulls" if can_run(policy) else "budget"
+    options: dict[str, Any] = {"policy": policy, "epsilon": 0.1, "rho": 0.5, limit: 3000}
     first = simulate(gains, seed=3, **options)
     second = simulate(costs, seed=3, direction="minimize", **options)
     assert first.truth is not None

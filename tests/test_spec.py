@@ -90,7 +90,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     # the risk
     *(
         ({"rho": value}, "rho", "a finite number of at least 0", repr(value))
-        for value in (-0.01, math.nan, math.inf, "0.01", None, True)
+        for value in (-0.01, math.nan, math.inf, "0.01", True)
     ),
     *(
         ({"alpha": value}, "alpha", "a finite number above 0", repr(value))
@@ -120,7 +120,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         (
             {"bound": bound, "budget": 100},
             "bound",
-            "one that serves bounded rewards, risk mean-variance and a fixed budget (auto, budget)",
+            "one that serves bounded rewards, risk mean-variance and a fixed budget (auto, budget, none)",
             repr(bound),
         )
         for bound in ("paper", "hoeffding", "gaussian-paper")
@@ -138,8 +138,13 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     ({"bound": "gaussian-paper", **GAUSSIAN}, "sigma_max", "given with bound gaussian-paper", "largest standard"),
     # the constant of a budget
     *(
-        ({"budget": 100, "exploration": value}, "exploration", "at least 0, or one of theorem, sharp", repr(value))
-        for value in (-1.0, math.nan, math.inf, None, True, [1.0])
+        (
+            {"budget": 100, "policy": "ramgape", "exploration": value},
+            "exploration",
+            "at least 0, or one of theorem, sharp",
+            repr(value),
+        )
+        for value in (-1.0, math.nan, math.inf, True, [1.0])
     ),
 ]
 
@@ -183,7 +188,7 @@ UNKNOWN = [
     ("bound", "hoefding", "hoeffding", {}),
     ("bound", "papers", "paper", {}),
     ("bound", "gausian", "gaussian", {}),
-    ("bound", None, None, {}),
+    ("bound", None, "none", {}),
     ("direction", "maximise", "maximize", {}),
     ("direction", "minimum", "minimize", {}),
     ("direction", 1, None, {}),
@@ -191,16 +196,16 @@ UNKNOWN = [
     ("noise", "gauss", "gaussian", {}),
     ("noise", "bound", "bounded", {}),
     ("noise", 5, None, {}),
-    ("exploration", "theorm", "theorem", {"budget": 100}),
-    ("exploration", "sharper", "sharp", {"budget": 100}),
-    ("exploration", "", None, {"budget": 100}),
+    ("exploration", "theorm", "theorem", {"budget": 100, "policy": "ramgape"}),
+    ("exploration", "sharper", "sharp", {"budget": 100, "policy": "ramgape"}),
+    ("exploration", "", None, {"budget": 100, "policy": "ramgape"}),
     ("returned", "smallest_doubt", "smallest-doubt", {}),
     ("returned", "least", "last", {}),
     ("returned", True, None, {}),
 ]
 
 CHOICES = {
-    "policy": list(POLICIES),
+    "policy": ["auto", *POLICIES],
     "bound": ["auto", *BOUNDS],
     "direction": ["maximize", "minimize"],
     "noise": ["bounded", "gaussian"],
@@ -227,6 +232,8 @@ def test_unknown_names_are_refused_with_the_nearest(
 def test_known_names_are_known(what: str, name: str) -> None:
     options: dict[str, Any] = {}
     if what == "exploration" or name == "budget":
+        options = {"budget": 100, "policy": "ramgape"}
+    if name == "none" or (name in POLICIES and "confidence" not in POLICIES[name].goals):
         options = {"budget": 100}
     if name in ("gaussian", "gaussian-paper"):
         options = {**GAUSSIAN, "sigma_max": 1.0}
@@ -278,7 +285,7 @@ def test_defaults() -> None:
 def test_auto_is_the_bound_we_recommend(noise: str, goal: str, bound: str) -> None:
     options: dict[str, Any] = {} if noise == "bounded" else {**GAUSSIAN, "sigma_max": 1.0}
     if goal == "budget":
-        options["budget"] = 100
+        options |= {"budget": 100, "policy": "ramgape"}
     spec = spec_of(**options)
     assert spec.bound == bound == resolve_bound("auto", noise, "mean-variance", goal)
     assert spec_of(**options, bound=bound) == spec
@@ -318,12 +325,28 @@ def test_names_are_the_texts_of_the_arms() -> None:
 @pytest.mark.parametrize("span", [1.0, 8.0])
 def test_exploration_constants(span: float) -> None:
     """Theorem 1: a = (n - 2K) epsilon^2 / (16 K), with epsilon in units of the range; the proof allows 4 K."""
-    options: dict[str, Any] = {"budget": 1_006, "epsilon": 0.05 * span, "reward_range": (0, span)}
+    options: dict[str, Any] = {
+        "budget": 1_006, "epsilon": 0.05 * span, "reward_range": (0, span), "policy": "ramgape",
+    }  # fmt: skip
     assert spec_of(**options).exploration == pytest.approx(1_000 * 0.05**2 / 48)
     assert spec_of(**options, exploration="theorem") == spec_of(**options)
     assert spec_of(**options, exploration="sharp").exploration == pytest.approx(1_000 * 0.05**2 / 12)
     assert spec_of(**options, exploration=2).exploration == 2.0
     assert spec_of(**{**options, "epsilon": None}, exploration=0).epsilon is None
+
+
+def test_the_default_under_a_budget_has_no_constants() -> None:
+    spec = spec_of(budget=100, epsilon=None)
+    assert (spec.policy, spec.bound, spec.exploration, spec.epsilon) == ("evidence", "none", None, None)
+    assert spec_of(budget=100, epsilon=None, policy="evidence", bound="none") == spec
+    assert spec_of(budget=100, policy="auto").policy == "evidence"
+    for exploration in ("theorem", 0.5):
+        with pytest.raises(InvalidSpec, match="exploration must be absent for policy evidence, which needs no such"):
+            spec_of(budget=100, exploration=exploration)
+        with pytest.raises(InvalidSpec, match="exploration must be absent without a budget"):
+            spec_of(exploration=exploration)
+    with pytest.raises(InvalidSpec, match="bound must be one with intervals for policy ramgape, got 'none'"):
+        spec_of(budget=100, policy="ramgape", bound="none")
 
 
 def test_specifications_are_values() -> None:
@@ -398,7 +421,7 @@ def test_the_warning_at_the_other_doors() -> None:
 
 def test_no_warning_without_a_range_or_an_epsilon() -> None:
     assert spec_of(**GAUSSIAN, sigma_max=1.0, epsilon=100.0).warnings == ()
-    assert spec_of(budget=100, epsilon=None, exploration=1.0).warnings == ()
+    assert spec_of(budget=100, epsilon=None, policy="ramgape", exploration=1.0).warnings == ()
 
 
 def test_a_larger_alpha_widens_the_range() -> None:
@@ -624,11 +647,6 @@ def test_numbers_beyond_all_floats_are_refused(options: dict[str, Any]) -> None:
 def test_texts_are_no_ranges(reward_range: Any) -> None:
     with pytest.raises(InvalidSpec, match=r"^reward_range must be two finite numbers"):
         spec_of(reward_range=reward_range)
-
-
-def test_an_unknown_exploration_is_refused_without_a_budget_too() -> None:
-    with pytest.raises(UnknownName, match="did you mean 'theorem'"):
-        spec_of(exploration="theorm")
 
 
 @pytest.mark.parametrize("what", ["budget", "max_pulls", "initial_pulls"])

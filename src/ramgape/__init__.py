@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from ramgape.instances import instance_names, load_instance
     from ramgape.planning import plan
     from ramgape.result import ArmReport, Goal, Result, Truth
+    from ramgape.risks.cvar import CVaR
+    from ramgape.risks.entropic import Entropic
+    from ramgape.risks.mean_variance import MeanVariance, Variance
+    from ramgape.risks.semivariance import Semivariance
     from ramgape.simulation import Replication, Run, replicate, simulate
     from ramgape.theory import LowerBound, lower_bound
 
@@ -31,7 +35,9 @@ __all__ = [
     "ArmReport",
     "Bernoulli",
     "Beta",
+    "CVaR",
     "Data",
+    "Entropic",
     "Gaussian",
     "Goal",
     "Instance",
@@ -39,6 +45,7 @@ __all__ = [
     "InvalidReward",
     "InvalidSpec",
     "LowerBound",
+    "MeanVariance",
     "MissingExtra",
     "NoAnswer",
     "Plan",
@@ -49,10 +56,12 @@ __all__ = [
     "Replication",
     "Result",
     "Run",
+    "Semivariance",
     "Trials",
     "Truth",
     "Uniform",
     "UnknownName",
+    "Variance",
     "__version__",
     "identify",
     "instance_names",
@@ -81,6 +90,10 @@ _HOMES = {
     "instances": ("instance_names", "load_instance"),
     "planning": ("plan",),
     "result": ("ArmReport", "Goal", "Result", "Truth"),
+    "risks.cvar": ("CVaR",),
+    "risks.entropic": ("Entropic",),
+    "risks.mean_variance": ("MeanVariance", "Variance"),
+    "risks.semivariance": ("Semivariance",),
     "simulation": ("Replication", "Run", "replicate", "simulate"),
     "theory": ("LowerBound", "lower_bound"),
 }

@@ -21,10 +21,11 @@ from ramgape.core.pareto import (
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.core.table import STATISTICS, Table, empty_search
 from ramgape.display.numbers import round_up
-from ramgape.engine import Engine, make_problem, make_table
+from ramgape.engine import Engine, kernels_of, make_problem, make_table
 from ramgape.environments import Instance
+from ramgape.policies import POLICIES
 from ramgape.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
-from ramgape.spec import DEFAULT_DELTA, RISK, Spec
+from ramgape.spec import DEFAULT_DELTA, Spec
 
 
 class Evidence(NamedTuple):
@@ -43,11 +44,11 @@ def gather_evidence(engine: Engine) -> Evidence:
     spec = engine.spec
     if spec.delta is not None:
         return Evidence(engine.arms, spec.bound, spec.delta)
-    bound = AUTOMATIC[spec.noise, RISK, "confidence"]
+    bound = AUTOMATIC[spec.noise, spec.risk.name, "confidence"]
     arms = make_table(spec, bound)
     for column in STATISTICS:
         arms[column] = engine.arms[column]
-    estimate = bound_module(bound).estimate
+    estimate = kernels_of(spec, bound).estimate
     search, problem = empty_search(), make_problem(spec, bound, DEFAULT_DELTA)
     for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
         estimate(arms[arm], search[0], problem[0])
@@ -55,11 +56,15 @@ def gather_evidence(engine: Engine) -> Evidence:
 
 
 def find_answer(engine: Engine) -> Mask:
-    """The returned set: the empirical front, or that of the round of smallest doubt if the user chose so."""
+    """The returned set: the empirical front, or that of the round of smallest doubt if the user chose so.
+
+    A rule that eliminates arms has its own mind about those that it has accepted or dismissed.
+    """
     if not engine.search["ready"][0]:
         return np.zeros(len(engine.arms), dtype=bool)
     column = "kept" if engine.spec.returned == "smallest-doubt" else "in_front"
-    return np.asarray(engine.arms[column] == 1)
+    accepted = engine.arms["accepted"]
+    return np.asarray(np.where(accepted == 0, engine.arms[column], accepted) == 1)
 
 
 class Findings(NamedTuple):
@@ -82,7 +87,9 @@ def weigh_evidence(engine: Engine, evidence: Evidence) -> Findings:
     tolerances, rivals = proved_tolerances(answer, *boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
-    dominators = np.where(exact, rivals, clearest_dominators(engine, answer, rivals))
+    dominators = np.where(
+        exact, rivals, clearest_dominators(engine, answer, np.where(np.isfinite(tolerances), rivals, -1))
+    )
     if engine.spec.bound == "pairwise":
         proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
         # What rejects a difference of epsilon rejects the smaller differences just as validly.
@@ -91,16 +98,20 @@ def weigh_evidence(engine: Engine, evidence: Evidence) -> Findings:
         places, covers = compare_pairs(engine, answer, strict, ~exact)
         dominators = np.where(places, covers, dominators)
         exact |= places
+    if engine.stopped == "confidence" and POLICIES[engine.spec.policy].own_answer:
+        # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
+        proved = np.ones(count, dtype=bool)
+        exact |= engine.problem["epsilon"][0] == 0.0
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
 
 
 def clearest_dominators(engine: Engine, answer: Mask, rivals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each arm the returned arm that dominates it most clearly; the surest cover where none does empirically."""
+    """For each arm the returned arm that dominates it most clearly; the surest cover, if any, where none does."""
     lead = advantage(engine.arms["average"], engine.arms["risk"])
     lead[:, ~answer] = -math.inf
-    return np.where(lead.max(axis=1) > 0.0, lead.argmax(axis=1), rivals)
+    return np.where((lead.max(axis=1) > 0.0) | (rivals < 0), lead.argmax(axis=1), rivals)
 
 
 def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
@@ -140,6 +151,8 @@ def conclude(
         certified_delta=None if certified is None else evidence.delta,
         samples=engine.samples,
         goal=goal_of(spec),
+        risk=str(spec.risk),
+        risk_formula=spec.risk.formula(spec.direction == "minimize"),
         rho=spec.rho,
         alpha=spec.alpha,
         noise=spec.noise,
@@ -182,7 +195,7 @@ def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) ->
     if not ready or (spec.goal == "confidence" and not certified):
         verdict = "undecided"
     mean, mean_interval = _user_mean(spec, row["average"], row["mean_low"], row["mean_high"])
-    shift = _risk_shift(spec)
+    shift = spec.alpha * spec.oriented_risk.offset(spec.origin)
     unit = spec.span / spec.risk_weight
     risk = tuple(float(row[side]) * unit + shift for side in ("risk", "risk_low", "risk_high"))
     return ArmReport(
@@ -216,12 +229,6 @@ def _user_reward(spec: Spec, value: float) -> float:
     return reward
 
 
-def _risk_shift(spec: Spec) -> float:
-    """xi = alpha (variance - rho mean) differs from the engine's by what the range's origin adds to the mean."""
-    low, high = spec.reward_range or (0.0, 0.0)
-    return spec.alpha * spec.rho * (high if spec.direction == "minimize" else -low)
-
-
 def _misses(engine: Engine) -> tuple[str, ...]:
     misses = int(engine.search["misses"][0])
     if not misses:
@@ -252,7 +259,7 @@ def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evid
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped != "budget":
         return f"Stopped before the goal. So far: {supported}"
-    return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}"
+    return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
 
 def _claim(spec: Spec, epsilon: float, delta: float, assumption: str) -> str:
@@ -264,15 +271,16 @@ def _claim(spec: Spec, epsilon: float, delta: float, assumption: str) -> str:
     if epsilon == 0.0:
         return f"{claim}this is exactly the Pareto set."
     tolerance, apart = round_up(epsilon), _risk_tolerance(spec, epsilon)
+    risk = "risk" if spec.alpha == 1.0 else "scaled risk"
     if apart is not None:
-        risk = round_up(apart)
+        other = round_up(apart)
         return (
-            f"{claim}no returned arm is beaten by {tolerance} or more in mean and at the same time by {risk} or more "
-            f"in risk, and every excluded arm has a returned one that is less than {tolerance} behind it in mean and "
-            f"less than {risk} behind it in risk."
+            f"{claim}no returned arm is beaten by {tolerance} or more in mean and at the same time by {other} or more "
+            f"in {risk}, and every excluded arm has a returned one that is less than {tolerance} behind it in mean and "
+            f"less than {other} behind it in {risk}."
         )
     return (
-        f"{claim}no returned arm is beaten by {tolerance} or more in both mean and scaled risk, and every excluded arm "
+        f"{claim}no returned arm is beaten by {tolerance} or more in both mean and {risk}, and every excluded arm "
         f"has a returned one that is less than {tolerance} behind it in each."
     )
 
@@ -280,13 +288,14 @@ def _claim(spec: Spec, epsilon: float, delta: float, assumption: str) -> str:
 def _theorem(spec: Spec) -> str:
     """What Theorem 1 adds, which is about the set at the round of smallest doubt."""
     assert spec.budget is not None
-    assert spec.exploration is not None
+    if spec.exploration is None:
+        return ""
     count = len(spec.names)
     chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
     if spec.noise != "bounded" or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
         return "The paper's Theorem 1 proves nothing here."
     # The theorem takes the risk to be estimated at least as well as the mean.
-    if spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:
+    if spec.rho is None or spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:
         return "The paper's Theorem 1 proves nothing for this scale of the risk."
     widest = bound_module("budget").exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
     if spec.exploration > widest or spec.returned != "smallest-doubt":
@@ -300,7 +309,7 @@ def judge(instance: Instance, spec: Spec, answer: Mask) -> Truth:
     """Compare an answer with the truth of a simulated instance."""
     sign = 1.0 if spec.direction == "maximize" else -1.0
     means = sign * instance.means
-    risks = instance.risks(spec.rho, spec.risk_scale, spec.direction)
+    risks = spec.risk_scale * instance.risks_by(spec.oriented_risk, spec.direction)
     front = pareto_front(means, risks)
     return Truth(
         front=tuple(name for name, inside in zip(spec.names, front, strict=True) if inside),

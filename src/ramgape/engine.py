@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,25 @@ from ramgape.core.doubt import compare
 from ramgape.core.loop import advance
 from ramgape.core.rule import Rule
 from ramgape.core.statistics import least_pulled
-from ramgape.core.table import PROBLEM, TRACE, TRUTH, Table, empty_search, empty_table, new_table
+from ramgape.core.table import (
+    BUDGET_BOX,
+    CONFIDENCE_BOX,
+    NO_BOX,
+    PROBLEM,
+    TRACE,
+    TRUTH,
+    Table,
+    empty_search,
+    empty_table,
+    new_table,
+)
 from ramgape.distributions import LARGEST
 from ramgape.environments import Sampler
 from ramgape.errors import InvalidReward, require
 from ramgape.interrupts import interrupts_deferred
 from ramgape.policies import policy_module
+from ramgape.risk_table import RISKS
+from ramgape.risks import risk_module
 from ramgape.spec import Spec
 
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
@@ -32,9 +46,17 @@ UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 def make_rule(spec: Spec) -> Rule:
     """The functions that a specification names, compiled."""
-    module = bound_module(spec.bound)
-    stop = stopping.never if spec.goal == "budget" else getattr(module, "stop", stopping.confident)
-    return Rule(module.learn, compare, policy_module(spec.policy).decide, stop).compiled()
+    bound, policy = bound_module(spec.bound), policy_module(spec.policy, spec.goal)
+    kernels = kernels_of(spec, spec.bound)
+    stops = [getattr(module, "stop", None) for module in (policy, bound)] if spec.goal == "confidence" else []
+    stop = next(filter(None, stops), stopping.confident if stops else stopping.never)
+    return Rule(kernels.learn, getattr(policy, "compare", compare), policy.decide, stop).compiled()
+
+
+def kernels_of(spec: Spec, bound: str) -> ModuleType:
+    """Where `learn` and `estimate` stand: with the bound for the moments, with the risk for any other."""
+    own = RISKS[spec.risk.name].own_kernels
+    return risk_module(spec.risk.name) if own else bound_module(bound)
 
 
 def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
@@ -50,17 +72,24 @@ def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
     low, high = spec.reward_range or (0.0, 0.0)
     record["initial_pulls"] = spec.initial_pulls
     record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
-    record["rho"] = spec.rho / span
-    record["alpha"] = alpha = spec.risk_scale * span
+    record["alpha"] = spec.unit_scale
+    record["gaussian"] = spec.noise == "gaussian"
+    record["box"] = {"none": NO_BOX, "budget": BUDGET_BOX}.get(bound, CONFIDENCE_BOX)
+    spec.unit_risk.write(record)
     record["epsilon"] = (spec.epsilon or 0.0) / span
     record["level"] = record["risk_factor"] = math.nan
+    record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max
     bounded = spec.noise == "bounded"
     record["reference_mean"] = 0.0 if bounded else math.nan
-    record["reference_risk"] = 0.25 * alpha if bounded else math.nan
+    least, most = spec.risk_range
+    record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     bound_module(bound).constants(record, len(spec.names), delta)
+    if RISKS[spec.risk.name].own_kernels:
+        # As wide for the risk as for the mean, in units of what is possible.
+        record["risk_factor"] = most - least if bounded else record["alpha"]
     return problem
 
 
@@ -104,15 +133,27 @@ class Engine:
         return "cap" if self.spec.budget is None else "budget"
 
     def ask(self) -> int | None:
-        """The arm to pull next, or None if the search is over. A decision is made once: tell before asking again."""
-        if self.stopped:
+        """The arm to pull next, or None if the search is over or all its pulls are under way.
+
+        A decision is made once: before asking again, tell the reward or `reserve` the arm.
+        """
+        if self.stopped or self.samples + int(self._state[1]["pending"]) >= self.spec.limit:
             return None
         if self._state[1]["ready"]:
             return int(self.rule.decide(*self._state))
         return int(least_pulled(self.arms))
 
+    def reserve(self, arm: int) -> None:
+        """A pull of an arm is under way, and the next decision should know; `tell` takes it back."""
+        self.arms["pending"][arm] += 1
+        self._state[1]["pending"] += 1
+        self.rule.compare(*self._state, arm)
+
     def tell(self, arm: int, reward: float) -> None:
         """Learn one reward; it must have passed `check_reward`."""
+        if self.arms["pending"][arm]:
+            self.arms["pending"][arm] -= 1
+            self._state[1]["pending"] -= 1
         self.rule.learn(*self._state, arm, reward)
         self.rule.compare(*self._state, arm)
         if self._state[1]["ready"] and self.rule.stop(*self._state):

@@ -232,6 +232,13 @@ class Instance:
         signed_rho = rho if direction == "minimize" else -rho
         return alpha * (self.variances + signed_rho * self.means)
 
+    def risks_by(self, measure: Any, direction: Literal["maximize", "minimize"] = "maximize") -> Floats:
+        """The truth of every arm by a risk measure for rewards; costs are negated first."""
+        distributions = [arm.distribution for arm in self.arms]
+        if direction == "minimize":
+            distributions = [distribution.mirrored() for distribution in distributions]
+        return np.array([measure.value_of(distribution) for distribution in distributions])
+
     def sampler(self) -> Sampler:
         """What a compiled loop needs to draw rewards from this instance."""
         return self._sampler

@@ -108,7 +108,8 @@ class Plan:
     goal: Goal
     policy: str
     bound: str
-    rho: float
+    risk: str
+    rho: float | None
     alpha: float
     direction: Literal["maximize", "minimize"]
     exploration: float | None

@@ -7,15 +7,19 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ramgape.checks import check_seed
 from ramgape.conclusion import conclude
 from ramgape.engine import Engine
 from ramgape.errors import RamgapeWarning, require
 from ramgape.result import Result
-from ramgape.spec import DEFAULT_MAX_PULLS, DEFAULT_RHO, Tolerance, check_seed, make_spec
+from ramgape.spec import DEFAULT_MAX_PULLS, Tolerance, make_spec
+
+if TYPE_CHECKING:
+    from ramgape.risks.measure import Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +49,13 @@ def identify(
     epsilon: Tolerance | None = None,
     delta: float | None = None,
     budget: int | None = None,
-    rho: float = DEFAULT_RHO,
+    risk: Measure | str | None = None,
+    rho: float | None = None,
     alpha: float | None = None,
-    policy: str = "ramgape",
+    policy: str = "auto",
     bound: str = "auto",
     direction: str = "maximize",
-    exploration: float | str = "theorem",
+    exploration: float | str | None = None,
     sigma_max: float | None = None,
     max_pulls: int = DEFAULT_MAX_PULLS,
     initial_pulls: int = 2,
@@ -67,10 +72,14 @@ def identify(
                    (mean, risk) has one for each, the second in units of variance - rho mean
     delta          accepted probability of a wrong answer (0.05 if neither delta nor budget is given)
     budget         spend exactly this many pulls instead, and return the best set they can buy
-    rho            weight of the mean in the risk: xi = alpha (variance - rho mean), in reward units
-    alpha          scale of the risk, 1 / (3 (high - low) + rho) unless given, or 1 if epsilon is a pair
+    risk           what counts as risk: `MeanVariance(rho)`, `Variance()`, `Semivariance(target)`, `Entropic(gamma)`,
+                   `CVaR(level)`, or its text, "cvar:0.1"; the mean-variance unless given
+    rho            weight of the mean in the mean-variance, variance - rho mean, in reward units; 0.01 unless given
+    alpha          factor of the risk; unless given 1 / (3 (high - low) + rho) for the mean-variance, and 1 for
+                   risks in reward units or if epsilon is a pair
+    policy         which arm is tried next; unless given, "ramgape" for a confidence, "evidence" under a budget
     direction      "maximize" rewards or "minimize" costs
-    exploration    for a budget: "theorem", "sharp" or the constant a itself
+    exploration    for a budget with the paper's policies: "theorem" (unless given), "sharp" or the constant a itself
     sigma_max      for bound "gaussian-paper": the largest standard deviation an arm may have
     max_pulls      give up undecided after so many
     returned       for a budget: the set of the "last" round, or of the round of "smallest-doubt"
@@ -96,6 +105,7 @@ def identify(
         epsilon=epsilon,
         delta=delta,
         budget=budget,
+        risk=risk,
         rho=rho,
         alpha=alpha,
         policy=policy,

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from ramgape.special import incomplete_beta, inverse_incomplete_beta
 
 
 def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:
     """The exact interval for a probability that came true `successes` times in `trials`.
+
+    Both ends are quantiles of Beta distributions, because the chance of at least so many successes is an
+    incomplete beta function (DLMF 8.17.5).
 
     >>> low, high = clopper_pearson(0, 100)
     >>> low, round(high, 4)
     (0.0, 0.0362)
     """
     tail = (1.0 - level) / 2.0
-    low = 0.0 if successes == 0 else _solve(lambda p: 1.0 - binomial_cdf(successes - 1, trials, p) - tail)
-    high = 1.0 if successes == trials else _solve(lambda p: tail - binomial_cdf(successes, trials, p))
+    failures = trials - successes
+    low = 0.0 if successes == 0 else inverse_incomplete_beta(successes, failures + 1, tail)[0]
+    high = 1.0 if failures == 0 else inverse_incomplete_beta(failures, successes + 1, tail)[1]
     return low, high
 
 
 def binomial_cdf(successes: int, trials: int, probability: float) -> float:
-    """The chance of at most so many successes."""
+    """The chance of at most so many successes: DLMF 8.17.5."""
     if probability <= 0.0 or successes >= trials:
         return 1.0
-    if probability >= 1.0:
-        return 0.0
-    log_odds = math.log(probability) - math.log1p(-probability)
-    term = trials * math.log1p(-probability)
-    terms = [term]
-    for success in range(1, successes + 1):
-        term += math.log((trials - success + 1) / success) + log_odds
-        terms.append(term)
-    return min(1.0, math.fsum(math.exp(each) for each in terms))
-
-
-def _solve(increasing: Callable[[float], float]) -> float:
-    """The root in [0, 1] of an increasing function, by bisection."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if increasing(middle) > 0.0 else (middle, high)
-    return (low + high) / 2.0
+    return incomplete_beta(trials - successes, successes + 1, 1.0 - probability, probability)[0]

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
+from ramgape.checks import check_seed, whole
 from ramgape.conclusion import goal_of, judge
 from ramgape.environments import Instance
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
@@ -28,7 +29,7 @@ from ramgape.identification import check_callback
 from ramgape.instances import load_instance
 from ramgape.intervals import clopper_pearson
 from ramgape.simulation import Replication, Run, Source, replicate, simulated_spec
-from ramgape.spec import Options, Spec, check_seed, whole
+from ramgape.spec import Options, Spec
 from ramgape.theory import LowerBound, lower_bound, relative_entropy
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
@@ -219,6 +220,8 @@ def _targets(
 
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
+    if chosen.rho is None:
+        return {}, f"no lower bound is known for risk {chosen.risk}, only for mean-variance and variance"
     risk: Any = {"rho": chosen.rho, "alpha": chosen.risk_scale, "direction": chosen.direction}
     try:
         return {epsilon: lower_bound(known, epsilon=epsilon, **risk) for epsilon in epsilons}, ""
@@ -436,6 +439,7 @@ def _finish(setting: Setting, chosen: Spec, **found: Any) -> Plan:
         goal=goal_of(chosen),
         policy=chosen.policy,
         bound=chosen.bound,
+        risk=str(chosen.risk),
         rho=chosen.rho,
         alpha=chosen.alpha,
         direction=chosen.direction,

@@ -119,7 +119,7 @@ class Result:
     certified_delta: float | None
     samples: int
     goal: Goal
-    rho: float
+    rho: float | None
     alpha: float
     noise: Literal["bounded", "gaussian"]
     reward_range: tuple[float, float] | None
@@ -132,6 +132,8 @@ class Result:
     warnings: tuple[str, ...] = field(default=())
     truth: Truth | None = None
     certified_risk_epsilon: float | None = None
+    risk: str = "mean-variance"
+    risk_formula: str = "variance - rho mean"
 
     def arm(self, name: str) -> ArmReport:
         """What is known of the arm with this name."""
@@ -142,7 +144,8 @@ class Result:
         """The name of one returned arm, for whoever needs a single one in the end. Give exactly one of:
 
         rho        how much variance a unit of mean is worth (at least 0): the arm with the smallest
-                   variance - rho mean, or variance + rho mean when the mean is minimised
+                   variance - rho mean, or variance + rho mean when the mean is minimised; whatever risk was
+                   asked for
         max_risk   the most risk that is acceptable, on the scale of `ArmReport.risk`: the arm with the best
                    mean among those whose estimated risk is not larger
 
@@ -246,7 +249,8 @@ class Result:
                 figure.suptitle(display.title(self), x=0.01, horizontalalignment="left", parse_math=False)
                 axes = figure.add_subplot()
             labels = display.short_names((arm.name for arm in self.arms), limit=28)
-            crosses.draw_crosses(axes, self.arms, front=self.front, labels=labels, direction=self.direction)
+            risk = display.risk_label(self)
+            crosses.draw_crosses(axes, self.arms, front=self.front, labels=labels, direction=self.direction, risk=risk)
         return axes
 
     def save_plot(self, path: str | os.PathLike[str]) -> None:

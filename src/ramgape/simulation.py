@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ramgape.checks import check_seed, whole
 from ramgape.conclusion import conclude, find_answer, goal_of, judge
 from ramgape.core.pareto import gaps, pareto_front
 from ramgape.core.table import TRACE, TRUTH, Table, new_table
@@ -23,7 +24,7 @@ from ramgape.identification import Callback, check_callback, progress_of
 from ramgape.instances import load_instance
 from ramgape.intervals import clopper_pearson
 from ramgape.result import SCHEMA_VERSION, Goal, Result, versions
-from ramgape.spec import DEFAULT_EPSILON, Options, Spec, check_seed, make_spec, whole
+from ramgape.spec import DEFAULT_EPSILON, Options, Spec, make_spec
 
 CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
 
@@ -53,7 +54,8 @@ class Replication:
     policy: str
     bound: str
     goal: Goal
-    rho: float
+    risk: str
+    rho: float | None
     alpha: float
     exploration: float | None
     true_front: tuple[str, ...]
@@ -112,6 +114,7 @@ class Replication:
             "policy": self.policy,
             "bound": self.bound,
             "goal": asdict(self.goal),
+            "risk": self.risk,
             "rho": self.rho,
             "alpha": self.alpha,
             "exploration": self.exploration,
@@ -189,6 +192,7 @@ def replicate(
         policy=spec.policy,
         bound=spec.bound,
         goal=goal_of(spec),
+        risk=str(spec.risk),
         rho=spec.rho,
         alpha=spec.alpha,
         exploration=spec.exploration,
@@ -242,8 +246,8 @@ def true_table(instance: Instance, spec: Spec) -> Table:
     low, high = spec.reward_range or (0.0, 0.0)
     truth = new_table(len(instance.arms), TRUTH)
     truth["mean"] = means = sign * (instance.means - (low if sign > 0.0 else high)) / spec.span
-    variances = instance.variances / spec.span**2
-    truth["risk"] = risks = spec.risk_scale * spec.span * (variances - spec.rho / spec.span * means)
+    raw = instance.risks_by(spec.oriented_risk, spec.direction) - spec.oriented_risk.offset(spec.origin)
+    truth["risk"] = risks = spec.risk_scale * raw / spec.span
     truth["gap"] = gaps(means, risks)
     truth["in_front"] = pareto_front(means, risks)
     return truth

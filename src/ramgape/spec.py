@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, Literal, TypedDict
 
 from ramgape.bounds import bound_module, resolve_bound
+from ramgape.checks import as_float, number, whole
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.policies import POLICIES
+from ramgape.policies import POLICIES, resolve_policy
+from ramgape.risks import make_risk
+from ramgape.risks.measure import Measure
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
 DEFAULT_RHO = 0.01
 DEFAULT_MAX_PULLS = 10**9
-RISK = "mean-variance"
 Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
-MOST = 2**53  # no count is larger: up to here every whole number is a float, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Spec:
     risk_epsilon: float | None  # where the tolerance in risk was given apart
     delta: float | None
     budget: int | None
-    rho: float
+    risk: Measure
     alpha: float
     direction: Literal["maximize", "minimize"]
     policy: str
@@ -58,7 +57,7 @@ class Spec:
 
     @property
     def risk_scale(self) -> float:
-        """The factor of variance - rho mean with which risks and means are compared, by one tolerance."""
+        """The factor with which risks are compared with means, by one tolerance."""
         return self.alpha * self.risk_weight
 
     @property
@@ -69,8 +68,34 @@ class Spec:
     @property
     def risk_range(self) -> tuple[float, float]:
         """The smallest and largest scaled risk that rewards on the engine's [0, 1] can have."""
-        rho, alpha = self.rho / self.span, self.risk_scale * self.span
-        return -alpha * rho, alpha * (1.0 - rho) ** 2 / 4.0 if rho < 1.0 else 0.0
+        low, high = self.unit_risk.unit_range()
+        return self.unit_scale * low, self.unit_scale * high
+
+    @property
+    def rho(self) -> float | None:
+        """The parameter of the mean-variance, which for the variance is 0; None for other risks."""
+        return 0.0 if self.risk.name == "variance" else self.risk.parameters.get("rho")
+
+    @property
+    def oriented_risk(self) -> Measure:
+        """The risk measure for what the engine takes for rewards: costs are negated."""
+        return self.risk if self.direction == "maximize" else self.risk.mirrored()
+
+    @property
+    def origin(self) -> float:
+        """What the engine takes for 0, as a reward, a cost being a negative one."""
+        low, high = self.reward_range or (0.0, 0.0)
+        return low if self.direction == "maximize" else -high
+
+    @property
+    def unit_risk(self) -> Measure:
+        """The risk measure on the engine's scale."""
+        return self.oriented_risk.on_unit(self.origin, self.span)
+
+    @property
+    def unit_scale(self) -> float:
+        """The factor in the risk on the engine's scale."""
+        return self.risk_scale * self.span ** (self.risk.power - 1)
 
 
 class Options(TypedDict, total=False):
@@ -81,12 +106,13 @@ class Options(TypedDict, total=False):
     epsilon: Tolerance | None
     delta: float | None
     budget: int | None
-    rho: float
+    risk: Measure | str | None
+    rho: float | None
     alpha: float | None
     policy: str
     bound: str
     direction: str
-    exploration: float | str
+    exploration: float | str | None
     sigma_max: float | None
     max_pulls: int
     initial_pulls: int
@@ -101,12 +127,13 @@ def make_spec(
     epsilon: Tolerance | None = None,
     delta: float | None = None,
     budget: int | None = None,
-    rho: float = DEFAULT_RHO,
+    risk: Measure | str | None = None,
+    rho: float | None = None,
     alpha: float | None = None,
-    policy: str = "ramgape",
+    policy: str = "auto",
     bound: str = "auto",
     direction: str = "maximize",
-    exploration: float | str = "theorem",
+    exploration: float | str | None = None,
     sigma_max: float | None = None,
     max_pulls: int = DEFAULT_MAX_PULLS,
     initial_pulls: int = 2,
@@ -116,12 +143,13 @@ def make_spec(
     names = check_names(arms)
     noise, reward_range = check_noise(noise, reward_range)
     known_name(direction, ["maximize", "minimize"], "direction")
-    known_name(policy, POLICIES, "policy")
     known_name(returned, ["last", "smallest-doubt"], "returned")
-    rho = number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
+    measure = check_risk(risk, rho)
+    if reward_range is not None:
+        measure.check_range(*reward_range, direction == "minimize")
     span = 1.0 if reward_range is None else reward_range[1] - reward_range[0]
     tolerance, risk_epsilon = check_tolerance(epsilon)
-    alpha = check_alpha(alpha, span, rho, risk_epsilon)
+    alpha = check_alpha(alpha, span, measure, risk_epsilon)
     if sigma_max is not None:
         sigma_max = number(sigma_max, "sigma_max", "a finite number above 0", lambda value: value > 0.0)
     initial_pulls = whole(initial_pulls, "initial_pulls", "a whole number of at least 2", 2)
@@ -130,6 +158,7 @@ def make_spec(
     max_pulls = whole(max_pulls, "max_pulls", reason, least)
 
     goal = "confidence" if budget is None else "budget"
+    policy = resolve_policy(policy, goal)
     if budget is None:
         if tolerance is None:
             raise InvalidSpec(
@@ -144,18 +173,20 @@ def make_spec(
                 f"confidence goal with a cap on pulls give max_pulls instead of budget, got delta {shorten(delta)}"
             )
         budget = whole(budget, "budget", reason, least)
-    bound = resolve_bound(bound, noise, RISK, goal)
+    bound = check_bound(bound, noise, measure.name, goal, policy)
+    if returned == "smallest-doubt" and POLICIES[policy].own_answer:
+        require(False, "returned", f"'last' for policy {policy}, whose answer is the arms that it accepts", returned)
     if bound == "gaussian-paper" and sigma_max is None:
         raise InvalidSpec(
             "sigma_max must be given with bound gaussian-paper: the largest standard deviation an arm may have"
         )
     chosen = tolerance is not None
-    if not chosen and goal == "budget" and isinstance(exploration, str):
+    how = check_exploration(exploration, goal, bound, policy)
+    if not chosen and isinstance(how, str):
         tolerance = DEFAULT_EPSILON * span
-    exploration = check_exploration(exploration)
     constant = None
-    if budget is not None:
-        constant = exploration_constant(exploration, len(names), budget, tolerance, span)
+    if budget is not None and how is not None:
+        constant = exploration_constant(how, len(names), budget, tolerance, span)
 
     spec = Spec(
         names=names,
@@ -166,7 +197,7 @@ def make_spec(
         risk_epsilon=risk_epsilon,
         delta=delta,
         budget=budget,
-        rho=rho,
+        risk=measure,
         alpha=alpha,
         direction=direction,  # type: ignore[arg-type]
         policy=policy,
@@ -246,16 +277,46 @@ def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:
     return values[0], values[1]
 
 
-def check_alpha(alpha: Any, span: float, rho: float, risk_epsilon: float | None) -> float:
-    """The factor in the risk: unless given, the paper's, which makes one tolerance serve mean and risk alike, or 1."""
+def check_risk(risk: Any, rho: Any) -> Measure:
+    """The risk measure: the mean-variance unless another is given."""
+    if risk is not None:
+        require(rho is None, "rho", "absent together with risk, which has its own parameter", rho)
+        return make_risk(risk)
+    from ramgape.risks.mean_variance import MeanVariance
+
+    rho = DEFAULT_RHO if rho is None else rho
+    return MeanVariance(number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0))
+
+
+def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | None) -> float:
+    """The factor in the risk: unless given, the usual one, by which one tolerance serves mean and risk alike, or 1."""
     if alpha is None:
-        alpha = 1.0 / (3.0 * span + rho) if risk_epsilon is None else 1.0
+        alpha = risk.usual_scale(span) if risk_epsilon is None else 1.0
     return number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
 
 
-def check_exploration(exploration: float | str) -> float | str:
-    """How much a budget explores: by name or by value."""
+def check_bound(bound: str, noise: str, risk: str, goal: str, policy: str) -> str:
+    """The bound that is meant; a policy that looks at no box needs none, and one that stops by boxes needs boxes."""
+    boxless = goal == "budget" and POLICIES[policy].boxless
+    if bound == "auto" and boxless:
+        bound = "none"
+    bound = resolve_bound(bound, noise, risk, goal)
+    require(boxless or bound != "none", "bound", f"one with intervals for policy {policy}", bound)
+    by_boxes = goal == "confidence" and POLICIES[policy].own_answer
+    allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"
+    require(not by_boxes or bound != "pairwise", "bound", allowed, bound)
+    return bound
+
+
+def check_exploration(exploration: float | str | None, goal: str, bound: str, policy: str) -> float | str | None:
+    """How much a budget explores, by name or by value; None where nothing depends on it."""
+    if bound != "budget":
+        reason = "without a budget" if goal == "confidence" else f"for policy {policy}, which needs no such constant"
+        require(exploration is None, "exploration", f"absent {reason}", exploration)
+        return None
     names = bound_module("budget").DENOMINATORS
+    if exploration is None:
+        return str(next(iter(names)))
     if isinstance(exploration, str):
         return known_name(exploration, names, "exploration, unless it is a number,")
     allowed = f"a finite number of at least 0, or one of {', '.join(names)}"
@@ -271,38 +332,3 @@ def exploration_constant(
         exploration = float(bound_module("budget").exploration(exploration, arm_count, budget, epsilon / span))
         require(math.isfinite(exploration), "epsilon", "small enough for a finite exploration constant", epsilon)
     return exploration
-
-
-def as_float(value: Any) -> float:
-    """A real number as a float; NaN for anything else, a bool and a number beyond all floats among them."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.nan
-
-
-def number(value: Any, what: str, allowed: str, test: Any) -> float:
-    """A finite float that passes a test."""
-    converted = as_float(value)
-    require(math.isfinite(converted) and test(converted), what, allowed, value)
-    return converted
-
-
-def check_seed(seed: Any) -> int:
-    """A seed that a generator accepts."""
-    return whole(seed, "seed", "a whole number of at least 0", 0)
-
-
-def whole(value: Any, what: str, allowed: str, least: int) -> int:
-    """An int that is not too small; 1e6 written as a float is meant as one."""
-    try:
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        usable = not isinstance(value, bool) and operator.index(value) >= least
-    except TypeError:
-        usable = False
-    require(usable, what, allowed, value)
-    require(operator.index(value) <= MOST, what, f"at most {MOST}", value)
-    return operator.index(value)

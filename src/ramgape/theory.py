@@ -33,11 +33,13 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.checks import number
 from ramgape.core.pareto import advantage, is_epsilon_cover, pareto_front
 from ramgape.environments import Gaussian, Instance
 from ramgape.errors import InvalidInstance, MissingExtra, require
 from ramgape.instances import load_instance
-from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO, Tolerance, check_alpha, check_tolerance, number
+from ramgape.risks.mean_variance import MeanVariance
+from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO, Tolerance, check_alpha, check_tolerance
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -111,7 +113,7 @@ def lower_bound(
     assert tolerance is not None
     rho = number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
     low, high = instance.reward_range or (0.0, 1.0)
-    scale = check_alpha(alpha, high - low, rho, risk_epsilon)
+    scale = check_alpha(alpha, high - low, MeanVariance(rho), risk_epsilon)
     if tolerance and risk_epsilon:
         scale *= tolerance / risk_epsilon
     risks = instance.risks(rho, scale, direction)

@@ -12,6 +12,10 @@ from types import ModuleType
 from typing import NamedTuple
 
 from ramgape.errors import InvalidSpec, known_name
+from ramgape.risk_table import RISKS
+
+ALL_RISKS = tuple(RISKS)
+MOMENTS = tuple(name for name, risk in RISKS.items() if not risk.own_kernels)  # for which every bound has kernels
 
 
 class Bound(NamedTuple):
@@ -29,7 +33,7 @@ BOUNDS: dict[str, Bound] = {
     "empirical-bernstein": Bound(
         "empirical_bernstein",
         ("bounded",),
-        ("mean-variance",),
+        ALL_RISKS,
         ("confidence",),
         True,
         "mixtures that adapt to each arm's variance; 70 to 3,500 times fewer pulls than the paper's",
@@ -37,7 +41,7 @@ BOUNDS: dict[str, Bound] = {
     "pairwise": Bound(
         "pairwise",
         ("bounded",),
-        ("mean-variance",),
+        MOMENTS,
         ("confidence",),
         True,
         "compares two arms at once instead of by their boxes; with policy evidence fewest pulls on most instances",
@@ -45,7 +49,7 @@ BOUNDS: dict[str, Bound] = {
     "empirical-bernstein-stitched": Bound(
         "stitched",
         ("bounded",),
-        ("mean-variance",),
+        MOMENTS,
         ("confidence",),
         True,
         "the same idea in closed form; a quarter wider",
@@ -53,7 +57,7 @@ BOUNDS: dict[str, Bound] = {
     "gaussian": Bound(
         "gaussian",
         ("gaussian",),
-        ("mean-variance",),
+        ALL_RISKS,
         ("confidence",),
         True,
         "Gaussian rewards of unknown variance; no sigma_max is needed",
@@ -61,7 +65,7 @@ BOUNDS: dict[str, Bound] = {
     "paper": Bound(
         "paper",
         ("bounded",),
-        ("mean-variance",),
+        MOMENTS,
         ("confidence",),
         False,
         "the paper's Hoeffding-Azuma radius; neither clipped nor intersected",
@@ -69,7 +73,7 @@ BOUNDS: dict[str, Bound] = {
     "hoeffding": Bound(
         "hoeffding",
         ("bounded",),
-        ("mean-variance",),
+        MOMENTS,
         ("confidence",),
         True,
         "the same proof with the constants it allows; at least 4 times fewer pulls",
@@ -77,7 +81,7 @@ BOUNDS: dict[str, Bound] = {
     "gaussian-paper": Bound(
         "gaussian_paper",
         ("gaussian",),
-        ("mean-variance",),
+        MOMENTS,
         ("confidence",),
         False,
         "the paper's appendix: Gaussian rewards with a known sigma_max",
@@ -85,20 +89,29 @@ BOUNDS: dict[str, Bound] = {
     "budget": Bound(
         "budget",
         ("bounded", "gaussian"),
-        ("mean-variance",),
+        ALL_RISKS,
         ("budget",),
         False,
         "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
     ),
+    "none": Bound(
+        "unbounded",
+        ("bounded", "gaussian"),
+        ALL_RISKS,
+        ("budget",),
+        True,
+        "no intervals while searching, for policies that need none: evidence, and those that eliminate",
+    ),
 }
 
 # What `auto` stands for: tight, and with intervals that say themselves what was proved.
-AUTOMATIC: dict[tuple[str, str, str], str] = {
-    ("bounded", "mean-variance", "confidence"): "empirical-bernstein",
-    ("gaussian", "mean-variance", "confidence"): "gaussian",
-    ("bounded", "mean-variance", "budget"): "budget",
-    ("gaussian", "mean-variance", "budget"): "budget",
+USUAL = {
+    ("bounded", "confidence"): "empirical-bernstein",
+    ("gaussian", "confidence"): "gaussian",
+    ("bounded", "budget"): "budget",
+    ("gaussian", "budget"): "budget",
 }
+AUTOMATIC = {(noise, risk, goal): bound for (noise, goal), bound in USUAL.items() for risk in BOUNDS[bound].risks}
 
 
 def resolve_bound(name: str, noise: str, risk: str, goal: str) -> str:

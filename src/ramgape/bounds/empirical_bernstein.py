@@ -6,10 +6,6 @@ apart: Z(m) = (X - m)^2 - rho X has the mean-variance as its expectation at m = 
 it is for every m in the interval of the mean. That interval is cut into cells; on a cell the sum is taken at its
 least, the squares and the reach at their greatest. L = ln(4 K / delta): mean and risk, above and below, for K arms.
 
-Why a search for the crossing is allowed, although the reach moves with the hypothesis: outside an event of
-probability e^-L no value beyond the truth is ever rejected, so any rejected value is a valid end of the interval, at
-whatever point the search has come upon it.
-
 The scales are fixed in advance, from epsilon alone: 3 for the mean and 0.1 for the mean-variance, in units of their
 summed squares, suit the number of pulls that a tolerance of 0.01 or more asks for; below, where that is unknown, half
 of the mixture goes to a smaller and half to a larger scale. A box is renewed when its arm's pulls have grown by a
@@ -21,7 +17,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramgape.core.box import estimate_mean_variance, narrow_box
+from ramgape.core.box import estimate_mean_variance, is_due, narrow_box
+from ramgape.core.inversion import FINENESS, SAFETY, highest_mean, lowest_mean
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.mixture import is_rejected
 from ramgape.core.statistics import FEWEST_PULLS, observe
@@ -30,9 +27,6 @@ CELLS = 8
 COARSE = 0.01  # tolerances from here on need so few pulls that one scale serves
 MEAN_SCALES, RISK_SCALES = (1.0, 30.0), (0.03, 1.0)
 COARSE_MEAN_SCALE, COARSE_RISK_SCALE = 3.0, 0.1
-FINENESS = 256.0  # an end is found to this part of its distance from the estimate
-GROWTH = 100  # a box is renewed when its arm has a hundredth more pulls
-SAFETY = 1.0 + 1e-9  # for sums of squares, which may have been rounded down
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
@@ -42,32 +36,6 @@ def constants(record: Any, arm_count: int, delta: float) -> None:
         record["mean_scales"], record["risk_scales"] = COARSE_MEAN_SCALE, COARSE_RISK_SCALE
     else:
         record["mean_scales"], record["risk_scales"] = MEAN_SCALES, RISK_SCALES
-
-
-@kernel
-def rejects_mean(count, average, variance, scales, level, mean):
-    """Whether a mean below the average is too low."""
-    distance = average - mean
-    return is_rejected(count * distance, count * (variance + distance * distance) * SAFETY, mean, scales, level)
-
-
-@kernel
-def lowest_mean(count, average, variance, scales, level, known):
-    """The largest mean found that is rejected as too low; `known` if that cannot be bettered."""
-    if known >= average or not rejects_mean(count, average, variance, scales, level, known):
-        return known
-    low, step = known, (average - known) / 64.0
-    while low + step < average and rejects_mean(count, average, variance, scales, level, low + step):
-        low += step
-        step *= 2.0
-    high = min(low + step, average)
-    while high - low > (average - low) / FINENESS:
-        middle = 0.5 * (low + high)
-        if rejects_mean(count, average, variance, scales, level, middle):
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 @inlined
@@ -147,13 +115,19 @@ def end_of_risk(row, problem, side, known):
 
 
 @kernel
+def renew_mean(row, search, problem):
+    """The interval of the mean."""
+    count, average, variance, scales = row.pulls, row.average, row.variance, problem.mean_scales
+    low = lowest_mean(count, average, variance, scales, problem.level, row.mean_low)
+    high = highest_mean(count, average, variance, scales, problem.level, row.mean_high)
+    narrow_box(row, search, low, high, row.risk_low, row.risk_high)
+
+
+@kernel
 def renew(row, search, problem):
     """Mean first: the interval of the risk is for the means that are left."""
-    count, variance = row.pulls, row.variance
-    scales, level, alpha, rho = problem.mean_scales, problem.level, problem.alpha, problem.rho
-    low = lowest_mean(count, row.average, variance, scales, level, row.mean_low)
-    high = 1.0 - lowest_mean(count, 1.0 - row.average, variance, scales, level, 1.0 - row.mean_high)
-    narrow_box(row, search, low, high, row.risk_low, row.risk_high)
+    alpha, rho = problem.alpha, problem.rho
+    renew_mean(row, search, problem)
     risk_low = end_of_risk(row, problem, 1.0, row.risk_low / alpha)
     risk_high = end_of_risk(row, problem, -1.0, row.risk_high / alpha)
     # No variance exceeds m (1 - m), the greater the nearer m is to the top of that parabola.
@@ -176,6 +150,5 @@ def learn(arms, search, problem, arm, reward):
     if row.pulls < FEWEST_PULLS:
         return
     estimate_mean_variance(row, problem)
-    if row.pulls >= row.renewal:
+    if is_due(row):
         renew(row, search, problem)
-        row.renewal = row.pulls + 1 + row.pulls // GROWTH

@@ -17,13 +17,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramgape.core.box import estimate_mean_variance, narrow_box
+from ramgape.core.box import estimate_mean_variance, is_due, narrow_box
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
 
 LEAST_PRIOR = 10.0
 MOST_MEAN_PRIOR, MOST_VARIANCE_PRIOR = 150.0, 50.0
-GROWTH = 100  # a box is renewed when its arm has a hundredth more pulls
 FINENESS = 1e-4  # of the logarithm of a ratio of variances
 
 
@@ -72,19 +71,25 @@ def end_of_ratio(count, level, prior, side):
 
 
 @kernel
-def renew(row, search, problem):
-    """The box of one arm."""
+def moment_intervals(row, problem):
+    """Ends for mean and variance; the present interval of the mean may be narrower than the new one."""
     count, variance, level = float(row.pulls), row.variance, problem.level
     radius = math.sqrt(squared_radius(count, variance, level, problem.mean_scales[0]))
     prior = problem.risk_scales[0]
     least, most = end_of_ratio(count, level, prior, -1.0), end_of_ratio(count, level, prior, 1.0)
     variance_low = count * variance / most
     variance_high = count * variance / least if least > 0.0 else math.inf
-    mean_low, mean_high = row.average - radius, row.average + radius
-    # The present interval of the mean may be narrower than this one.
-    low, high = max(mean_low, row.mean_low), min(mean_high, row.mean_high)
-    risk_low = problem.alpha * (variance_low - problem.rho * high)
-    risk_high = problem.alpha * (variance_high - problem.rho * low)
+    low, high = max(row.average - radius, row.mean_low), min(row.average + radius, row.mean_high)
+    return low, high, variance_low, variance_high
+
+
+@kernel
+def renew(row, search, problem):
+    """The box of one arm."""
+    mean_low, mean_high, variance_low, variance_high = moment_intervals(row, problem)
+    # A mean of which nothing is known yet is no matter where it does not count.
+    risk_low = problem.alpha * (variance_low - (problem.rho * mean_high if problem.rho > 0.0 else 0.0))
+    risk_high = problem.alpha * (variance_high - (problem.rho * mean_low if problem.rho > 0.0 else 0.0))
     narrow_box(row, search, mean_low, mean_high, risk_low, risk_high)
 
 
@@ -102,6 +107,5 @@ def learn(arms, search, problem, arm, reward):
     if row.pulls < FEWEST_PULLS:
         return
     estimate_mean_variance(row, problem)
-    if row.pulls >= row.renewal:
+    if is_due(row):
         renew(row, search, problem)
-        row.renewal = row.pulls + 1 + row.pulls // GROWTH

@@ -20,10 +20,11 @@ import math
 from typing import Any
 
 from ramgape.bounds import empirical_bernstein
-from ramgape.bounds.empirical_bernstein import CELLS, SAFETY, cell_terms
+from ramgape.bounds.empirical_bernstein import CELLS, cell_terms
 from ramgape.bounds.empirical_bernstein import estimate as estimate
 from ramgape.bounds.empirical_bernstein import learn as learn
 from ramgape.core.doubt import dominates, shortfall, threat
+from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.mixture import log_evidence
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ramgape.checks import check_seed, whole
 from ramgape.cli.pictures import check_matplotlib
 from ramgape.cli.terminal import watching_work
 from ramgape.cli.words import number
-from ramgape.spec import check_seed, whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

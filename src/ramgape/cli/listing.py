@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.bounds import AUTOMATIC, BOUNDS
+from ramgape.bounds import AUTOMATIC, BOUNDS, USUAL
 from ramgape.cli.terminal import output
 from ramgape.errors import known_name
 from ramgape.policies import POLICIES
+from ramgape.risk_table import RISKS, written
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,10 +37,12 @@ USES = {
 
 
 def show_list(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="policies, bounds or instances.", show_default=False)],
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="policies, bounds, risks or instances.", show_default=False)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """List the policies, bounds or instances that can be simulated, and what they mean.
+    """List the policies, bounds, risks or instances that can be simulated, and what they mean.
 
     [bold]ramgape list policies[/bold]
     """
@@ -55,7 +58,12 @@ def show_list(
 def describe_policies() -> dict[str, Any]:
     """The sampling rules."""
     rows = [
-        {"name": name, "paper_goals": list(policy.paper_goals), "meaning": policy.meaning}
+        {
+            "name": name,
+            "goals": list(policy.goals),
+            "paper_goals": list(policy.paper_goals),
+            "meaning": policy.meaning,
+        }
         for name, policy in POLICIES.items()
     ]
     return {"policies": rows}
@@ -99,13 +107,21 @@ def describe_instances() -> dict[str, Any]:
 
 def show_policies() -> None:
     """One row per rule."""
-    rows = [(name, policy.meaning, " and ".join(policy.paper_goals)) for name, policy in POLICIES.items()]
+    rows = [
+        (name, policy.meaning, shown_goals(policy.goals), shown_goals(policy.paper_goals))
+        for name, policy in POLICIES.items()
+    ]
     console = output()
-    console.print(new_table(("policy", "each round it pulls", "goals in the paper"), rows))
+    console.print(new_table(("policy", "each round it pulls", "goals", "in the paper"), rows))
     console.print(
-        "\nAny policy runs with any goal. One that was not made for a fixed confidence may never stop by itself; "
-        "--max-pulls ends it."
+        "\nThe goals are a fixed confidence and a fixed budget. A policy that was not made for a fixed confidence may "
+        "never stop by itself; --max-pulls ends it."
     )
+
+
+def shown_goals(goals: tuple[str, ...]) -> str:
+    """The goals of a policy, in a word."""
+    return "both" if len(goals) > 1 else "".join(goals)
 
 
 def show_bounds() -> None:
@@ -114,7 +130,7 @@ def show_bounds() -> None:
     console = output()
     console.print(new_table(("bound", "serves", "meaning"), rows, leading=1))
     console.print("\nauto, which is the default, stands for:\n")
-    chosen = [(f"{noise} rewards, {risk}, fixed {goal}", bound) for (noise, risk, goal), bound in AUTOMATIC.items()]
+    chosen = [(f"{noise} rewards, fixed {goal}", bound) for (noise, goal), bound in USUAL.items()]
     console.print(new_table(("for", "auto is"), chosen))
 
 
@@ -174,8 +190,23 @@ def new_table(headings: Iterable[str], rows: Iterable[tuple[str, ...]], leading:
     return table
 
 
+def describe_risks() -> dict[str, Any]:
+    """The risk measures."""
+    rows = [{"name": name, "parameter": risk.parameter, "meaning": risk.meaning} for name, risk in RISKS.items()]
+    return {"risks": rows}
+
+
+def show_risks() -> None:
+    """One row per measure, and what serves it."""
+    rows = [(written(name), risk.meaning) for name, risk in RISKS.items()]
+    console = output()
+    console.print(new_table(("risk", "meaning, for rewards X; less is better"), rows))
+    console.print("\nFor costs it is that of -X. Intervals for all of them come from the bounds that auto stands for.")
+
+
 LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], None]]] = {
     "policies": (describe_policies, show_policies),
     "bounds": (describe_bounds, show_bounds),
+    "risks": (describe_risks, show_risks),
     "instances": (describe_instances, show_instances),
 }

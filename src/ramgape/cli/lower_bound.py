@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, Alpha, AsJson, Direction, Rho, Text, option
+from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, RISK, Alpha, AsJson, Direction, Text, option
 from ramgape.cli.terminal import output, waiting
 from ramgape.cli.words import number, tolerance
 from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ramgape.theory import LowerBound
 
 EPSILON = "Tolerance in mean and scaled risk, or MEAN,RISK: one for each. 0 asks for the exact Pareto set."
+RHO = f"Of the risk variance - rho mean, the only one for which the bound is known. Unless given: {DEFAULT_RHO}."
 NAME_WIDTH = 32
 
 
@@ -25,7 +26,7 @@ def lower_bound(
     instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
     epsilon: Annotated[str, option(GOAL, "NUMBER", EPSILON)] = "0",
     delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
-    rho: Rho = str(DEFAULT_RHO),
+    rho: Annotated[Text, option(RISK, "NUMBER", RHO)] = None,
     alpha: Alpha = None,
     direction: Direction = "maximize",
     as_json: AsJson = False,
@@ -44,7 +45,7 @@ def lower_bound(
     asked: dict[str, Any] = {
         "delta": DEFAULT_DELTA if delta is None else number(delta, "delta"),
         "epsilon": tolerance(epsilon),
-        "rho": number(rho, "rho"),
+        "rho": DEFAULT_RHO if rho is None else number(rho, "rho"),
         "alpha": number(alpha, "alpha"),
         "direction": direction,
     }

@@ -27,6 +27,7 @@ from ramgape.cli.simulate import (
     Policy,
     Returned,
     Rho,
+    RiskMeasure,
     Seed,
     SigmaMax,
     Text,
@@ -37,7 +38,6 @@ from ramgape.cli.simulate import (
 from ramgape.cli.terminal import output, waiting, watching_work
 from ramgape.cli.words import number, numbers
 from ramgape.forecast import DEFAULT_MAX_PULLS, DEFAULT_RUNS
-from ramgape.spec import DEFAULT_RHO
 
 if TYPE_CHECKING:
     from ramgape.forecast import Plan
@@ -65,12 +65,13 @@ def plan(
     epsilons: Annotated[Text, option(AROUND, "NUMBERS", EPSILONS)] = None,
     deltas: Annotated[Text, option(AROUND, "NUMBERS", DELTAS)] = None,
     budgets: Annotated[Text, option(AROUND, "NUMBERS", BUDGETS)] = None,
-    rho: Rho = str(DEFAULT_RHO),
+    risk: RiskMeasure = None,
+    rho: Rho = None,
     alpha: Alpha = None,
     direction: Direction = "maximize",
-    policy: Policy = "ramgape",
+    policy: Policy = "auto",
     bound: Bound = "auto",
-    exploration: Exploration = "theorem",
+    exploration: Exploration = None,
     returned: Returned = "last",
     sigma_max: SigmaMax = None,
     initial_pulls: InitialPulls = "2",
@@ -109,6 +110,7 @@ def plan(
             delta=delta,
             budget=budget,
             max_pulls=max_pulls,
+            risk=risk,
             rho=rho,
             alpha=alpha,
             direction=direction,

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ramgape.checks import check_seed, whole
 from ramgape.cli.guard import INTERRUPTED, tell, warnings_told
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.cli.terminal import count_runs, output, waiting, watching_run, watching_runs
 from ramgape.cli.words import number, number_or_name, tolerance
 from ramgape.errors import RamgapeWarning
-from ramgape.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options, check_seed, whole
+from ramgape.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options
 
 if TYPE_CHECKING:
     from ramgape.result import Result
@@ -33,13 +34,20 @@ INSTANCE = (
     "A built-in instance such as paper:46, paper-gaussian:3 or paper:exp3, or a JSON file (ramgape list instances)."
 )
 EPSILON = (
-    "Tolerance in mean and scaled risk, or MEAN,RISK: one for each, in reward units and in units of variance - rho "
-    f"mean. 0 asks for the exact Pareto set. Unless given: {DEFAULT_EPSILON}."
+    "Tolerance in mean and scaled risk, or MEAN,RISK: one for each, in reward units and in those of the risk (variance "
+    f"- rho mean, say). 0 asks for the exact Pareto set. Unless given: {DEFAULT_EPSILON}."
 )
 DELTA = f"Accepted probability of a wrong answer. Unless given: {DEFAULT_DELTA}."
 BUDGET = "Spend exactly this many pulls and return the best guess; in place of --delta."
-RHO = "Weight of the mean in the risk, which is alpha (variance - rho mean)."
-ALPHA = "Scale of the risk. Unless given: 1 / (3 reward range + rho), or 1 if --epsilon is MEAN,RISK."
+RISK_MEASURE = (
+    "mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks). Unless "
+    f"given: mean-variance:{DEFAULT_RHO}."
+)
+RHO = f"Short for --risk mean-variance:RHO, the risk variance - rho mean. Unless given: {DEFAULT_RHO}."
+ALPHA = (
+    "Factor of the risk. Unless given: 1 / (3 reward range + rho) for mean-variance and variance, 1 / (2 reward range) "
+    "for semivariance, 1 for a risk in reward units or if --epsilon is MEAN,RISK."
+)
 RETURNED = "With --budget: the set of the last round, or of the round of smallest-doubt."
 SIGMA_MAX = "For Gaussian rewards: the largest standard deviation an arm may have. Unless given: the instance's own."
 SEED = "Seed of the first run; run r has SEED + r, and can be repeated alone with that."
@@ -49,12 +57,18 @@ PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
 Text = str | None  # not given, or as it was typed
 
 # The options of a search but for its goal, for all commands that search.
-Rho = Annotated[str, option(RISK, "NUMBER", RHO)]
+RiskMeasure = Annotated[Text, option(RISK, "NAME:NUMBER", RISK_MEASURE)]
+Rho = Annotated[Text, option(RISK, "NUMBER", RHO)]
 Alpha = Annotated[Text, option(RISK, "NUMBER", ALPHA)]
 Direction = Annotated[str, option(RISK, "NAME", "maximize rewards, or minimize costs.")]
 Policy = Annotated[str, option(METHOD, "NAME", "Which arm is pulled next (ramgape list policies).")]
 Bound = Annotated[str, option(METHOD, "NAME", "How wide the confidence intervals are (ramgape list bounds).")]
-Exploration = Annotated[str, option(METHOD, "A", "With --budget: theorem, sharp, or the constant itself.")]
+Exploration = Annotated[
+    Text,
+    option(
+        METHOD, "A", "With --budget and a policy of the paper: theorem (unless given), sharp, or the constant itself."
+    ),
+]
 Returned = Annotated[str, option(METHOD, "NAME", RETURNED)]
 SigmaMax = Annotated[Text, option(METHOD, "NUMBER", SIGMA_MAX)]
 InitialPulls = Annotated[str, option(METHOD, "PULLS", "Pulls of every arm before the policy decides.")]
@@ -73,12 +87,13 @@ def simulate(
     max_pulls: Annotated[
         str, option(GOAL, "PULLS", "Give up, undecided, after this many pulls.")
     ] = f"{DEFAULT_MAX_PULLS:_}",
-    rho: Rho = str(DEFAULT_RHO),
+    risk: RiskMeasure = None,
+    rho: Rho = None,
     alpha: Alpha = None,
     direction: Direction = "maximize",
-    policy: Policy = "ramgape",
+    policy: Policy = "auto",
     bound: Bound = "auto",
-    exploration: Exploration = "theorem",
+    exploration: Exploration = None,
     returned: Returned = "last",
     sigma_max: SigmaMax = None,
     initial_pulls: InitialPulls = "2",
@@ -111,6 +126,7 @@ def simulate(
         delta=delta,
         budget=budget,
         max_pulls=max_pulls,
+        risk=risk,
         rho=rho,
         alpha=alpha,
         direction=direction,
@@ -148,7 +164,7 @@ def read_options(**texts: Text) -> Options:
     """What was typed as the library's options; what was not given is the library's to decide."""
     read: dict[str, Any] = {}
     for name, text in texts.items():
-        if name in ("direction", "policy", "bound", "returned"):
+        if name in ("direction", "policy", "bound", "returned", "risk"):
             read[name] = text
         elif name == "epsilon":
             read[name] = tolerance(text)

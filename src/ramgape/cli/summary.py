@@ -92,7 +92,7 @@ def facts(replication: Replication, plus_minus: str) -> Iterator[tuple[str, str]
     """The numbers, with a word in front of each."""
     runs, goal = replication.runs, replication.goal
     regrets = [run.regret for run in runs]
-    yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), bound {replication.bound}"
+    yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), bound {replication.bound}, risk {replication.risk}"
     yield "Truth", f"the Pareto set is {list_names(replication.true_front)}"
     yield "Pulls", pulls_of(replication, plus_minus)
     yield "Wrong", errors_of(replication)

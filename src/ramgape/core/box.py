@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from ramgape.core.kernel import inlined, kernel
 
+GROWTH = 100  # a costly box is renewed when its arm has a hundredth more pulls; the old one stays valid meanwhile
+
 
 @inlined
 def estimate_mean_variance(row, problem):
-    """xi = alpha (variance - rho mean)."""
-    row.risk = problem.alpha * (row.variance - problem.rho * row.average)
+    """xi = alpha (variance - rho mean), and the variance of alpha ((X - mean)^2 - rho X), from power sums."""
+    alpha, rho, count = problem.alpha, problem.rho, row.pulls
+    row.risk = alpha * (row.variance - rho * row.average)
+    first, second = row.average - row.shift, (row.squares + row.squares_carry) / count
+    slope = 2.0 * first + rho
+    value = second - slope * first
+    square = (row.fourths - 2.0 * slope * row.cubes) / count + slope * slope * second
+    row.risk_spread = alpha * alpha * max(square - value * value, 0.0)
+
+
+@inlined
+def is_due(row):
+    """Whether a box that is costly to make is to be renewed: its arm has a hundredth more pulls than last time."""
+    if row.pulls < row.renewal:
+        return False
+    row.renewal = row.pulls + 1 + row.pulls // GROWTH
+    return True
 
 
 @inlined

@@ -16,7 +16,6 @@ import numpy as np
 
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.order import update_dominance
-from ramgape.core.statistics import least_pulled
 
 
 @inlined
@@ -43,18 +42,10 @@ def shortfall(cover, arm):
 
 @kernel
 def compare(arms, search, problem, changed):
-    """Bring front, doubts and leader up to date after one arm alone has changed.
-
-    Nothing is compared before every arm has its initial pulls.
-    """
-    if search.ready:
-        crossings = update_dominance(arms, changed)
-    elif arms[least_pulled(arms)].pulls < problem.initial_pulls:
+    """Bring front, doubts and leader up to date after one arm alone has changed."""
+    crossings = update_front(arms, search, problem, changed)
+    if not search.ready:
         return
-    else:
-        for arm in range(len(arms)):
-            update_dominance(arms, arm)
-        search.ready = crossings = 1
     if crossings:
         compute_rows(arms, search)
     else:
@@ -62,15 +53,38 @@ def compare(arms, search, problem, changed):
     find_leader(arms, search, problem)
 
 
+@inlined
+def update_front(arms, search, problem, changed):
+    """Dominance after one arm has changed; tells whether the front may be another one, as it is the first time.
+
+    Nothing is compared before every arm has its initial pulls.
+    """
+    if search.ready:
+        return update_dominance(arms, changed)
+    for arm in range(len(arms)):
+        if arms[arm].pulls < problem.initial_pulls:
+            return 0
+    for arm in range(len(arms)):
+        update_dominance(arms, arm)
+    search.ready = 1
+    return 1
+
+
 @kernel
-def compute_rows(arms, search):
-    """List the front and compute every row."""
+def list_front(arms, search):
+    """Mark and list the arms that nothing dominates."""
     search.front_size = 0
     for arm in range(len(arms)):
         arms[arm].in_front = arms[arm].dominators == 0
         if arms[arm].in_front:
             arms[search.front_size].front = arm
             search.front_size += 1
+
+
+@kernel
+def compute_rows(arms, search):
+    """List the front and compute every row."""
+    list_front(arms, search)
     for arm in range(len(arms)):
         compute_row(arms, search, arm)
         arms[arm].seen_mean_low, arms[arm].seen_risk_high = arms[arm].mean_low, arms[arm].risk_high
@@ -197,8 +211,14 @@ def find_leader(arms, search, problem):
         if arms[leader].exact:
             break
         compute_row(arms, search, leader)
+    follow(arms, search, problem, leader, arms[leader].doubt)
+
+
+@inlined
+def follow(arms, search, problem, leader, doubt):
+    """Take down who leads and how large the doubt is; and the front, if the doubt was never so small."""
     search.leader = leader
-    search.doubt = arms[leader].doubt
+    search.doubt = doubt
     if problem.keep_smallest and search.doubt < search.smallest_doubt:
         search.smallest_doubt = search.doubt
         for arm in range(len(arms)):

@@ -46,9 +46,11 @@ def write_down(step, arms, search, truth, arm):
 
 @kernel
 def regret(arms, truth):
-    """The simple regret of the empirical front: the largest gap of an arm that is wrongly in or wrongly out."""
+    """The simple regret of the present answer: the largest gap of an arm that is wrongly in or wrongly out."""
     largest = 0.0
     for arm in range(len(arms)):
-        if arms[arm].in_front != truth[arm].in_front:
+        row = arms[arm]
+        returned = row.in_front if row.accepted == 0 else row.accepted == 1
+        if returned != truth[arm].in_front:
             largest = max(largest, truth[arm].gap)
     return largest

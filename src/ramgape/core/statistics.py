@@ -5,6 +5,7 @@ from __future__ import annotations
 from ramgape.core.kernel import inlined, kernel
 
 FEWEST_PULLS = 2  # no variance, and hence no box, before the second pull
+PSEUDO_PULLS = 2.0  # the weight of the other arms' variances in an arm's own
 
 
 @inlined
@@ -42,11 +43,19 @@ def observe(arms, search, problem, arm, reward):
     return row
 
 
+@inlined
+def squared_error(row, variance, average):
+    """Of an estimate, when the pulls under way are back: its variance, drawn towards the average of all arms while
+    pulls are few."""
+    pulls = row.pulls
+    return (pulls * variance + PSEUDO_PULLS * average) / ((pulls + PSEUDO_PULLS) * (pulls + row.pending))
+
+
 @kernel
 def least_pulled(arms):
-    """The arm with the fewest pulls; the first of them."""
+    """The arm with the fewest pulls, those under way among them; the first of them."""
     least = 0
     for arm in range(len(arms)):
-        if arms[arm].pulls < arms[least].pulls:
+        if arms[arm].pulls + arms[arm].pending < arms[least].pulls + arms[least].pending:
             least = arm
     return least

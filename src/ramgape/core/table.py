@@ -18,6 +18,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+NO_BOX, BUDGET_BOX, CONFIDENCE_BOX = range(3)
+
+CELLS = 64  # parts of [0, 1] by which rewards are remembered, for risks that are about a tail
+
 ARM = np.dtype(
     [
         ("pulls", np.int64),  # T_i
@@ -30,9 +34,13 @@ ARM = np.dtype(
         ("fourths", np.float64),
         ("mean_spread", np.float64),  # sums of squared distances from the running estimates before each reward,
         ("square_spread", np.float64),  # of the reward and of its squared distance from 1/2; kept where they are used
+        ("risk_shift", np.float64),  # likewise of a transformed reward, where the risk is about its mean
+        ("risk_total", np.float64),
+        ("risk_squares", np.float64),
         ("average", np.float64),  # estimates
         ("variance", np.float64),
         ("risk", np.float64),
+        ("risk_spread", np.float64),  # the variance of what the risk is estimated by, for one pull
         ("mean_low", np.float64),  # the box
         ("mean_high", np.float64),
         ("risk_low", np.float64),
@@ -54,15 +62,20 @@ ARM = np.dtype(
         ("order", np.int64, 2),  # row p: the arm at place p of either order
         ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
         ("hurdle", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
-        ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rule sees them
+        ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rules see them
         ("risk_error", np.float64),
+        ("pending", np.int64),  # pulls that are under way: asked for, not yet told
+        ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
+        ("gap", np.float64),  # of rules that eliminate: how clear an arm's place is, or the greatest threat to it
+        ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
         ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
+        ("cells", np.float64, (CELLS, 5)),  # rewards by size, see risks/cvar.py: sums for each part of [0, 1]
     ],
     align=True,
 )
 
 # What an arm's own rewards have led to, but for the box: all that a bound needs to make one.
-STATISTICS = tuple(takewhile(lambda name: name != "mean_low", ARM.names or ()))
+STATISTICS = (*takewhile(lambda name: name != "mean_low", ARM.names or ()), "cells")
 
 SEARCH = np.dtype(
     [
@@ -76,7 +89,12 @@ SEARCH = np.dtype(
         ("doubt", np.float64),  # V(t), the largest doubt
         ("smallest_doubt", np.float64),  # the smallest V(t) so far
         ("misses", np.int64),  # boxes that contradicted an earlier one
-        ("next_look", np.int64),  # pulls before which a costly stopping rule need not look again
+        ("next_look", np.int64),  # pulls before which a costly rule need not look again
+        ("mean_prior", np.float64),  # the average variance of an arm, and spread of its risk, when they were last taken
+        ("risk_prior", np.float64),
+        ("pending", np.int64),  # pulls under way, all arms together
+        ("phase", np.int64),  # where a rule stands that goes by phases
+        ("target", np.int64),  # pulls that the phase asks of every open arm
     ],
     align=True,
 )
@@ -88,10 +106,14 @@ PROBLEM = np.dtype(
         ("span", np.float64),  # negative when minimising
         ("rho", np.float64),
         ("alpha", np.float64),
+        ("gaussian", np.int64),  # 1 for Gaussian rewards, 0 for rewards in [0, 1]
+        ("box", np.int64),  # which boxes a risk with kernels of its own makes: NO_BOX, BUDGET_BOX, CONFIDENCE_BOX
+        ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
         ("epsilon", np.float64),
         ("level", np.float64),  # what the bound needs of delta and K
         ("pair_levels", np.float64, 2),  # likewise for a comparison of two arms, in mean and in risk
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
+        ("budget", np.float64),  # the pulls there are in all; infinite without a budget
         ("exploration", np.float64),  # a of the fixed-budget bound
         ("sigma_max", np.float64),
         ("mean_scales", np.float64, 2),  # of a mixture: the amounts of variation it is made for, in mean and in risk

@@ -7,7 +7,7 @@ decided once, in `content` and `table`; the three renderers only dress it. Loade
 from __future__ import annotations
 
 from ramgape.display.console import ConsoleView
-from ramgape.display.content import choose_arms, facts, headline, title
+from ramgape.display.content import choose_arms, facts, headline, risk_label, title
 from ramgape.display.names import cell_width, list_names, pad, printable, short_names
 from ramgape.display.notebook import page
 from ramgape.display.numbers import Digits, round_up, share
@@ -25,6 +25,7 @@ __all__ = [
     "page",
     "plain",
     "printable",
+    "risk_label",
     "round_up",
     "share",
     "short_names",

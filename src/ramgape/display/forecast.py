@@ -138,7 +138,7 @@ def facts(plan: Plan, plus_minus: str) -> Iterator[tuple[str, str]]:
         yield from trials_facts(plan, cast("Trials", plan.chosen), plus_minus)
     else:
         yield from quality_facts(cast("Quality", plan.chosen), plus_minus)
-    yield "Method", f"policy {plan.policy}, bound {plan.bound}"
+    yield "Method", f"policy {plan.policy}, bound {plan.bound}, risk {plan.risk}"
     if plan.trials:
         yield "Otherwise", "if the guess is wrong, the guarantee holds all the same; only the number of trials changes"
     else:

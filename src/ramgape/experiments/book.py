@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ramgape.checks import check_seed
 from ramgape.errors import InvalidSpec, known_name
 from ramgape.experiments import figures
 from ramgape.experiments.cells import Cell, Outcome, compute
@@ -23,7 +24,6 @@ from ramgape.experiments.chapter import Chapter, Drawing, Finding, Sheet
 from ramgape.experiments.report import Cover, page
 from ramgape.experiments.store import Store, unique, write_whole
 from ramgape.result import versions
-from ramgape.spec import check_seed
 
 SCHEMA_VERSION = 1  # of summary.json: raised when a key changes its meaning or goes
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove

@@ -47,7 +47,7 @@ def search(instance: str, seed: int, **options: Any) -> Outcome:
     spec, answer = engine.spec, find_answer(engine)
     result = conclude(engine, None, seed, judge(known, spec, answer))
     outcome = result.to_dict()
-    means, risks = known.means, known.risks(spec.rho, spec.alpha)
+    means, risks = known.means, spec.risk_scale * known.risks_by(spec.oriented_risk)
     outcome["section_2"] = is_epsilon_pareto(answer, means, risks, spec.epsilon or 0.0)
     return outcome
 

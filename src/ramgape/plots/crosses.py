@@ -39,6 +39,7 @@ def draw_crosses(
     front: Collection[str] | None = None,
     labels: Mapping[str, str] | None = None,
     direction: Direction = "maximize",
+    risk: str | None = None,
     limits: Limits | None = None,
     panel: bool = False,
     marker_size: float | None = None,
@@ -48,6 +49,7 @@ def draw_crosses(
 
     front         names of the returned arms, named even in a crowd; by default those whose verdict is "in"
     labels        what to write for a name, where that is not the name itself
+    risk          what stands at the axis of the risk, by default the paper's formula of the mean-variance
     limits        the window, by default `windows(arms)`
     panel         one of several in a figure that labels the axes and has a legend for all of them together
     marker_size   in points; by default it depends on how many arms there are
@@ -56,7 +58,7 @@ def draw_crosses(
     window_x, window_y = windows(arms) if limits is None else limits
     _prepare_axes(axes, window_x, window_y)
     if not panel:
-        _label_axes(axes, direction)
+        _label_axes(axes, direction, risk)
 
     handles = []
     for verdict, mark in style.MARKS.items():
@@ -158,12 +160,13 @@ def _prepare_axes(axes: Axes, window_x: tuple[float, float], window_y: tuple[flo
     style.readable_ticks(axes.yaxis, window_y)
 
 
-def _label_axes(axes: Axes, direction: Direction) -> None:
+def _label_axes(axes: Axes, direction: Direction, risk: str | None) -> None:
     # The vertical label is turned: its left arrow points down.
     if direction == "maximize":
-        mean, mean_hint, risk = "Mean reward μ", "(higher is better →)", "Risk ξ = α(σ² − ρμ)"
+        mean, mean_hint, usual = "Mean reward μ", "(higher is better →)", "Risk ξ = α(σ² − ρμ)"
     else:
-        mean, mean_hint, risk = "Mean cost μ", "(← lower is better)", "Risk ξ = α(σ² + ρμ)"
+        mean, mean_hint, usual = "Mean cost μ", "(← lower is better)", "Risk ξ = α(σ² + ρμ)"
+    risk = risk or usual
     axes.set_xlabel(f"{mean}  {mean_hint}")
     axes.set_ylabel(f"{risk}  (← lower is better)")
     _settle_layout(axes)

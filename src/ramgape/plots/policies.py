@@ -1,7 +1,7 @@
 """The sampling rules as figures show them: a name for readers, a colour, a line and a marker.
 
-Relatives share a colour (the empirical-gap rules, the two that skip arms in a circle) and differ in line and marker, so
-that ten rules stay apart with eight colours, and without any colour at all.
+Relatives share a colour (the two that eliminate by empirical gaps, the two that skip arms in a circle) and differ in
+line and marker, so that rules stay apart with few colours, and without any colour at all.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from zlib import crc32
 
-from ramgape.plots.style import GREY, PALETTE
+from ramgape.plots.style import BROWN, GREY, PALETTE
 
 Dashes = tuple[int, tuple[float, ...]]  # as matplotlib has it: an offset, then lengths of strokes and gaps
 
@@ -41,9 +41,11 @@ LOOKS = {
     "xi-lcb": Look("ξ-LCB", PALETTE["reddish purple"], DASH_DOT, "v"),
     "hvi-pareto": Look("HVI-Pareto", PALETTE["vermillion"], DASH_DOT_DOT, "P"),
     "egp": Look("EGP", PALETTE["sky blue"], SOLID, "D"),
-    "ege-sr": Look("EGE-SR", PALETTE["sky blue"], DASHED, ">"),
-    "ege-sh": Look("EGE-SH", PALETTE["sky blue"], DASH_DOT_DOT, "<"),
-    "evidence": Look("Evidence (ours)", PALETTE["black"], SOLID, "*"),
+    "ege-sr": Look("EGE-SR", BROWN, DASHED, ">"),
+    "ege-sh": Look("EGE-SH", BROWN, DASH_DOT_DOT, "<"),
+    "psi-unif-elim": Look("PSI-Unif-Elim", PALETTE["vermillion"], DASHED, "h"),
+    "ape": Look("APE", PALETTE["reddish purple"], LONG_DASHED, "d"),
+    "evidence": Look("Evidence (ours)", PALETTE["black"], SOLID, "*", width=2.2),
 }
 
 # For rules that nobody has given a look: yellow is left out, which is too pale for a thin line on white.
@@ -64,3 +66,13 @@ def look(policy: str) -> Look:
     number, colour = divmod(number, len(_COLOURS))
     number, dashes = divmod(number, len(_DASHES))
     return Look(policy, _COLOURS[colour], _DASHES[dashes], _MARKERS[number % len(_MARKERS)])
+
+
+def name_outside(policy: str) -> str:
+    """The name of a rule in a figure of the paper that does not have it there.
+
+    >>> name_outside("ege-sr"), name_outside("evidence")
+    ('EGE-SR (not in the paper)', 'Evidence (ours, not in the paper)')
+    """
+    name = look(policy).name
+    return f"{name[:-1]}, not in the paper)" if name.endswith(")") else f"{name} (not in the paper)"

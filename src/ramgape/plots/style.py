@@ -36,6 +36,7 @@ PALETTE = {
     "reddish purple": "#CC79A7",
 }
 GREY = "#6E6E6E"  # a tint of the palette's black, for what should stay in the background
+BROWN = "#7A4A1F"  # a ninth colour, which its darkness tells from the others of the palette
 STRIPE = "#F4F4F4"  # behind every other row, to lead the eye from a name to its marks
 
 

@@ -10,27 +10,9 @@ from __future__ import annotations
 
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import inlined, kernel
+from ramgape.core.statistics import squared_error
 
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
-PSEUDO_PULLS = 2.0  # the weight of the other arms' variances in an arm's own
-
-
-@inlined
-def risk_variance(row, problem):
-    """The variance of alpha ((X - mean)^2 - rho X), from power sums about the arm's first reward."""
-    count = row.pulls
-    mean = row.average - row.shift
-    slope = 2.0 * mean + problem.rho
-    first, second = mean, (row.squares + row.squares_carry) / count
-    value = second - slope * first
-    square = (row.fourths - 2.0 * slope * row.cubes) / count + slope * slope * second
-    return problem.alpha * problem.alpha * max(square - value * value, 0.0)
-
-
-@inlined
-def shrunk(value, average, pulls):
-    """A variance per pull, drawn towards the average of all arms while pulls are few."""
-    return (pulls * value + PSEUDO_PULLS * average) / ((pulls + PSEUDO_PULLS) * pulls)
 
 
 @inlined
@@ -46,13 +28,12 @@ def decide(arms, search, problem):
     mean_average = risk_average = 1e-12
     for arm in range(count):
         row = arms[arm]
-        row.risk_error = risk_variance(row, problem)
         mean_average += row.variance / count
-        risk_average += row.risk_error / count
+        risk_average += row.risk_spread / count
     for arm in range(count):
         row = arms[arm]
-        row.mean_error = shrunk(row.variance, mean_average, row.pulls)
-        row.risk_error = shrunk(row.risk_error, risk_average, row.pulls)
+        row.mean_error = squared_error(row, row.variance, mean_average)
+        row.risk_error = squared_error(row, row.risk_spread, risk_average)
     least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True
     for arm in range(count):
         row = arms[arm]
@@ -88,5 +69,5 @@ def decide(arms, search, problem):
         own, others = arms[one].mean_error, arms[two].mean_error
     else:
         own, others = arms[one].risk_error, arms[two].risk_error
-    chance = (search.samples * GOLDEN) % 1.0
+    chance = ((search.samples + search.pending) * GOLDEN) % 1.0
     return one if chance * (own + others) < own else two

@@ -1,0 +1,174 @@
+"""Evidence under a budget: pull where a mistake is to be expected that costs most.
+
+An arm i of the front is there by mistake if some j beats it in both objectives, an arm outside if none of its covers
+is ahead in both. What such a mistake would cost, times how likely it is, is for a difference d with squared error e
+about sqrt(e) exp(-z / 2) / (1 + z) with z = d^2 / e; this is `threat_of` and `shortfall_of` below, squared and in
+logarithms. As in core/doubt.py, the doubt about an arm is its greatest threat, or the least among its covers. Of the
+pair behind the largest doubt the arm is pulled whose next reward lowers the error of the decisive difference more.
+
+It knows neither a horizon nor a constant of exploration, so it may be stopped, or go on, at any moment. But an arm that
+looked bad by bad luck would never be looked at again: a tenth of the pulls goes to the arm with the fewest.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ramgape.core.doubt import dominates, follow, list_front, renew_cover, renew_threat, update_front
+from ramgape.core.kernel import inlined, kernel
+from ramgape.core.statistics import least_pulled, squared_error
+
+GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
+EXPLORED = 0.1  # of all pulls
+PATIENCE = 8  # the average variances are taken again when there are so many parts more pulls
+
+
+@inlined
+def trust(difference, error):
+    """How certain a difference is: d^2 / e if it is the right way round, 0 if it is not."""
+    return difference * difference / error if difference > 0.0 else 0.0
+
+
+@inlined
+def expected(size, certainty):
+    """ln of the square of what a mistake is expected to cost."""
+    return math.log(size / ((1.0 + certainty) * (1.0 + certainty))) - certainty
+
+
+@inlined
+def size_of(difference, error):
+    """The square of how much a mistake costs that turns a difference round, or leaves it the wrong way round."""
+    return error if difference > 0.0 else error + difference * difference
+
+
+@inlined
+def threat_of(rival, arm):
+    """The expected cost of the rival beating an arm of the front: it must do so in both objectives."""
+    in_mean, in_risk = arm.average - rival.average, rival.risk - arm.risk
+    mean_error, risk_error = arm.mean_error + rival.mean_error, arm.risk_error + rival.risk_error
+    size = min(size_of(in_mean, mean_error), size_of(in_risk, risk_error))
+    return expected(size, trust(in_mean, mean_error) + trust(in_risk, risk_error))
+
+
+@inlined
+def shortfall_of(cover, arm):
+    """The expected cost of the cover not being ahead of an arm that it dominates: one objective is enough for that."""
+    in_mean, in_risk = cover.average - arm.average, arm.risk - cover.risk
+    mean_error, risk_error = arm.mean_error + cover.mean_error, arm.risk_error + cover.risk_error
+    by_mean = expected(mean_error, trust(in_mean, mean_error))
+    return max(by_mean, expected(risk_error, trust(in_risk, risk_error)))
+
+
+@inlined
+def decides_by_mean(one, other):
+    """Whether the mean, rather than the risk, is what the comparison of a pair hangs on."""
+    in_mean, in_risk = one.average - other.average, other.risk - one.risk
+    mean_error, risk_error = one.mean_error + other.mean_error, one.risk_error + other.risk_error
+    by_mean, by_risk = in_mean * in_mean / mean_error, in_risk * in_risk / risk_error
+    if one.in_front:  # the stronger of what speaks for it
+        return in_mean > 0.0 and (by_mean >= by_risk or in_risk <= 0.0)
+    return expected(mean_error, by_mean) >= expected(risk_error, by_risk)  # covered in both: the weaker of the two
+
+
+@kernel
+def set_errors(row, search):
+    """The squared errors of an arm's estimates."""
+    row.mean_error = squared_error(row, row.variance, search.mean_prior)
+    row.risk_error = squared_error(row, row.risk_spread, search.risk_prior)
+
+
+@kernel
+def compute_row(arms, search, arm):
+    """Doubt and rival of one arm, from all the others."""
+    row = arms[arm]
+    rival = -1
+    if row.in_front:
+        doubt = second = -np.inf
+        for other in range(len(arms)):
+            if other != arm:
+                term = threat_of(arms[other], row)
+                if term > doubt or rival < 0:
+                    second, doubt, rival = doubt, term, other
+                elif term > second:
+                    second = term
+        row.second = second
+    else:
+        doubt = np.inf
+        for place in range(search.front_size):
+            other = arms[place].front
+            if dominates(arms[other], row):
+                term = shortfall_of(arms[other], row)
+                if term < doubt or rival < 0:
+                    doubt, rival = term, other
+    row.doubt, row.rival, row.exact = doubt, rival, 1
+
+
+@kernel
+def compute_rows(arms, search):
+    """Everything anew, with average variances of this moment."""
+    count = len(arms)
+    search.mean_prior = search.risk_prior = 1e-300
+    for arm in range(count):
+        search.mean_prior += arms[arm].variance / count
+        search.risk_prior += arms[arm].risk_spread / count
+    search.next_look = search.samples + 1 + search.samples // PATIENCE
+    list_front(arms, search)
+    for arm in range(count):
+        set_errors(arms[arm], search)
+    for arm in range(count):
+        compute_row(arms, search, arm)
+
+
+@kernel
+def update_rows(arms, search, changed):
+    """What one changed arm means for the doubts, while the front stays as it is."""
+    row = arms[changed]
+    set_errors(row, search)
+    compute_row(arms, search, changed)
+    if row.in_front:
+        for arm in range(len(arms)):
+            if dominates(row, arms[arm]):
+                renew_cover(arms[arm], changed, shortfall_of(row, arms[arm]))
+    for place in range(search.front_size):
+        arm = arms[place].front
+        if arm != changed:
+            renew_threat(arms[arm], changed, threat_of(row, arms[arm]))
+
+
+@kernel
+def compare(arms, search, problem, changed):
+    """Bring front, doubts and leader up to date after one arm alone has changed."""
+    crossings = update_front(arms, search, problem, changed)
+    if not search.ready:
+        return
+    if crossings or search.samples >= search.next_look:
+        compute_rows(arms, search)
+    else:
+        update_rows(arms, search, changed)
+    while True:
+        leader = 0
+        for arm in range(1, len(arms)):
+            if arms[arm].doubt > arms[leader].doubt:
+                leader = arm
+        if arms[leader].exact:
+            break
+        compute_row(arms, search, leader)
+    follow(arms, search, problem, leader, math.exp(0.5 * arms[leader].doubt))
+
+
+@kernel
+def decide(arms, search, problem):
+    """One of the two arms behind the largest doubt, or now and then the arm with the fewest pulls."""
+    if ((search.samples + search.pending) * GOLDEN) % 1.0 < EXPLORED:
+        return least_pulled(arms)
+    one = search.leader
+    other = arms[one].rival
+    if decides_by_mean(arms[one], arms[other]):
+        own, others = arms[one].mean_error, arms[other].mean_error
+    else:
+        own, others = arms[one].risk_error, arms[other].risk_error
+    own /= arms[one].pulls + arms[one].pending + 1.0
+    others /= arms[other].pulls + arms[other].pending + 1.0
+    return one if own >= others else other

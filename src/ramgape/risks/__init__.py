@@ -1,0 +1,51 @@
+"""The risk measures. Each is a module with a `Measure` and, unless it is the mean-variance in disguise, two kernels
+like those of a bound, `learn` and `estimate`; `RISKS` in risk_table.py is the only list.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ramgape.checks import as_float
+from ramgape.errors import InvalidSpec, known_name, require, shorten
+from ramgape.risk_table import RISKS, written
+
+if TYPE_CHECKING:
+    from ramgape.risks.measure import Measure
+
+
+def risk_module(name: str) -> ModuleType:
+    """The module that implements a risk."""
+    return importlib.import_module(f"ramgape.risks.{RISKS[name].module}")
+
+
+def make_risk(risk: Any) -> Measure:
+    """The measure that is meant: one as such, or by name, `cvar:0.1` say; without a number it has its usual one.
+
+    >>> make_risk("cvar:0.1")
+    CVaR(level=0.1)
+    >>> make_risk("variance")
+    Variance()
+    """
+    from ramgape.risks.measure import Measure
+
+    if isinstance(risk, Measure):
+        return risk
+    allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(written, RISKS))}"
+    require(isinstance(risk, str), "risk", allowed, risk)
+    name, colon, text = risk.partition(":")
+    name = known_name(name.strip(), RISKS, "risk")
+    known = RISKS[name]
+    make: Callable[..., Measure] = getattr(risk_module(name), known.measure)
+    if not colon:
+        require(known.parameter != "target", "risk", f"written {written(name)}", risk)
+        return make()
+    require(known.parameter is not None, "risk", f"written {written(name)}", risk)
+    try:
+        value = as_float(float(text))
+    except ValueError:
+        raise InvalidSpec(f"risk must be written {written(name)}, got {shorten(risk)}") from None
+    return make(value)
