@@ -291,7 +291,8 @@ def test_from_end_to_end_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     check_numbers({(row["instance"], row["epsilon"], row["bound"], row["policy"]): row for row in rows})
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<title>ramgape, measured</title>" in html
-    assert "ramgape benchmark all" in html
+    assert "ramgape benchmark stopping" in html
+    assert "ramgape benchmark all" not in html
     assert "The whole of it" not in html
     assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [
         "benchmark-bounded-challenger.png",

@@ -158,8 +158,8 @@ THEOREM = (
 ALL: dict[str, Callable[[], Figure]] = {
     "stopping_times": lambda: figures.stopping_times(stopping_panels()),
     "confidence_crosses": lambda: figures.confidence_crosses(cross_panels()),
-    "regret_curves": lambda: figures.regret_curves(*curve_data(TEN)),
-    "final_quality": lambda: figures.final_quality(quality_data(TEN)),
+    "regret_curves": lambda: figures.regret_curves(*curve_data(TEN), TEN[7:]),
+    "final_quality": lambda: figures.final_quality(quality_data(TEN), TEN[7:]),
     "exploration_sweep": lambda: figures.exploration_sweep(*sweep_data()),
     "pull_shares": lambda: figures.pull_shares({policy: [0.2, 0.5, 1.0, 0.0] for policy in TEN}, uniform=0.4),
     "gap_geometry": lambda: figures.gap_geometry([CASE_A, CASE_B]),

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,12 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.core.pareto import gaps
-from ramgape.experiments import crosses, overall, paper, regret_claims, stopping
+from ramgape.experiments import crosses, figures, overall, paper, regret, regret_claims, stopping
 from ramgape.experiments.book import Gauge
 from ramgape.experiments.cells import Cell, compute
 from ramgape.experiments.chapter import Chapter, Finding, Grid
 from ramgape.experiments.geometry import CASES, measure
+from ramgape.experiments.outcomes import FURTHER
 from ramgape.experiments.reproduction import PARTS, reproduce
 from ramgape.experiments.scale import FULL, QUICK
 from ramgape.experiments.statistics import (
@@ -131,11 +133,26 @@ def check_regrets(summary: dict[str, Any], out: Path) -> None:
         assert int(curves[-1]["pull"]) == paper.HORIZON
         assert float(curves[-1]["mean"]) == pytest.approx(finals["xi-lcb"]["mean"])
         assert float(curves[-1]["middle_half"]) == pytest.approx(finals["xi-lcb"]["middle_half_mean"])
-        for result in finals.values():
+        further = experiment["not_in_the_paper"]["final_regret"]
+        assert list(further) == ["evidence", "ege-sr", "ege-sh"]
+        check_further(further, number, out)
+        for result in (*finals.values(), *further.values()):
             low, high = result["wrong_share_interval"]
             assert low <= result["wrong_share"] <= high
     assert summary["experiment3"]["pareto_arms"] == 4
     assert summary["experiment3"]["theorem_1_bound"] == pytest.approx(114_889, rel=1e-4)
+
+
+def check_further(further: dict[str, Any], number: int, out: Path) -> None:
+    """The rules that are not in the paper have the numbers of `replicate`, and the data say which they are."""
+    alone = ramgape.replicate(f"paper:exp{number}", runs=QUICK.trials, budget=paper.HORIZON, policy="ege-sh")
+    assert further["ege-sh"]["mean"] == pytest.approx(np.mean([run.regret for run in alone.runs]))
+    for name in ("curves", "trials"):
+        marks = {(row["policy"], row["in_paper"]) for row in rows_of(out / "data" / f"experiment{number}-{name}.csv")}
+        assert marks == {
+            *((policy, "True") for policy in paper.BUDGET_POLICIES),
+            *((policy, "False") for policy in further),
+        }
 
 
 def check_theorems(theorems: dict[str, Any]) -> None:
@@ -367,7 +384,10 @@ def test_the_full_plan_is_the_papers() -> None:
     for name in ("3", "4"):
         traces = [cell for key, cell in PARTS[name].plan(FULL, 0).items() if key[0] == "trace"]
         assert {cell.arguments["policy"] for cell in traces} == set(paper.BUDGET_POLICIES)
-        assert all(cell.arguments["trials"] == 50 and cell.arguments["budget"] == 10_000 for cell in traces)
+        further = [cell for key, cell in PARTS[name].plan(FULL, 0).items() if key[0] == "further"]
+        assert {cell.arguments["policy"] for cell in further} == {"evidence", "ege-sr", "ege-sh"}
+        for cell in (*traces, *further):
+            assert (cell.kind, cell.arguments["trials"], cell.arguments["budget"]) == ("regret_traces", 50, 10_000)
     shared = [*PARTS["2"].plan(FULL, 0).values(), *PARTS["1-tight"].plan(FULL, 0).values()]
     assert len(unique(shared)) == len(shared) - 8  # Experiment 2 is part of the tight runs, and not run twice
 
@@ -569,6 +589,37 @@ def test_claims_under_a_budget_can_hold_and_can_fail() -> None:
         "twin": "confirmed",
         "a": "refuted",
     }
+
+
+def test_rules_that_are_not_in_the_paper_are_shown_but_judge_nothing() -> None:
+    outcomes = fake_budget_runs()
+    for outcome in outcomes.values():
+        outcome.setdefault("wrong", outcome.get("mean"))
+    before = regret_claims.findings(4, outcomes)
+    perfect = {
+        **outcomes["trace", "ramgape"],
+        "middle_half": [None] * 19 + [0.0] * (paper.HORIZON - 19),
+        "mean": [None] * 19 + [0.0] * (paper.HORIZON - 19),
+        "final": [0.0] * 20,
+        "pareto_share": [0.99] * 20,
+    }
+    further = {("further", policy): perfect for policy in FURTHER}
+    assert regret_claims.findings(4, {**outcomes, **further}) == before
+    scale = replace(QUICK, explorations=(0.1, 1.0))
+    chapter = regret.tell(4, scale, 0, {**outcomes, **further})
+    assert list(chapter.findings) == before
+    assert list(chapter.summary["final_regret"]) == list(paper.BUDGET_POLICIES)
+    assert overall.agreement(chapter) == overall.agreement(regret.tell(4, scale, 0, outcomes))
+    curves, final, *_ = chapter.drawings
+    assert "made for an answer after the last pull only" in curves.caption
+    legend = figures.regret_curves(*curves.arguments).legends[0]
+    assert [text.get_text() for text in legend.get_texts()][-3:] == [
+        "Evidence (ours, not in the paper)",
+        "EGE-SR (not in the paper)",
+        "EGE-SH (not in the paper)",
+    ]
+    rows = figures.final_quality(*final.arguments).axes[0].get_yticklabels()
+    assert [text.get_text() for text in rows][-2:] == ["EGE-SR\n(not in the paper)", "EGE-SH\n(not in the paper)"]
 
 
 def test_significance_is_not_judged_from_few_patterns() -> None:

@@ -1,4 +1,4 @@
-"""`ramgape benchmark`: what each bound and sampling rule costs, beside the paper's and the lower bound."""
+"""`ramgape benchmark`: what each bound and sampling rule costs, and what a budget buys, beside the paper's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from ramgape.experiments.book import Book
 
-PARTS = "all or stopping."
-QUICK = "Fewer instances and runs: half a minute instead of some."
+PARTS = "all, stopping or budget."
+QUICK = "Fewer instances and runs: a minute instead of a quarter of an hour."
 
 
 def benchmark(
@@ -28,10 +28,16 @@ def benchmark(
 ) -> None:
     """Compare all methods on many instances and write raw data (CSV), figures (PNG, SVG), summary.json and report.html.
 
-    [bold]ramgape benchmark stopping[/bold]
-    samples to stop, by bound and tolerance, beside the paper's and the lower bound; how often answers are wrong
+    [bold]ramgape benchmark[/bold]
+    everything
 
-    Interrupted and started again, it goes on where it was. Needs scipy.
+    [bold]ramgape benchmark stopping[/bold]
+    samples to stop, by bound and tolerance, beside the lower bound, and wrong answers (needs scipy)
+
+    [bold]ramgape benchmark budget[/bold]
+    simple regret and wrong sets after 500 to 40,000 pulls, for every policy meant for a budget
+
+    Interrupted and started again, it goes on where it was.
     """
     summary = make_book(load, parts, out, seed, jobs, quick)
     show_book(summary, tables(summary), out, as_json)
@@ -45,10 +51,12 @@ def load() -> Book:
 
 
 def tables(summary: dict[str, Any]) -> list[RenderableType]:
-    """Averages, errors, and the verdicts."""
+    """Averages, errors, regrets, and the verdicts."""
     shown: list[RenderableType] = []
     if "stopping" in summary:
         shown += [average_table(summary["stopping"]), error_table(summary["stopping"])]
+    if "budget" in summary:
+        shown += [regret_table(summary["budget"]), ratio_table(summary["budget"])]
     shown.append(verdict_table(summary, "What the runs say"))
     return shown
 
@@ -94,4 +102,45 @@ def error_table(stopping: dict[str, Any]) -> RenderableType:
             low, high = row["interval"] or (0.0, 1.0)
             interval = f"{low:.5f} to {high:.5f}"
             table.add_row(row["method"], f"{row['ended']:,}", str(row["wrong"]), interval, str(row["undecided"]))
+    return table
+
+
+def regret_table(budget: dict[str, Any]) -> RenderableType:
+    """Each rule under each budget, over the first group, which is the whole field."""
+    from rich import box
+    from rich.table import Table
+
+    group, names = next(iter(budget["groups"].items()))
+    table = Table(
+        title=f"Mean regret x 1000, and wrong sets: {len(names)} {group}", box=box.SIMPLE_HEAD, title_justify="left"
+    )
+    table.add_column("policy", overflow="fold")
+    rules: dict[str, list[str]] = {}
+    for row in budget["averages"]:
+        if row["group"] == group:
+            rules.setdefault(row["policy"], []).append(f"{1000.0 * row['regret']:.3g}  {row['wrong_share']:.1%}")
+    for column in dict.fromkeys(row["budget"] for row in budget["averages"] if row["group"] == group):
+        table.add_column(f"n = {column:,}", justify="right")
+    for policy, cells in rules.items():
+        table.add_row(policy, *cells)
+    return table
+
+
+def ratio_table(budget: dict[str, Any]) -> RenderableType:
+    """Our rule beside the best of the others, in each group of instances."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        title="Mean regret of evidence, divided by that of its best rival", box=box.SIMPLE_HEAD, title_justify="left"
+    )
+    table.add_column("instances", overflow="fold")
+    for column in dict.fromkeys(row["budget"] for row in budget["against_best_rival"]):
+        table.add_column(f"n = {column:,}", justify="right")
+    rows: dict[str, list[str]] = {}
+    for row in budget["against_best_rival"]:
+        ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
+        rows.setdefault(row["group"], []).append(f"{ratio}\n{row['rival']}")
+    for group, cells in rows.items():
+        table.add_row(group, *cells)
     return table

@@ -23,6 +23,16 @@ from matplotlib.text import Annotation
 from numpy.typing import NDArray
 
 from ramgape.plots import style, ticks
+from ramgape.plots.budgets import (
+    Point as Estimate,
+)
+from ramgape.plots.budgets import (
+    any_zero,
+    draw_over_budgets,
+    logarithmic_limits,
+    policy_handle,
+    zero_handle,
+)
 from ramgape.plots.caps import cap_handles, draw_caps
 from ramgape.plots.crosses import draw_crosses, front_handle, windows
 from ramgape.plots.curves import draw_curves, regret_axis
@@ -31,7 +41,7 @@ from ramgape.plots.geometry import GapCase, draw_gaps, extent, gap_handles, unio
 from ramgape.plots.intervals import Row, draw_rows, row_handles
 from ramgape.plots.methods import method_handle, undecided_handle
 from ramgape.plots.policies import look
-from ramgape.plots.ratios import Ratio, draw_ratios, ratio_handles, ratio_limits
+from ramgape.plots.ratios import Ratio, clipped, draw_ratios, ratio_handles, ratio_limits
 from ramgape.plots.samples import (
     Samples,
     any_undecided,
@@ -54,6 +64,7 @@ MEAN = "Mean reward μ"
 RISK = "Scaled risk ξ = α(σ² − ρμ)"
 REGRET = "Simple regret"
 WRONG = "Wrong sets (share of trials)"
+BEYOND = 8.0  # ratios that are larger, or smaller than one part in so many, are drawn at the edge
 
 
 def write(figure: Figure, folder: Path, name: str) -> list[Path]:
@@ -133,20 +144,21 @@ def confidence_crosses(panels: Sequence[tuple[str, int, Sequence[ArmReport], Col
     return figure
 
 
-def regret_curves(pulls: Curve, curves: Mapping[str, Mapping[str, Curve]]) -> Figure:
+def regret_curves(pulls: Curve, curves: Mapping[str, Mapping[str, Curve]], outside: Collection[str] = ()) -> Figure:
     """How the simple regret falls: to the left as the paper averages it, to the right over all trials.
 
-    curves   per rule "middle_half" and "mean", both over `pulls`
+    curves    per rule "middle_half" and "mean", both over `pulls`
+    outside   the rules among them that the paper does not have
     """
     kinds = {
         "middle_half": "mean of the middle half of the\ntrials (as in the paper)",
         "mean": "\nmean of all trials",
     }
-    with _drawing(5.0) as figure:
+    with _drawing(5.4 if outside else 5.0) as figure:
         grid = figure.subplots(1, 2, sharex=True, sharey=True)
         handles: list[Line2D] = []
         for axes, (kind, title) in zip(grid, kinds.items(), strict=True):
-            handles = draw_curves(axes, pulls, {policy: curve[kind] for policy, curve in curves.items()})
+            handles = draw_curves(axes, pulls, {policy: curve[kind] for policy, curve in curves.items()}, outside)
             axes.set_title(title)
             axes.set_xlabel("Pulls")
         last = float(pulls[-1]) if len(pulls) else 1.0
@@ -158,24 +170,35 @@ def regret_curves(pulls: Curve, curves: Mapping[str, Mapping[str, Curve]]) -> Fi
     return figure
 
 
-def final_quality(results: Mapping[str, Mapping[str, Any]]) -> Figure:
+def final_quality(results: Mapping[str, Mapping[str, Any]], outside: Collection[str] = ()) -> Figure:
     """How good the answers were at the end of the budget, one row per rule.
 
     results   per rule "mean", "mean_interval", "middle_half_mean" of the simple regret; "wrong_share",
               "wrong_share_interval" of the trials that returned another set than the true one
+    outside   the rules among them that the paper does not have
     """
-    with _drawing(1.6 + 0.36 * len(results)) as figure:
+    remarks = dict.fromkeys(outside, "not in the paper")
+    with _drawing(1.6 + 0.36 * len(results) + 0.1 * len(outside)) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         draw_rows(
             left,
             [
-                Row(policy, result["mean"], result["mean_interval"], result["middle_half_mean"])
+                Row(
+                    policy,
+                    result["mean"],
+                    result["mean_interval"],
+                    result["middle_half_mean"],
+                    remarks.get(policy, ""),
+                )
                 for policy, result in results.items()
             ],
         )
         draw_rows(
             right,
-            [Row(policy, result["wrong_share"], result["wrong_share_interval"]) for policy, result in results.items()],
+            [
+                Row(policy, result["wrong_share"], result["wrong_share_interval"], remark=remarks.get(policy, ""))
+                for policy, result in results.items()
+            ],
         )
         left.set_xlabel(REGRET)
         right.set_xlabel(WRONG)
@@ -370,6 +393,62 @@ def samples_by_tolerance(epsilons: Sequence[str], panels: Sequence[Panel]) -> Fi
         if any_undecided(curves for _, curves, _ in panels):
             handles.append(undecided_handle())
         _legend(figure, handles)
+    return figure
+
+
+Quality = tuple[str, Mapping[str, Sequence[Estimate]], Mapping[str, Sequence[Estimate]]]  # title, regrets, wrong sets
+
+
+def quality_by_budget(budgets: Sequence[int], panels: Sequence[Quality]) -> Figure:
+    """How good the answers of each rule are after so many pulls, a column per field of instances.
+
+    Above the mean regret on logarithmic axes, below the share of wrong sets; all fields on the same axes.
+    """
+    policies = list(dict.fromkeys(policy for _, regrets, _ in panels for policy in regrets))
+    limits = logarithmic_limits(point for _, regrets, _ in panels for points in regrets.values() for point in points)
+    with _drawing(6.6) as figure:
+        grid = figure.subplots(2, len(panels), sharex=True, sharey="row", squeeze=False)
+        for (upper, lower), (title, regrets, wrong) in zip(grid.T, panels, strict=True):
+            draw_over_budgets(upper, budgets, regrets, limits[0])
+            draw_over_budgets(lower, budgets, wrong)
+            upper.set_title(style.drawable(title))
+        upper, lower = grid[:, 0]
+        upper.set_yscale("log")
+        upper.set_ylim(*limits)
+        ticks.log_numbers(upper.yaxis)
+        lower.set_ylim(-0.03, 1.03)
+        ticks.percents(lower.yaxis)
+        ticks.these_counts(lower.xaxis, budgets)
+        upper.set_ylabel("Mean simple regret")
+        lower.set_ylabel("Wrong sets (share of runs)")
+        figure.supxlabel("Budget n (pulls)")
+        handles = [policy_handle(policy) for policy in policies]
+        if any_zero(regrets for _, regrets, _ in panels):
+            handles.append(zero_handle())
+        _legend(figure, handles)
+    return figure
+
+
+def regret_against(
+    own: str, groups: Sequence[str], panels: Sequence[tuple[str, Sequence[Ratio]]], aims: Sequence[float]
+) -> Figure:
+    """The mean regret of one rule beside the best of the others, a row per group of instances, a panel per budget.
+
+    aims   ratios at which there is a line, beside the one at which both are equal
+    """
+    shown = ratio_limits([ratio for _, ratios in panels for ratio in ratios], BEYOND)
+    with _drawing(1.8 + 0.3 * len(groups)) as figure:
+        grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+        for axes, (title, ratios) in zip(grid, panels, strict=True):
+            draw_ratios(axes, [None if ratio is None else clipped(ratio, shown) for ratio in ratios], aims)
+            axes.set_title(title)
+            axes.tick_params(axis="y", length=0.0)
+        grid[0].set_yticks(range(len(groups)), [style.drawable(name) for name in groups])
+        grid[0].set_xscale("log")
+        grid[0].set_xlim(*shown)
+        ticks.log_ratios(grid[0].xaxis, shown)
+        figure.supxlabel(f"Mean regret of {look(own).name}, divided by that of its best rival")
+        _legend(figure, ratio_handles("smaller regret", "larger regret"))
     return figure
 
 

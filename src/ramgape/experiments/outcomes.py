@@ -12,10 +12,12 @@ from ramgape.experiments.cells import Outcome
 from ramgape.experiments.statistics import mean_interval, middle_half_mean
 from ramgape.intervals import clopper_pearson
 
-Key = tuple[Any, ...]  # ("trace", policy), ("duel", policy) or ("sweep", policy, value of a)
+# ("trace", policy), ("further", policy), ("duel", policy) or ("sweep", policy, value of a)
+Key = tuple[Any, ...]
 Outcomes = Mapping[Key, Outcome]
 
 OWN, TWIN = "ramgape", "ra-lucb"
+FURTHER = ("evidence", "ege-sr", "ege-sh")  # not in the paper: shown beside its rules, and in no verdict on it
 
 
 def quality(regrets: Sequence[float]) -> dict[str, Any]:
@@ -32,13 +34,23 @@ def quality(regrets: Sequence[float]) -> dict[str, Any]:
 
 
 def traces_of(outcomes: Outcomes) -> dict[str, Outcome]:
-    """The watched trials, by rule."""
+    """The watched trials of the paper's rules."""
     return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == "trace"}
 
 
+def further_of(outcomes: Outcomes) -> dict[str, Outcome]:
+    """Those of the rules that the paper does not have."""
+    return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == "further"}
+
+
 def finals(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
-    """The quality of each rule after the last pull."""
+    """The quality of each of the paper's rules after the last pull."""
     return {policy: quality(outcome["final"]) for policy, outcome in traces_of(outcomes).items()}
+
+
+def further_finals(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
+    """That of the others."""
+    return {policy: quality(outcome["final"]) for policy, outcome in further_of(outcomes).items()}
 
 
 def duel(outcomes: Outcomes) -> dict[str, dict[str, Any]]:

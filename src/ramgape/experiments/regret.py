@@ -2,7 +2,7 @@
 
 Beside what the paper shows, the mean of the middle half of the trials: the mean of all of them, the share of wrong
 sets, how both depend on the constant a, a duel with more trials of the three rules that come out best, and where
-the pulls went.
+the pulls went. Three rules that the paper does not have stand beside its seven, in no verdict on it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ramgape.experiments import paper
 from ramgape.experiments.cells import STAGES, Cell, Outcome
 from ramgape.experiments.chapter import Chapter, Drawing, Grid, Sheet
 from ramgape.experiments.outcomes import (
+    FURTHER,
     OWN,
     TWIN,
     Key,
@@ -26,6 +27,8 @@ from ramgape.experiments.outcomes import (
     curve,
     duel,
     finals,
+    further_finals,
+    further_of,
     stage_shares,
     sweep,
     traces_of,
@@ -34,6 +37,7 @@ from ramgape.experiments.regret_claims import findings
 from ramgape.experiments.scale import Scale
 from ramgape.experiments.words import display_name, interval, percent, plural, ranked
 from ramgape.instances import load_instance
+from ramgape.plots.policies import name_outside
 
 INSTANCES = {3: "paper:exp3", 4: "paper:exp4"}
 DUELLISTS = (OWN, TWIN, "round-robin")
@@ -57,13 +61,16 @@ def plan(experiment: int, scale: Scale, seed: int) -> dict[Key, Cell]:
         ("trace", policy): cell("regret_traces", scale.trials, policy, epsilon=paper.EPSILON)
         for policy in paper.BUDGET_POLICIES
     }
+    further = {
+        ("further", policy): cell("regret_traces", scale.trials, policy, epsilon=paper.EPSILON) for policy in FURTHER
+    }
     duels = {("duel", policy): cell("trials", scale.duel_trials, policy, epsilon=paper.EPSILON) for policy in DUELLISTS}
     swept = {
         ("sweep", policy, value): cell("trials", scale.sweep_trials, policy, epsilon=paper.EPSILON, exploration=value)
         for policy in STEERED
         for value in scale.explorations
     }
-    return {**traces, **duels, **swept}
+    return {**traces, **further, **duels, **swept}
 
 
 plan_three, plan_four = partial(plan, 3), partial(plan, 4)
@@ -71,7 +78,7 @@ plan_three, plan_four = partial(plan, 3), partial(plan, 4)
 
 def summarize(outcomes: Outcomes, marks: Mapping[str, float]) -> dict[str, Any]:
     """For machines: `final_regret.ramgape.mean` and so on."""
-    traces = traces_of(outcomes)
+    traces, further = traces_of(outcomes), further_of(outcomes)
     return {
         "epsilon": paper.EPSILON,
         "exploration": traces[OWN]["exploration"],
@@ -81,15 +88,25 @@ def summarize(outcomes: Outcomes, marks: Mapping[str, float]) -> dict[str, Any]:
         "duel": duel(outcomes),
         "by_exploration": sweep(outcomes),
         "exploration_at_epsilon": dict(marks),
-        "pulling_ratio": {
-            policy: {
-                "mean": float(np.mean(outcome["pareto_share"])),
-                "by_stage": stage_shares(outcome),
-                "per_trial": outcome["pareto_share"],
-            }
-            for policy, outcome in traces.items()
-        },
+        "pulling_ratio": pulling_ratios(traces),
         "pareto_arms": traces[OWN]["pareto_arms"],
+        "not_in_the_paper": {
+            "final_regret": further_finals(outcomes),
+            "average_regret": {policy: area(outcome, "middle_half") for policy, outcome in further.items()},
+            "pulling_ratio": pulling_ratios(further),
+        },
+    }
+
+
+def pulling_ratios(traces: Mapping[str, Outcome]) -> dict[str, dict[str, Any]]:
+    """The shares of pulls of Pareto arms."""
+    return {
+        policy: {
+            "mean": float(np.mean(outcome["pareto_share"])),
+            "by_stage": stage_shares(outcome),
+            "per_trial": outcome["pareto_share"],
+        }
+        for policy, outcome in traces.items()
     }
 
 
@@ -112,6 +129,8 @@ def tell(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Chapte
             f"ε² / (16 K) = {constant:g}.",
             "The paper averages the middle half of the trials at each pull. That hides the trials that go wrong, so "
             "the mean of all trials and the share of wrong sets stand beside it.",
+            "Three rules that are not in the paper are shown as well and marked as such: Evidence, which is ours, and "
+            "EGE-SR and EGE-SH (Kone, Jourdan, Kaufmann 2024). No verdict on the paper looks at them.",
         ),
         summarize(outcomes, marks),
         {
@@ -133,16 +152,17 @@ tell_three, tell_four = partial(tell, 3), partial(tell, 4)
 
 
 def sheets(experiment: int, outcomes: Outcomes) -> list[Sheet]:
-    """Curves, trials, and the sweep over a."""
-    traces = traces_of(outcomes)
+    """Curves, trials, and the sweep over a; of all rules, the last column telling which are the paper's."""
+    papers = traces_of(outcomes)
+    traces = {**papers, **further_of(outcomes)}
     names = ("middle_half", "mean", "wrong")
     curves = [
-        (pull, policy, *(outcome[name][pull - 1] for name in names))
+        (pull, policy, *(outcome[name][pull - 1] for name in names), policy in papers)
         for policy, outcome in traces.items()
         for pull in range(outcome["started"] + 1, paper.HORIZON + 1)
     ]
     trials = [
-        (policy, trial, regret, share, *stages)
+        (policy, trial, regret, share, *stages, policy in papers)
         for policy, outcome in traces.items()
         for trial, (regret, share, stages) in enumerate(
             zip(outcome["final"], outcome["pareto_share"], outcome["pareto_share_by_stage"], strict=True)
@@ -156,19 +176,24 @@ def sheets(experiment: int, outcomes: Outcomes) -> list[Sheet]:
     ]
     stages = [f"pareto_share_stage_{stage}" for stage in range(1, STAGES + 1)]
     return [
-        Sheet(f"experiment{experiment}-curves", ("pull", "policy", *names), curves),
-        Sheet(f"experiment{experiment}-trials", ("policy", "trial", "regret", "pareto_share", *stages), trials),
+        Sheet(f"experiment{experiment}-curves", ("pull", "policy", *names, "in_paper"), curves),
+        Sheet(
+            f"experiment{experiment}-trials",
+            ("policy", "trial", "regret", "pareto_share", *stages, "in_paper"),
+            trials,
+        ),
         Sheet(f"experiment{experiment}-exploration", ("policy", "a", "trial", "regret"), steered),
     ]
 
 
 def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[str, float]) -> list[Drawing]:
     """Curves, finals, sweep, pulling ratios."""
-    traces = traces_of(outcomes)
+    traces, further = traces_of(outcomes), further_of(outcomes)
     curves = {
-        policy: {name: curve(outcome, name) for name in ("middle_half", "mean")} for policy, outcome in traces.items()
+        policy: {name: curve(outcome, name) for name in ("middle_half", "mean")}
+        for policy, outcome in {**traces, **further}.items()
     }
-    results = finals(outcomes)
+    results, beside = finals(outcomes), further_finals(outcomes)
     flat = {policy: results[policy] for policy in results if policy not in STEERED}
     shares = {policy: outcome["pareto_share"] for policy, outcome in traces.items()}
     even = traces[OWN]["pareto_arms"] / traces[OWN]["arms"]
@@ -176,15 +201,16 @@ def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[s
         Drawing(
             f"experiment{experiment}-regret",
             "regret_curves",
-            (np.arange(1, paper.HORIZON + 1), curves),
+            (np.arange(1, paper.HORIZON + 1), curves, list(further)),
             "Figure 4" + ("a" if experiment == 3 else "b"),
             "Left as in the paper, the mean of the middle half of the trials; right the mean of all. "
-            + ranking_in_words(results),
+            + ranking_in_words(results)
+            + further_in_words(beside),
         ),
         Drawing(
             f"experiment{experiment}-final",
             "final_quality",
-            (results,),
+            ({**results, **beside}, list(beside)),
             "not in the paper",
             f"After {paper.HORIZON:,} pulls: regret with 95 % intervals of the mean, and how often the set is not "
             "exactly the Pareto set. " + hidden_in_words(results),
@@ -210,16 +236,17 @@ def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[s
 
 def final_grid(outcomes: Outcomes) -> Grid:
     """The quality of all rules."""
+    further = further_finals(outcomes)
     rows = [
         [
-            display_name(policy),
+            name_outside(policy) if policy in further else display_name(policy),
             f"{result['middle_half_mean']:.5f}",
             f"{result['mean']:.5f}",
             interval(result["mean_interval"]),
             percent(result["wrong_share"]),
             " to ".join(percent(end) for end in result["wrong_share_interval"]),
         ]
-        for policy, result in finals(outcomes).items()
+        for policy, result in {**finals(outcomes), **further}.items()
     ]
     header = ("rule", "regret, middle half", "regret, mean", "95 % interval", "wrong sets", "95 % interval")
     return Grid(
@@ -247,18 +274,36 @@ def duel_grid(outcomes: Outcomes) -> Grid:
 
 def ratio_grid(outcomes: Outcomes) -> Grid:
     """Where the pulls went, by quarter of the run."""
-    traces = traces_of(outcomes)
+    traces, further = traces_of(outcomes), further_of(outcomes)
     rows = [
-        [display_name(policy), percent(float(np.mean(outcome["pareto_share"]))), *map(percent, stage_shares(outcome))]
-        for policy, outcome in traces.items()
+        [
+            name_outside(policy) if policy in further else display_name(policy),
+            percent(float(np.mean(outcome["pareto_share"]))),
+            *map(percent, stage_shares(outcome)),
+        ]
+        for policy, outcome in {**traces, **further}.items()
     ]
     header = ("rule", "all pulls", "first quarter", "second", "third", "last")
     return Grid("Share of pulls of Pareto arms", header, rows)
 
 
 def ranking_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The paper's rules in their order."""
     order = sorted(results, key=lambda policy: results[policy]["mean"])
-    return "At the end, by the mean of all trials, the best first: " + ", ".join(map(display_name, order)) + "."
+    named = [f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order]
+    return f"At the end, by the mean of all trials, the best first: {', '.join(named)}."
+
+
+def further_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The other rules in theirs, and how their curves are to be read."""
+    if not results:
+        return ""
+    order = sorted(results, key=lambda policy: results[policy]["mean"])
+    named = [f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order]
+    return (
+        f" Not in the paper: {', '.join(named)}. EGE-SR and EGE-SH are made for an answer after the last pull only; "
+        "before it, their curves show what they have accepted and the front of the arms that are still open."
+    )
 
 
 def hidden_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:

@@ -42,6 +42,16 @@ def factor(value: float) -> str:
     return f"{value:,.{0 if value >= 100.0 else 1 if value >= 10.0 else 2 if value >= 1.0 else 3}f}"
 
 
+def thousandths(value: float) -> str:
+    """A regret, multiplied by 1000, in about three digits.
+
+    >>> thousandths(0.0123), thousandths(0.00456), thousandths(0.0000512), thousandths(0.0)
+    ('12.3', '4.56', '0.051', '0')
+    """
+    scaled = 1000.0 * value
+    return "0" if scaled == 0.0 else f"{scaled:.{1 if scaled >= 10.0 else 2 if scaled >= 1.0 else 3}f}"
+
+
 def probability(value: float) -> str:
     """The p-value of a test.
 

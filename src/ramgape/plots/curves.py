@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from ramgape.plots.policies import look
+from ramgape.plots.policies import look, name_outside
 from ramgape.plots.ticks import few, plain_numbers
 
 MOST_POINTS = 250  # of a curve: of a line that trembles more than that, the dashes could not be seen
@@ -31,8 +31,11 @@ def thinned(length: int, most: int = MOST_POINTS) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, length - 1, min(length, most)).round().astype(np.int64))
 
 
-def draw_curves(axes: Axes, x: Floats, curves: Mapping[str, Floats]) -> list[Line2D]:
-    """Draw the curves of several sampling rules over the same x; returns one handle per rule."""
+def draw_curves(axes: Axes, x: Floats, curves: Mapping[str, Floats], outside: Collection[str] = ()) -> list[Line2D]:
+    """Draw the curves of several sampling rules over the same x; returns one handle per rule.
+
+    outside   rules that the paper's figure does not have; the legend says so
+    """
     handles = []
     for rank, (policy, curve) in enumerate(curves.items()):
         appearance = look(policy)
@@ -49,7 +52,7 @@ def draw_curves(axes: Axes, x: Floats, curves: Mapping[str, Floats]) -> list[Lin
             markeredgecolor="white",
             markeredgewidth=0.5,
             markevery=_marked(len(kept), rank, len(curves)),
-            label=appearance.name,
+            label=name_outside(policy) if policy in outside else appearance.name,
             # The first is the one that the figure is about.
             zorder=3.0 - 0.01 * rank,
         )

@@ -20,6 +20,7 @@ class Row:
     estimate: float
     interval: tuple[float, float]
     other: float | None = None
+    remark: str = ""  # below the name
 
 
 def draw_rows(axes: Axes, rows: Sequence[Row]) -> None:
@@ -42,12 +43,17 @@ def draw_rows(axes: Axes, rows: Sequence[Row]) -> None:
                 zorder=5,
             )
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_yticks(range(len(rows)), [look(row.policy).name for row in rows])
+    axes.set_yticks(range(len(rows)), [named(row) for row in rows])
     axes.tick_params(axis="y", length=0.0)
     axes.grid(visible=False, axis="y")
     highest = max((max(row.estimate, row.interval[1], row.other or 0.0) for row in rows), default=0.0)
     # From zero, which is perfect; a little to the left of it, so that a dot at zero is whole.
     axes.set_xlim(-0.05 * (highest or 1.0), 1.06 * (highest or 1.0))
+
+
+def named(row: Row) -> str:
+    """What stands before a row."""
+    return f"{look(row.policy).name}\n({row.remark})" if row.remark else look(row.policy).name
 
 
 def row_handles() -> list[Line2D]:

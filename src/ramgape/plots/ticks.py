@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from matplotlib.axis import Axis
 from matplotlib.ticker import (
@@ -49,6 +50,13 @@ def log_counts(axis: Axis, limits: tuple[float, float]) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def these_counts(axis: Axis, counts: Sequence[float]) -> None:
+    """The very counts at which something was measured."""
+    axis.set_major_locator(FixedLocator(list(counts)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short_count(value)))
+
+
 def log_thousands(axis: Axis) -> None:
     """Counts on a logarithmic axis that is short: every third power of ten."""
     axis.set_major_locator(LogLocator(1000.0, numticks=12))
@@ -57,11 +65,12 @@ def log_thousands(axis: Axis) -> None:
 
 
 def log_ratios(axis: Axis, limits: tuple[float, float]) -> None:
-    """Ratios around 1 on a logarithmic axis: halves and doubles, and between them where it is short."""
-    narrow = limits[1] / limits[0] < 3.5
-    axis.set_major_locator(
-        FixedLocator([0.5, 0.7, 1.0, 1.4, 2.0] if narrow else [2.0**power for power in range(-6, 7)])
-    )
+    """Ratios around 1 on a logarithmic axis: halves and doubles, between them where it is short, fewer where long."""
+    doublings = math.log2(limits[1] / limits[0])
+    step = math.ceil(doublings / 4.5)
+    powers = range(-2 if step == 1 else -9, 10)  # 0.125 would touch 0.25
+    ratios = [0.5, 0.7, 1.0, 1.4, 2.0] if doublings < 1.8 else [2.0 ** (step * power) for power in powers]
+    axis.set_major_locator(FixedLocator(ratios))
     axis.set_minor_locator(NullLocator())
     plain_numbers(axis)
 
