@@ -90,7 +90,6 @@ def test_the_plan_covers_what_was_asked_for() -> None:
             "budget": pulls,
             "policy": policy,
             "epsilon": 0.1,
-            "exploration": "theorem",
             "rho": 0.01,
         }
     assert set(QUICK.budget.instances) <= set(field.instances)

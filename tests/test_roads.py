@@ -56,7 +56,8 @@ BOUNDED_GOALS: list[dict[str, Any]] = [
     {"bound": "paper", "epsilon": 0.01, "max_pulls": 301},
     {"bound": "hoeffding", "epsilon": 0.08, "delta": 0.5, "max_pulls": 300},
     {"budget": 301, "epsilon": 0.05},
-    {"budget": 300, "epsilon": 0.05, "exploration": 0.02, "returned": "smallest-doubt", "rho": 0.7},
+    {"budget": 299, "returned": "smallest-doubt"},
+    {"bound": "budget", "budget": 300, "epsilon": 0.05, "exploration": 0.02, "returned": "smallest-doubt", "rho": 0.7},
 ]
 GAUSSIAN_GOALS: list[dict[str, Any]] = [
     {"bound": "gaussian-paper", "epsilon": 1.0, "delta": 0.3, "max_pulls": 300},

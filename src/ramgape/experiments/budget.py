@@ -53,8 +53,7 @@ def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
                         "trials": trials,
                         "budget": budget,
                         "policy": policy,
-                        "epsilon": paper.EPSILON,  # for the constant a of the rules that look at widths
-                        "exploration": "theorem",
+                        "epsilon": paper.EPSILON,  # for Theorem 1's constant a of the rules that look at widths
                         "rho": paper.RHO,
                     },
                     trials * (START + budget * slowness),
