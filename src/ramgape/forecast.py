@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
-# What is simulated unless somebody says otherwise; here, where the command's help finds it without loading a compiler.
-DEFAULT_RUNS = 100
-DEFAULT_MAX_PULLS = 1_000_000  # of a run
-
 # Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap; no search was done
 # before the cap where less was asked for.
 Skipped = Literal["tie", "lower bound", "easier goal"]

@@ -24,12 +24,12 @@ from ramgape.checks import check_seed, whole
 from ramgape.conclusion import goal_of, judge
 from ramgape.environments import Instance
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
-from ramgape.forecast import DEFAULT_MAX_PULLS, DEFAULT_RUNS, ArmForecast, Plan, Quality, Skipped, Trials
+from ramgape.forecast import ArmForecast, Plan, Quality, Skipped, Trials
 from ramgape.identification import check_callback
 from ramgape.instances import load_instance
 from ramgape.intervals import clopper_pearson
 from ramgape.simulation import Replication, Run, Source, replicate, simulated_spec
-from ramgape.spec import Options, Spec
+from ramgape.spec import PLANNED_PULLS, PLANNED_RUNS, Options, Spec
 from ramgape.theory import LowerBound, lower_bound, relative_entropy
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
@@ -54,7 +54,7 @@ def plan(
     epsilons: Iterable[float] | None = None,
     deltas: Iterable[float] | None = None,
     budgets: Iterable[int] | None = None,
-    runs: int = DEFAULT_RUNS,
+    runs: int = PLANNED_RUNS,
     seed: int = 0,
     executor: Executor | None = None,
     callback: PlanCallback | None = None,
@@ -92,7 +92,7 @@ def plan(
     )
     check_callback(callback)
     if options.get("max_pulls") is None:
-        options["max_pulls"] = DEFAULT_MAX_PULLS
+        options["max_pulls"] = PLANNED_PULLS
     if options.get("budget") is not None or budgets is not None:
         for what, given in (("epsilons", epsilons), ("deltas", deltas)):
             require(given is None, what, "absent under a budget", given)

@@ -18,6 +18,7 @@ DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
 DEFAULT_RHO = 0.01
 DEFAULT_MAX_PULLS = 10**9
+PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
 Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
 
 

@@ -37,7 +37,7 @@ from ramgape.cli.simulate import (
 )
 from ramgape.cli.terminal import output, waiting, watching_work
 from ramgape.cli.words import number, numbers
-from ramgape.forecast import DEFAULT_MAX_PULLS, DEFAULT_RUNS
+from ramgape.spec import PLANNED_PULLS, PLANNED_RUNS
 
 if TYPE_CHECKING:
     from ramgape.forecast import Plan
@@ -75,8 +75,8 @@ def plan(
     returned: Returned = "last",
     sigma_max: SigmaMax = None,
     initial_pulls: InitialPulls = "2",
-    runs: Annotated[str, option(RUNS, "COUNT", COUNT)] = str(DEFAULT_RUNS),
-    max_pulls: Annotated[str, option(RUNS, "PULLS", MAX_PULLS)] = f"{DEFAULT_MAX_PULLS:_}",
+    runs: Annotated[str, option(RUNS, "COUNT", COUNT)] = str(PLANNED_RUNS),
+    max_pulls: Annotated[str, option(RUNS, "PULLS", MAX_PULLS)] = f"{PLANNED_PULLS:_}",
     seed: Seed = "0",
     jobs: Jobs = "1",
     as_json: AsJson = False,
