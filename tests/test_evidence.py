@@ -109,11 +109,11 @@ def test_the_variance_of_a_squared_reward_comes_from_power_sums() -> None:
 
 
 def expected_costs(engine: Any) -> tuple[np.ndarray[Any, Any], list[int]]:
-    """The doubt about each arm and the arm behind it, from the definition and all pairs."""
-    arms, search = engine.arms, engine.search[0]
+    """The doubt about each arm and the arm behind it when the pulls under way are back, from all pairs."""
+    arms, search = engine._foresee()[0], engine._foresee()[1][0]
     pulls = arms["pulls"].astype(float)
     errors = [
-        (pulls * values + 2.0 * prior) / ((pulls + 2.0) * (pulls + arms["pending"]))
+        (pulls * values + 2.0 * prior) / ((pulls + 2.0) * pulls)
         for values, prior in (
             (arms["variance"], float(search["mean_prior"])),
             (arms["risk_spread"], float(search["risk_prior"])),
@@ -165,21 +165,24 @@ def test_expected_costs_are_kept_up_to_date(arm_count: int) -> None:
             engine.reserve(arm)
             under_way.append(arm)
             arm = under_way.pop(0) if len(under_way) > 3 else -1
+            if arm >= 0:
+                engine.release(arm)
         if arm >= 0:
             engine.tell(arm, next(streams[arm]))
         if not engine.search["ready"][0]:
             continue
         doubts, rivals = expected_costs(engine)
-        exact = engine.arms["exact"] == 1
-        assert engine.arms["doubt"][exact] == pytest.approx(doubts[exact], rel=1e-9)
-        assert (engine.arms["doubt"] >= doubts - 1e-9 * abs(doubts)).all()
-        leader = int(engine.search["leader"][0])
+        arms, search = engine._foresee()[0], engine._foresee()[1][0]
+        exact = arms["exact"] == 1
+        assert arms["doubt"][exact] == pytest.approx(doubts[exact], rel=1e-9)
+        assert (arms["doubt"] >= doubts - 1e-9 * abs(doubts)).all()
+        leader = int(search["leader"])
         assert doubts[leader] == pytest.approx(doubts.max(), rel=1e-12)
-        assert doubts[leader] == pytest.approx(engine.arms["doubt"][leader])
-        chosen = engine.ask()
-        fewest = int((engine.arms["pulls"] + engine.arms["pending"]).argmin())
+        assert doubts[leader] == pytest.approx(arms["doubt"][leader])
+        chosen = int(engine._steps().decide(*engine._foresee()))
+        fewest = int(arms["pulls"].argmin())
         explored += chosen == fewest and chosen not in (leader, rivals[leader])
-        assert chosen in (leader, int(engine.arms["rival"][leader]), fewest)
+        assert chosen in (leader, int(arms["rival"][leader]), fewest)
     assert explored < 0.12 * 1200
 
 
@@ -200,9 +203,10 @@ def test_a_batch_is_spread_and_nearly_as_good() -> None:
                 if engine.search["ready"][0] and size > 1:
                     largest = max(largest, int(np.bincount(batch).max()))
                 for arm in batch:
+                    engine.release(arm)
                     engine.tell(arm, instance.draw(arm, generator))
             assert engine.samples == 2000
-            assert engine.arms["pending"].sum() == engine.search["pending"][0] == 0
+            assert not any(engine.pending)
             found.append(judge(instance, spec, find_answer(engine)).regret)
     assert np.mean(regrets[20]) <= 1.5 * np.mean(regrets[1])
     assert largest < 20

@@ -133,7 +133,10 @@ BOUNDED = ["paper", "hoeffding", "empirical-bernstein", "empirical-bernstein-sti
 
 @pytest.mark.parametrize("bound", BOUNDED)
 @pytest.mark.parametrize("arms", HARD_ARMS)
-@pytest.mark.parametrize(("epsilon", "delta", "rho"), [(0.01, 0.05, 0.01), (0.01, 0.9, 1.0), (0.0, 0.9, 0.01)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "rho"),
+    [(0.01, 0.05, 0.01), pytest.param(0.01, 0.9, 1.0, marks=pytest.mark.long), (0.0, 0.9, 0.01)],
+)
 def test_bounded_boxes_hold_at_all_times(bound: str, arms: str, epsilon: float, delta: float, rho: float) -> None:
     """All arms, both objectives, a look after every pull. False alarm: at most 1e-6 for each case."""
     instance = instance_of(*HARD_ARMS[arms])

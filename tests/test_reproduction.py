@@ -308,7 +308,10 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGKILL, id="kill", marks=pytest.mark.long), pytest.param(signal.SIGINT, id="interrupt")],
+)
 def test_interrupted_and_started_again_it_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "ramgape", "reproduce", "3", "--quick", "--jobs", "2", "--out", str(tmp_path)]
     runs = tmp_path / "runs"

@@ -9,6 +9,9 @@ from typing import Any
 
 from ramgape.errors import require
 
+# No number of a search or a distribution may be larger: squares, cubes and quotients of such numbers are numbers still.
+LARGEST = 1e100
+
 MOST = 2**53  # no count is larger: up to here every whole number is a float, too
 
 

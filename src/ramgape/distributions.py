@@ -28,12 +28,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ramgape import special
+from ramgape.checks import LARGEST
 from ramgape.errors import InvalidInstance, InvalidSpec, RamgapeError, require
 
-# No number may be larger, and no shape or variance smaller: the truth needs squares, cubes and quotients of
-# these numbers, and inside these limits none of them overflows or becomes "not a number".
-LARGEST = 1e100
-SMALLEST = 1e-100
+SMALLEST = 1e-100  # no shape or variance is smaller, for the same reason as none is larger than LARGEST
 
 
 def number(

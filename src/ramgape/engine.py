@@ -1,28 +1,37 @@
 """A search under way: the table, the rule, and the two ways to drive them.
 
-`ask` and `tell` take one pull at a time from Python; `advance` simulates many in the compiled loop. Both call the same
-functions in the same order, so that the same rewards give the same bits.
+`ask` and `tell` take one pull at a time from Python; `advance` simulates many in the compiled loop, and `learn_many`
+takes in many that are there already. All call the same functions in the same order, so that the same rewards give the
+same bits.
+
+Several pulls may be under way: `reserve` says so, `release` takes it back. Decisions are then made on a copy of the
+table in which those pulls have narrowed the boxes; what has been observed, and the stop, do not depend on them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape import stopping
 from ramgape.bounds import BOUNDS, bound_module
+from ramgape.checks import LARGEST
 from ramgape.core import rule as rules
 from ramgape.core.doubt import compare
-from ramgape.core.loop import advance
+from ramgape.core.foresight import expect
+from ramgape.core.loop import advance, replay
 from ramgape.core.rule import Rule
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import (
     BUDGET_BOX,
     CONFIDENCE_BOX,
+    DECISIONS,
     NO_BOX,
     PROBLEM,
     TRACE,
@@ -32,7 +41,6 @@ from ramgape.core.table import (
     empty_table,
     new_table,
 )
-from ramgape.distributions import LARGEST
 from ramgape.environments import Sampler
 from ramgape.errors import InvalidReward, require
 from ramgape.interrupts import interrupts_deferred
@@ -102,6 +110,22 @@ def make_table(spec: Spec, bound: str) -> Table:
     return arms
 
 
+def check_reward(spec: Spec, reward: object) -> float:
+    """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
+    low, high = spec.reward_range or (-LARGEST, LARGEST)
+    if type(reward) is float and low <= reward <= high:  # as nearly always
+        return reward
+    value = math.nan
+    # float() would read texts and buffers, too, and take the real part of some complex numbers.
+    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            value = float(reward)  # type: ignore[arg-type]
+    if not low <= value <= high:  # also false for NaN
+        size = "a finite number" if spec.reward_range is None else "a number"
+        require(False, "reward", f"{size} from {low:g} to {high:g}", reward, InvalidReward)
+    return value
+
+
 class Engine:
     """One search: its table of arms and what may be done next."""
 
@@ -111,12 +135,20 @@ class Engine:
         self.arms = make_table(spec, spec.bound)
         self.search = empty_search()
         self.problem = make_problem(spec, spec.bound, spec.delta)
-        self._state = (self.arms, self.search[0], self.problem[0])
+        self._state = (self.arms, self.search, self.problem)
+        # Views: to read a number through the record would cost a microsecond.
+        self._samples, self._ready, self._stopped = (self.search[name] for name in ("samples", "ready", "stopped"))
+        self._decisions = tuple(self.search[name] for name in DECISIONS)
+        self._limit = spec.limit
+        self._pending = [0] * len(self.arms)
+        self._under_way = 0
+        self._entries: Rule | None = None
+        self._ahead: tuple[Table, Table, Table] | None = None  # the state when the pulls under way are back
 
     @property
     def samples(self) -> int:
         """Pulls so far."""
-        return int(self.search["samples"][0])
+        return int(self._samples[0])
 
     @property
     def doubt(self) -> float:
@@ -126,51 +158,143 @@ class Engine:
     @property
     def stopped(self) -> str | None:
         """Why the search is over, or None."""
-        if self.search["stopped"][0]:
+        if self._stopped[0]:
             return "confidence"
-        if self.samples < self.spec.limit:
+        if self._samples[0] < self._limit:
             return None
         return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        """Of each arm, the pulls that are under way."""
+        return tuple(self._pending)
+
+    @property
+    def decision(self) -> tuple[Any, ...]:
+        """Where the rule stands, beyond what the observations tell: what a search that goes on elsewhere must know."""
+        return tuple([column[0] for column in self._decisions])
+
+    @decision.setter
+    def decision(self, values: Iterable[int]) -> None:
+        for column, value in zip(self._decisions, values, strict=True):
+            column[0] = value
+        self._ahead = None
 
     def ask(self) -> int | None:
         """The arm to pull next, or None if the search is over or all its pulls are under way.
 
         A decision is made once: before asking again, tell the reward or `reserve` the arm.
         """
-        if self.stopped or self.samples + int(self._state[1]["pending"]) >= self.spec.limit:
+        if self._stopped[0] or self._samples[0] + self._under_way >= self._limit:
             return None
-        if self._state[1]["ready"]:
-            return int(self.rule.decide(*self._state))
+        if self._under_way:
+            return self._ask_ahead()
+        if self._ready[0]:
+            return int(self._steps().decide(*self._state))
         return int(least_pulled(self.arms))
 
-    def reserve(self, arm: int) -> None:
-        """A pull of an arm is under way, and the next decision should know; `tell` takes it back."""
-        self.arms["pending"][arm] += 1
-        self._state[1]["pending"] += 1
-        self.rule.compare(*self._state, arm)
+    def _steps(self) -> Rule:
+        """The rule for calls from Python; a search that is only simulated needs it not."""
+        if self._entries is None:
+            self._entries = self.rule.entries()
+        return self._entries
+
+    def _ask_ahead(self) -> int:
+        """The next arm in view of what is under way."""
+        state = self._foresee()
+        arms, search = state[0], state[1][0]
+        if not search["ready"]:
+            return int(least_pulled(arms))
+        arm = int(self._steps().decide(*state))
+        for name, column in zip(DECISIONS, self._decisions, strict=True):
+            column[0] = search[name]
+        # Every other time the rule has its way even so: a pull that never comes back must not keep its arm from others.
+        if 2 * self._pending[arm] <= self._under_way or search["samples"] % 2 == 0:
+            return arm
+        return self._spread(arms, arm)
+
+    def is_enough(self) -> bool:
+        """Whether the pulls under way may be all it takes, or end a phase: then more of them had better wait."""
+        if self.stopped:
+            return True
+        if not self._under_way or not self._ready[0]:
+            return False
+        state = self._foresee()
+        return bool(state[1]["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
+
+    def _spread(self, arms: Table, arm: int) -> int:
+        """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
+
+        A few pulls hardly change what thousands have shown, so a rule would send all workers to one arm; but what they
+        will show is worth less there, the more of them there are.
+        """
+        rival = int(arms["rival"][arm])
+        if rival >= 0 and rival != arm and 2 * self._pending[rival] <= self._under_way:
+            return rival
+        others = np.flatnonzero(np.arange(len(arms)) != arm)
+        return int(others[arms["pulls"][others].argmin()])
+
+    def _foresee(self) -> tuple[Table, Table, Table]:
+        """The state in which every pull under way is back and has shown nothing new."""
+        if self._ahead is None:
+            self._ahead = (self.arms.copy(), self.search.copy(), self.problem)
+            for arm in np.flatnonzero(self._pending):
+                self._expect(int(arm), self._pending[arm])
+        return self._ahead
+
+    def _expect(self, arm: int, count: int) -> None:
+        assert self._ahead is not None
+        arms, search, _ = self._ahead
+        for _ in range(count):
+            expect(arms, search, arm)
+        if search["ready"][0]:
+            self._steps().compare(*self._ahead, arm)
+
+    def reserve(self, arm: int, count: int = 1) -> None:
+        """Pulls of an arm are under way, and the next decision should know."""
+        self._pending[arm] += count
+        self._under_way += count
+        if self._ahead is not None:
+            self._expect(arm, count)
+
+    def release(self, arm: int) -> None:
+        """A pull of an arm is no longer under way: it has come back, or never will."""
+        self._pending[arm] -= 1
+        self._under_way -= 1
+        self._ahead = None
 
     def tell(self, arm: int, reward: float) -> None:
-        """Learn one reward; it must have passed `check_reward`."""
-        if self.arms["pending"][arm]:
-            self.arms["pending"][arm] -= 1
-            self._state[1]["pending"] -= 1
-        self.rule.learn(*self._state, arm, reward)
-        self.rule.compare(*self._state, arm)
-        if self._state[1]["ready"] and self.rule.stop(*self._state):
-            self._state[1]["stopped"] = 1
+        """Learn one reward; it must have passed `check_reward`. A pull that was reserved is to be released as well."""
+        self._ahead = None
+        steps = self._entries or self._steps()
+        steps.learn(*self._state, arm, reward)
+        steps.compare(*self._state, arm)
+        if self._ready[0] and steps.stop(*self._state):
+            self._stopped[0] = 1
+
+    def end(self) -> None:
+        """The stopping rule has spoken, if the pulls are not all made: it is known from elsewhere."""
+        if self.samples < self.spec.limit:
+            self._stopped[0] = 1
+
+    def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, heed: bool = True) -> int:
+        """Learn rewards in their order, like as many calls of `tell`, until the stop; returns how many those were.
+
+        With `heed` false all are learnt: somebody who knew where the rule stood has found that they led to no stop.
+        """
+        self._ahead = None
+        if heed:
+            room = 0 if self.stopped else self.spec.limit - self.samples
+            arms, rewards = arms[:room], rewards[:room]
+        rules.compile_for(replay, rules.REPLAY)
+        functions = (self.rule.learn, self.rule.compare, self.rule.stop)
+        tables = (self.arms, self.search, self.problem)
+        with interrupts_deferred():
+            return int(replay(*functions, *tables, arms, rewards, heed))
 
     def check_reward(self, reward: object) -> float:
-        """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
-        value = math.nan
-        # float() would read texts and buffers, too, and take the real part of some complex numbers.
-        if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
-            with contextlib.suppress(TypeError, ValueError, OverflowError):
-                value = float(reward)  # type: ignore[arg-type]
-        low, high = self.spec.reward_range or (-LARGEST, LARGEST)
-        if not low <= value <= high:  # also false for NaN
-            size = "a finite number" if self.spec.reward_range is None else "a number"
-            require(False, "reward", f"{size} from {low:g} to {high:g}", reward, InvalidReward)
-        return value
+        """A reward as a float, or an error."""
+        return check_reward(self.spec, reward)
 
     def prepare(self, sampler: Sampler) -> None:
         """Compile what `advance` needs, so that its time is that of the pulls alone."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 from ramgape.bounds import bound_module, resolve_bound
-from ramgape.checks import as_float, number, whole
+from ramgape.checks import LARGEST, as_float, number, whole
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.policies import POLICIES, resolve_policy
 from ramgape.risks import make_risk
@@ -259,6 +259,8 @@ def check_noise(noise: object, reward_range: Any) -> tuple[str, tuple[float, flo
     except (TypeError, ValueError):
         low = high = math.nan
     require(math.isfinite(high - low) and low < high, "reward_range", allowed, reward_range)
+    inside = low >= -LARGEST and high <= LARGEST  # the squares of rewards must be numbers, too
+    require(inside, "reward_range", f"between {-LARGEST:g} and {LARGEST:g}", reward_range)
     return noise, (low, high)
 
 

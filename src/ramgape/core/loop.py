@@ -33,6 +33,22 @@ def advance(
     return count
 
 
+@kernel
+def replay(learn, compare, stop, arms, searches, problems, chosen, rewards, heed):
+    """Learn rewards that are already there, in their order; returns how many.
+
+    If `heed` is true it ends where the stopping rule speaks. Otherwise all of them are known to have come before.
+    """
+    search, problem = searches[0], problems[0]
+    for number in range(len(chosen)):
+        learn(arms, search, problem, chosen[number], rewards[number])
+        compare(arms, search, problem, chosen[number])
+        if search.ready and stop(arms, search, problem) and heed:
+            search.stopped = 1
+            return number + 1
+    return len(chosen)
+
+
 @inlined
 def write_down(step, arms, search, truth, arm):
     """What a pull has led to. Only the pulled arm's box has changed, so only that one can have lost the truth."""

@@ -17,6 +17,7 @@ import numba
 import numpy as np
 from numba import types
 
+from ramgape.core.kernel import entry
 from ramgape.core.table import arms_type, problem_type, search_type, trace_type, truth_type
 
 Kernel = Callable[..., Any]
@@ -37,6 +38,19 @@ ADVANCE = types.int64(
     *(types.FunctionType(signature) for signature in (DRAW, LEARN, COMPARE, DECIDE, STOP)),
     *(arms_type, _search_row, _problem_row, _parameters, _values, _generator, types.int64, truth_type, trace_type),
 )
+REPLAY = types.int64(
+    *(types.FunctionType(signature) for signature in (LEARN, COMPARE, STOP)),
+    *(arms_type, _search_row, _problem_row, types.Array(types.int64, 1, "C"), _values, types.boolean),
+)
+
+
+_rows = (arms_type, _search_row, _problem_row)
+ENTRIES = (
+    types.void(*_rows, types.int64, types.float64),
+    types.void(*_rows, types.int64),
+    types.int64(*_rows),
+    types.boolean(*_rows),
+)
 
 
 class Rule(NamedTuple):
@@ -52,6 +66,13 @@ class Rule(NamedTuple):
         for function, signature in zip(self, (LEARN, COMPARE, DECIDE, STOP), strict=True):
             compile_for(function, signature)
         return self
+
+    def entries(self) -> Rule:
+        """The same functions for calls from Python, with the records as arrays of one row."""
+        functions = [entry(function) for function in self]
+        for function, signature in zip(functions, ENTRIES, strict=True):
+            compile_for(function, signature)
+        return Rule(*functions)
 
 
 def compile_for(function: Kernel, signature: Any) -> None:

@@ -45,17 +45,16 @@ def observe(arms, search, problem, arm, reward):
 
 @inlined
 def squared_error(row, variance, average):
-    """Of an estimate, when the pulls under way are back: its variance, drawn towards the average of all arms while
-    pulls are few."""
+    """Of an estimate: its variance, drawn towards the average of all arms while pulls are few."""
     pulls = row.pulls
-    return (pulls * variance + PSEUDO_PULLS * average) / ((pulls + PSEUDO_PULLS) * (pulls + row.pending))
+    return (pulls * variance + PSEUDO_PULLS * average) / ((pulls + PSEUDO_PULLS) * pulls)
 
 
 @kernel
 def least_pulled(arms):
-    """The arm with the fewest pulls, those under way among them; the first of them."""
+    """The arm with the fewest pulls; the first of them."""
     least = 0
     for arm in range(len(arms)):
-        if arms[arm].pulls + arms[arm].pending < arms[least].pulls + arms[least].pending:
+        if arms[arm].pulls < arms[least].pulls:
             least = arm
     return least

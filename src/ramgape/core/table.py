@@ -64,7 +64,6 @@ ARM = np.dtype(
         ("hurdle", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
         ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rules see them
         ("risk_error", np.float64),
-        ("pending", np.int64),  # pulls that are under way: asked for, not yet told
         ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
         ("gap", np.float64),  # of rules that eliminate: how clear an arm's place is, or the greatest threat to it
         ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
@@ -92,7 +91,6 @@ SEARCH = np.dtype(
         ("next_look", np.int64),  # pulls before which a costly rule need not look again
         ("mean_prior", np.float64),  # the average variance of an arm, and spread of its risk, when they were last taken
         ("risk_prior", np.float64),
-        ("pending", np.int64),  # pulls under way, all arms together
         ("phase", np.int64),  # where a rule stands that goes by phases
         ("target", np.int64),  # pulls that the phase asks of every open arm
     ],
@@ -143,6 +141,9 @@ TRACE = np.dtype(
     ],
     align=True,
 )
+
+# Where a rule stands that remembers its decisions, beyond what the observations tell.
+DECISIONS = ("circle", "queued")
 
 Table = NDArray[np.void]
 

@@ -69,5 +69,5 @@ def decide(arms, search, problem):
         own, others = arms[one].mean_error, arms[two].mean_error
     else:
         own, others = arms[one].risk_error, arms[two].risk_error
-    chance = ((search.samples + search.pending) * GOLDEN) % 1.0
+    chance = (search.samples * GOLDEN) % 1.0
     return one if chance * (own + others) < own else two

@@ -161,7 +161,7 @@ def compare(arms, search, problem, changed):
 @kernel
 def decide(arms, search, problem):
     """One of the two arms behind the largest doubt, or now and then the arm with the fewest pulls."""
-    if ((search.samples + search.pending) * GOLDEN) % 1.0 < EXPLORED:
+    if (search.samples * GOLDEN) % 1.0 < EXPLORED:
         return least_pulled(arms)
     one = search.leader
     other = arms[one].rival
@@ -169,6 +169,6 @@ def decide(arms, search, problem):
         own, others = arms[one].mean_error, arms[other].mean_error
     else:
         own, others = arms[one].risk_error, arms[other].risk_error
-    own /= arms[one].pulls + arms[one].pending + 1.0
-    others /= arms[other].pulls + arms[other].pending + 1.0
+    own /= arms[one].pulls + 1.0
+    others /= arms[other].pulls + 1.0
     return one if own >= others else other

@@ -1,0 +1,28 @@
+"""Pulls that are under way, as decisions see them: as if they were back already and had shown nothing new.
+
+That is written into a copy of the table only. What has been observed, and hence the stop, never depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ramgape.core.kernel import inlined, kernel
+
+
+@inlined
+def drawn_in(low, high, centre, factor):
+    """An interval, narrowed towards its centre; towards its nearer end if the centre lies outside."""
+    centre = min(max(centre, low), high)
+    return centre - factor * (centre - low), centre + factor * (high - centre)
+
+
+@kernel
+def expect(arms, searches, arm):
+    """One more pull of an arm: estimates stay, the box narrows like one over the root of the pulls."""
+    row, search = arms[arm], searches[0]
+    factor = math.sqrt(row.pulls / (row.pulls + 1.0))
+    row.pulls += 1
+    search.samples += 1
+    row.mean_low, row.mean_high = drawn_in(row.mean_low, row.mean_high, row.average, factor)
+    row.risk_low, row.risk_high = drawn_in(row.risk_low, row.risk_high, row.risk, factor)
