@@ -1,4 +1,4 @@
-"""What several test files share: engines to feed by hand, and the slow twin's view of their tables."""
+"""What several test files share: engines to feed by hand, the slow twin's view of their tables, databases, a clock."""
 
 from __future__ import annotations
 
@@ -127,3 +127,23 @@ def play_by_hand(engine: Engine, draw: Callable[[int], float], count: int | None
         engine.tell(arm, draw(arm))
         if count is not None:
             count -= 1
+
+
+class Clock:
+    """Time that passes when a test says so. A server has its own time: there all leases are made to end sooner."""
+
+    def __init__(self, server: str | None) -> None:
+        self.now = 1_800_000_000.0
+        self._server = server
+
+    def __call__(self) -> float:
+        return self.now
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+        if self._server is not None:
+            import psycopg
+
+            with psycopg.connect(self._server) as connection:
+                connection.execute("update ramgape_pulls set lease_until = lease_until - %s", [seconds])
+                connection.execute("update ramgape_studies set revision = revision + 1")

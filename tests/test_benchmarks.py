@@ -22,6 +22,7 @@ GROUPS = [
     "from Python",
     "to the first pull",
     "the command",
+    "studies",
 ]
 COLUMNS: dict[str, Any] = {
     "group": str,

@@ -21,9 +21,9 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import ramgape
-from ramgape import simulation
+from ramgape import simulation, terminal
 from ramgape.bounds import AUTOMATIC, BOUNDS
-from ramgape.cli import app, demo, guard, listing, pictures, simulate, terminal, workers
+from ramgape.cli import app, demo, guard, listing, pictures, simulate, workers
 from ramgape.cli.summary import Summary, facts
 from ramgape.identification import Progress
 from ramgape.policies import POLICIES
@@ -686,7 +686,7 @@ def test_version() -> None:
     assert call("--version").stdout == f"ramgape {ramgape.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [(), ("simulate",), ("plan",), ("demo",), ("list",)])
+@pytest.mark.parametrize("arguments", [(), ("simulate",), ("analyze",), ("plan",), ("run",), ("demo",), ("list",)])
 def test_help(arguments: tuple[str, ...]) -> None:
     result = call(*arguments, "--help")
     assert result.exit_code == 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 # Of each example: what makes it shorter, a line that it prints, and the picture that it writes.
 SHOWN = {
+    "models.py": (["--quick"], "arms), after 96 pulls", "models.png"),
     "quickstart.py": ([], "Pareto set: Adler, Borges, Curie (3 of 4 arms)", "suppliers.png"),
     "risks.py": (["4000"], "mean-variance       variance   semivariance       entropic           cvar", "risks.png"),
 }
@@ -28,6 +31,31 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert line in run.stdout
     assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_commands_are_timed(tmp_path: Path) -> None:
+    """`examples/solvers.toml` with fewer numbers and fewer trials: `ramgape run` on real commands."""
+    shutil.copytree(ROOT / "examples" / "solvers", tmp_path / "solvers")
+    text = (ROOT / "examples" / "solvers.toml").read_text(encoding="utf-8")
+    for usual, reduced in (
+        (" 80000 ", " 500 "),
+        ("budget = 200 ", "budget = 12 "),
+        ("timeout = 1.5 ", "timeout = 60 "),
+    ):
+        assert usual in text
+        text = text.replace(usual, reduced)
+    (tmp_path / "solvers.toml").write_text(text, encoding="utf-8")
+    # The examples say python3, which need not be the Python that has ramgape; any will do.
+    search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = [sys.executable, "-m", "ramgape", "run", str(tmp_path / "solvers.toml"), "--json"]
+    wanted = {**os.environ, "PATH": search}
+    wanted.pop("RAMGAPE_STORAGE", None)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=wanted)
+    assert run.returncode == 0, run.stderr
+    report = json.loads(run.stdout)
+    assert (report["name"], report["told"], report["failed"], report["done"]) == ("sorting", 12, 0, True)
+    assert report["front"]
+    assert (tmp_path / "solvers.db").exists()
 
 
 def test_the_five_risks_choose_five_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

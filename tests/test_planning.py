@@ -18,8 +18,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import ramgape
-from ramgape import InvalidSpec, Plan, Quality, RamgapeWarning, Run, Trials, planning
-from ramgape.cli import app, terminal
+from ramgape import InvalidSpec, Plan, Quality, RamgapeWarning, Run, Trials, planning, terminal
+from ramgape.cli import app
 from ramgape.display import forecast
 
 CONFIDENCE: dict[str, Any] = {

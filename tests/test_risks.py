@@ -110,7 +110,7 @@ NORMAL = (Gaussian(0, 1e-8), Gaussian(5, 100), Gaussian(-3, 0.25), Gaussian(1_00
 
 
 @pytest.mark.parametrize("arms", STRESSED)
-@pytest.mark.parametrize("risk", [*BOUNDED, *TAILS])
+@pytest.mark.parametrize("risk", [*FIVE, *TAILS])
 def test_bounded_risks_hold_at_all_times(risk: str, arms: str) -> None:
     """A look after every pull. The two sides of the risk have half of delta. False alarm: at most 1e-6 for each case.
 

@@ -6,8 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ramgape.analysis import Analysis, analyze
     from ramgape.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.errors import (
+        BudgetSpent,
+        ChangedAnswer,
+        FailedTrial,
+        FailingArm,
+        InvalidData,
         InvalidInstance,
         InvalidReward,
         InvalidSpec,
@@ -15,32 +21,47 @@ if TYPE_CHECKING:
         NoAnswer,
         RamgapeError,
         RamgapeWarning,
+        StorageError,
+        StudyExists,
         UnknownName,
+        UnknownPull,
+        UnknownStudy,
     )
     from ramgape.forecast import ArmForecast, Plan, Quality, Trials
     from ramgape.identification import Progress, identify
     from ramgape.instances import instance_names, load_instance
     from ramgape.planning import plan
-    from ramgape.result import ArmReport, Goal, Result, Truth
+    from ramgape.result import ArmReport, Expectation, Goal, Result, Truth
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.semivariance import Semivariance
     from ramgape.simulation import Replication, Run, replicate, simulate
+    from ramgape.studies.report import Failure, Report, StudySummary
+    from ramgape.studies.study import Answer, Pull, Study, delete_study, list_studies
     from ramgape.theory import LowerBound, lower_bound
 
 __all__ = [
+    "Analysis",
+    "Answer",
     "Arm",
     "ArmForecast",
     "ArmReport",
     "Bernoulli",
     "Beta",
+    "BudgetSpent",
     "CVaR",
+    "ChangedAnswer",
     "Data",
     "Entropic",
+    "Expectation",
+    "FailedTrial",
+    "FailingArm",
+    "Failure",
     "Gaussian",
     "Goal",
     "Instance",
+    "InvalidData",
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
@@ -50,21 +71,32 @@ __all__ = [
     "NoAnswer",
     "Plan",
     "Progress",
+    "Pull",
     "Quality",
     "RamgapeError",
     "RamgapeWarning",
     "Replication",
+    "Report",
     "Result",
     "Run",
     "Semivariance",
+    "StorageError",
+    "Study",
+    "StudyExists",
+    "StudySummary",
     "Trials",
     "Truth",
     "Uniform",
     "UnknownName",
+    "UnknownPull",
+    "UnknownStudy",
     "Variance",
     "__version__",
+    "analyze",
+    "delete_study",
     "identify",
     "instance_names",
+    "list_studies",
     "load_instance",
     "lower_bound",
     "plan",
@@ -74,8 +106,14 @@ __all__ = [
 
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
+    "analysis": ("Analysis", "analyze"),
     "environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
+        "BudgetSpent",
+        "ChangedAnswer",
+        "FailedTrial",
+        "FailingArm",
+        "InvalidData",
         "InvalidInstance",
         "InvalidReward",
         "InvalidSpec",
@@ -83,18 +121,24 @@ _HOMES = {
         "NoAnswer",
         "RamgapeError",
         "RamgapeWarning",
+        "StorageError",
+        "StudyExists",
         "UnknownName",
+        "UnknownPull",
+        "UnknownStudy",
     ),
     "forecast": ("ArmForecast", "Plan", "Quality", "Trials"),
     "identification": ("Progress", "identify"),
     "instances": ("instance_names", "load_instance"),
     "planning": ("plan",),
-    "result": ("ArmReport", "Goal", "Result", "Truth"),
+    "result": ("ArmReport", "Expectation", "Goal", "Result", "Truth"),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
     "risks.semivariance": ("Semivariance",),
     "simulation": ("Replication", "Run", "replicate", "simulate"),
+    "studies.study": ("Answer", "Pull", "Study", "delete_study", "list_studies"),
+    "studies.report": ("Failure", "Report", "StudySummary"),
     "theory": ("LowerBound", "lower_bound"),
 }
 

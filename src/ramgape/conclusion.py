@@ -216,11 +216,11 @@ def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) ->
 
 def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:
     """A mean and its interval, from the engine's scale to the user's."""
-    mean, low, high = (_user_reward(spec, float(value)) for value in values)
+    mean, low, high = (user_reward(spec, float(value)) for value in values)
     return mean, (min(low, high), max(low, high))
 
 
-def _user_reward(spec: Spec, value: float) -> float:
+def user_reward(spec: Spec, value: float) -> float:
     """A reward on the user's scale; one that is possible does not leave the range by a rounding error."""
     low, high = spec.reward_range or (0.0, 0.0)
     reward = high - spec.span * value if spec.direction == "minimize" else low + spec.span * value
@@ -252,11 +252,17 @@ def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evid
         assert spec.epsilon is not None
         assert spec.delta is not None
         return _claim(spec, spec.epsilon, spec.delta, assumption)
+    if certified is None and stopped == "data":
+        return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
     supported = _claim(spec, certified, evidence.delta, assumption)
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
+    if stopped == "data":
+        return f"The data leave it undecided. So far: {supported}"
+    if stopped == "open":
+        return f"Not at its end yet. So far: {supported}"
     if stopped != "budget":
         return f"Stopped before the goal. So far: {supported}"
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()

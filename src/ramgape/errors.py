@@ -3,9 +3,18 @@
     RamgapeError
      ├── InvalidSpec       a search that cannot be meant: wrong epsilon, duplicate names, ...
      ├── InvalidInstance   an instance file or description that cannot be read; names the place
+     ├── InvalidData       logged data that cannot be read; names the place
      ├── InvalidReward     a reward that is not a finite number inside the stated range
      ├── UnknownName       a policy, bound, instance, ... that does not exist; suggests the nearest
      ├── NoAnswer          a question that the result cannot answer
+     ├── StorageError      the store of a study: full, read-only, locked, not a store, out of reach, of another version
+     ├── UnknownStudy      a study that is not in the store
+     ├── StudyExists       a name that another study in the store has already
+     ├── UnknownPull       a pull that this study never handed out
+     ├── ChangedAnswer     a second, different answer to the same attempt of a pull
+     ├── FailingArm        an arm whose trials fail again and again
+     ├── FailedTrial       a command that failed, or printed no reward
+     ├── BudgetSpent       an observation for which the budget has no room
      └── MissingExtra      an optional dependency is not installed; says how to get it
 
     RamgapeWarning        what was asked for can be done, but is probably not what was meant
@@ -35,6 +44,10 @@ class InvalidInstance(RamgapeError, ValueError):
     """An instance file or description is malformed."""
 
 
+class InvalidData(RamgapeError, ValueError):
+    """Logged data cannot be read, or hold too little."""
+
+
 class InvalidReward(RamgapeError, ValueError):
     """A reward is not a finite number inside the stated range."""
 
@@ -45,6 +58,38 @@ class UnknownName(RamgapeError, ValueError):
 
 class NoAnswer(RamgapeError, LookupError):
     """No arm satisfies what was asked of the result."""
+
+
+class StorageError(RamgapeError):
+    """A store of studies cannot be used: what happened, where, and what to do."""
+
+
+class UnknownStudy(RamgapeError):
+    """The store has no such study, or no longer."""
+
+
+class StudyExists(RamgapeError):
+    """The store has another study of that name."""
+
+
+class UnknownPull(RamgapeError, LookupError):
+    """The study never handed out such a pull."""
+
+
+class ChangedAnswer(RamgapeError):
+    """The same attempt of a pull was answered before, with another reward, which stays."""
+
+
+class FailingArm(RamgapeError):
+    """The next pull would be of an arm whose trials failed too often."""
+
+
+class FailedTrial(RamgapeError):
+    """A command has failed, taken too long, or printed no reward."""
+
+
+class BudgetSpent(RamgapeError):
+    """All pulls of the budget are made or under way."""
 
 
 class MissingExtra(RamgapeError, ImportError):

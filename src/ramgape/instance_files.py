@@ -25,7 +25,7 @@ from typing import Any
 
 from ramgape.distributions import DISTRIBUTIONS, Distribution
 from ramgape.environments import Arm, Instance
-from ramgape.errors import InvalidInstance, UnknownName, known_name, require, shorten
+from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
 
 
 def read_instance(path: Path) -> Instance:
@@ -91,20 +91,21 @@ def inside(place: str) -> Iterator[None]:
         raise InvalidInstance(f"{place}{error}") from None
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, what: str = "instance file", error: type[RamgapeError] = InvalidInstance) -> str:
+    """The text of a file, or an error that says what it was to be."""
     try:
         # Windows editors put a byte order mark in front, which is no part of the text
         return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        bad = shorten(error.object[error.start : error.start + 1])
-        raise InvalidInstance(f"{path} must be UTF-8 text, got {bad} at byte {error.start}") from None
+    except UnicodeDecodeError as found:
+        bad = shorten(found.object[found.start : found.start + 1])
+        raise error(f"{path} must be UTF-8 text, got {bad} at byte {found.start}") from None
     except FileNotFoundError:
-        raise InvalidInstance(f"instance file must be an existing file, got {str(path)!r}") from None
+        raise error(f"{what} must be an existing file, got {str(path)!r}") from None
     except IsADirectoryError:
-        raise InvalidInstance(f"instance file must be a file, got the directory {str(path)!r}") from None
-    except (OSError, ValueError) as error:  # a ValueError is a path with a null byte
-        reason = getattr(error, "strerror", None) or error
-        raise InvalidInstance(f"instance file must be readable, got {str(path)!r}: {reason}") from None
+        raise error(f"{what} must be a file, got the directory {str(path)!r}") from None
+    except (OSError, ValueError) as found:  # a ValueError is a path with a null byte
+        reason = getattr(found, "strerror", None) or found
+        raise error(f"{what} must be readable, got {str(path)!r}: {reason}") from None
 
 
 class JsonObject(dict[str, Any]):

@@ -21,7 +21,8 @@ SCHEMA_VERSION = 1  # of `Result.to_dict`: raised when a key changes its meaning
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
-Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callback"]
+# "open": a study that goes on; "data": the logged data came to an end.
+Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callback", "open", "data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,14 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """How many more pulls a search may take that is not at its end: an estimate, or, if `at_least`, the least of it."""
+
+    pulls: int
+    at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Truth:
     """How a simulated answer compares with the truth that only a simulation knows."""
 
@@ -87,6 +96,7 @@ class Result:
     certified_epsilon   the smallest tolerance for which the evidence proves the returned set, or None where
                         no bound applies; certified_delta is the failure probability that goes with it, and
                         certified_risk_epsilon the tolerance in risk, where the goal has one for each
+    expected            of a study that goes on: how many more pulls it may take
 
     It prints itself (`print(result)`, rich, a notebook), draws itself (`plot`), and goes on as a dictionary,
     as JSON or as a data frame.
@@ -134,6 +144,7 @@ class Result:
     certified_risk_epsilon: float | None = None
     risk: str = "mean-variance"
     risk_formula: str = "variance - rho mean"
+    expected: Expectation | None = None
 
     def arm(self, name: str) -> ArmReport:
         """What is known of the arm with this name."""

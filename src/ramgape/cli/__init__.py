@@ -1,7 +1,10 @@
 """The command `ramgape`: parse, call, show.
 
-    simulate, reproduce, benchmark,
+    simulate, analyze, run, reproduce, benchmark,
     demo, listing, lower_bound, plan     one command each
+    study                                the commands for studies: study_create, study_work, study_show, study_files
+    storage, stores                      the command for stores; where studies are kept
+    csv_rows                             logged rewards from a file
     books                                what `reproduce` and `benchmark` share
     guard                                errors, warnings and interrupts, as lines on stderr and exit codes
     terminal                             where text goes, and what is shown while something runs
@@ -20,7 +23,7 @@ from typing import Annotated
 
 import typer
 
-from ramgape.cli import benchmark, demo, listing, lower_bound, plan, reproduce, simulate
+from ramgape.cli import analyze, benchmark, demo, listing, lower_bound, plan, reproduce, run, simulate, storage, study
 from ramgape.cli.guard import Commands, prepare_streams
 
 __all__ = ["app", "main"]
@@ -41,11 +44,15 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
+app.command("analyze")(analyze.analyze)
 app.command("plan")(plan.plan)
+app.command("run")(run.run)
 app.command("reproduce")(reproduce.reproduce)
 app.command("benchmark")(benchmark.benchmark)
 app.command("lower-bound")(lower_bound.lower_bound)
 app.command("list")(listing.show_list)
+app.add_typer(study.app, name="study")
+app.add_typer(storage.app, name="storage")
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.checks import check_seed, whole
 from ramgape.cli.pictures import check_matplotlib
-from ramgape.cli.terminal import watching_work
 from ramgape.cli.words import number
+from ramgape.terminal import watching_work
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -49,7 +49,7 @@ def show_book(summary: dict[str, Any], tables: Sequence[RenderableType], out: Pa
 
     import typer
 
-    from ramgape.cli.terminal import output
+    from ramgape.terminal import output
 
     if as_json:
         typer.echo(json.dumps(summary, indent=2, allow_nan=False, ensure_ascii=False))

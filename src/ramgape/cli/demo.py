@@ -13,9 +13,9 @@ import typer
 from ramgape.checks import check_seed
 from ramgape.cli.guard import INTERRUPTED
 from ramgape.cli.pictures import check_picture, write_picture
-from ramgape.cli.terminal import READY, is_watched, messages, output, state, waiting
 from ramgape.cli.words import number
 from ramgape.errors import MissingExtra
+from ramgape.terminal import READY, is_watched, messages, output, state, waiting
 
 if TYPE_CHECKING:
     import numpy as np

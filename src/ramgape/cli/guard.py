@@ -20,8 +20,11 @@ import typer
 from typer.core import TyperGroup
 
 from ramgape.errors import RamgapeError, RamgapeWarning
+from ramgape.storage.urls import shown_in
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+# Arguments that were not understood. Typer has Click's class inside itself or beside it, depending on its version.
+USAGE: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "UsageError")
 
 
 class Commands(TyperGroup):
@@ -39,6 +42,9 @@ def guarded() -> Iterator[None]:
     try:
         with warnings_told():
             yield
+    except USAGE as error:
+        error.message = shown_in(error.message)  # type: ignore[attr-defined]
+        raise
     except RamgapeError as error:
         tell("error", str(error), "bold red")
         raise typer.Exit(BAD_INPUT) from None
@@ -73,14 +79,15 @@ def warnings_told() -> Iterator[list[str]]:
 
 
 def tell(word: str, text: str, style: str) -> None:
-    """One line on stderr, never wrapped, so that scripts can read it."""
+    """One line on stderr, never wrapped, so that scripts can read it; and never with a password."""
     from rich.text import Text
 
-    from ramgape.cli.terminal import messages
+    from ramgape.terminal import messages
 
     console = messages()
     with console.capture() as line:
-        console.print(Text.assemble((f"{word}:" if text else word, style), " " if text else "", text), soft_wrap=True)
+        words = Text.assemble((f"{word}:" if text else word, style), " " if text else "", shown_in(text))
+        console.print(words, soft_wrap=True)
     # Written to the stream rather than by the console, so that it comes out above a live display, not inside it.
     sys.stderr.write(line.get())
     sys.stderr.flush()

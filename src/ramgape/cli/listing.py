@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.bounds import AUTOMATIC, BOUNDS, USUAL
-from ramgape.cli.terminal import output
 from ramgape.errors import known_name
 from ramgape.policies import POLICIES
 from ramgape.risk_table import RISKS, written
+from ramgape.terminal import output
 
 if TYPE_CHECKING:
     from rich.table import Table

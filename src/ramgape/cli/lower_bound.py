@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, RISK, Alpha, AsJson, Direction, Text, option
-from ramgape.cli.terminal import output, waiting
 from ramgape.cli.words import number, tolerance
 from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO
+from ramgape.terminal import output, waiting
 
 if TYPE_CHECKING:
     from ramgape.theory import LowerBound

@@ -35,9 +35,9 @@ from ramgape.cli.simulate import (
     option,
     read_options,
 )
-from ramgape.cli.terminal import output, waiting, watching_work
 from ramgape.cli.words import number, numbers
 from ramgape.spec import PLANNED_PULLS, PLANNED_RUNS
+from ramgape.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
     from ramgape.forecast import Plan

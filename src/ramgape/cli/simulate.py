@@ -13,10 +13,10 @@ import typer
 from ramgape.checks import check_seed, whole
 from ramgape.cli.guard import INTERRUPTED, tell, warnings_told
 from ramgape.cli.pictures import check_picture, write_picture
-from ramgape.cli.terminal import count_runs, output, waiting, watching_run, watching_runs
 from ramgape.cli.words import number, number_or_name, tolerance
 from ramgape.errors import RamgapeWarning
 from ramgape.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options
+from ramgape.terminal import count_runs, output, waiting, watching_run, watching_runs
 
 if TYPE_CHECKING:
     from ramgape.result import Result

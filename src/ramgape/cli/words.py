@@ -29,6 +29,20 @@ def number(text: str | None, what: str) -> float | int | None:
     return int(value) if value.is_integer() else value
 
 
+def number_range(texts: tuple[str, str] | None) -> tuple[float, float] | None:
+    """The two ends of the reward range.
+
+    >>> number_range(("-1", "1e3")), number_range(None)
+    ((-1, 1000), None)
+    """
+    if texts is None:
+        return None
+    low, high = (number(text, "each end of the reward range") for text in texts)
+    assert low is not None
+    assert high is not None
+    return low, high
+
+
 def tolerance(text: str | None) -> float | tuple[float | int | None, ...] | None:
     """A tolerance, or with a comma one for the mean and one for the risk.
 

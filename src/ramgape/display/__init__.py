@@ -6,16 +6,20 @@ decided once, in `content` and `table`; the three renderers only dress it. Loade
 
 from __future__ import annotations
 
+from ramgape.display.analysis import analysis_notes
 from ramgape.display.console import ConsoleView
 from ramgape.display.content import choose_arms, facts, headline, risk_label, title
 from ramgape.display.names import cell_width, list_names, pad, printable, short_names
 from ramgape.display.notebook import page
 from ramgape.display.numbers import Digits, round_up, share
+from ramgape.display.study import StudyView, study_page, study_text
 from ramgape.display.text import plain
 
 __all__ = [
     "ConsoleView",
     "Digits",
+    "StudyView",
+    "analysis_notes",
     "cell_width",
     "choose_arms",
     "facts",
@@ -29,5 +33,7 @@ __all__ = [
     "round_up",
     "share",
     "short_names",
+    "study_page",
+    "study_text",
     "title",
 ]

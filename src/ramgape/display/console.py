@@ -25,6 +25,9 @@ class ConsoleView:
 
     result: Result
     limit: int | None = ROWS
+    notes: Sequence[tuple[str, str]] = ()  # further facts
+    first: Sequence[tuple[str, str]] = ()  # facts that come before all others
+    title: str = ""  # a line above everything
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Names go in as Text, never as markup: an arm may be called "[red]"."""
@@ -37,9 +40,10 @@ class ConsoleView:
         explained = Table.grid(padding=(0, GAP, 0, 0))
         explained.add_column(style="dim", no_wrap=True)
         explained.add_column(overflow="fold")
-        for word, text in facts(self.result):
+        for word, text in facts(self.result, self.notes, self.first):
             explained.add_row(word, Text(text))
-        parts: list[RenderableType] = [Text(headline(self.result), style="bold"), Text(), explained]
+        parts: list[RenderableType] = [Text(printable(self.title), style="bold")] if self.title else []
+        parts += [Text(headline(self.result), style="bold"), Text(), explained]
         parts += [Text(), self._table(arms, options)]
         if rest:
             parts.append(Text(rest, style="dim"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ramgape.display.names import list_names, printable
@@ -19,26 +20,29 @@ SYMBOLS = {"in": "\N{CHECK MARK}", "out": "\N{MULTIPLICATION SIGN}", "undecided"
 
 def headline(result: Result) -> str:
     """What was found, in one sentence."""
-    counts = f"{len(result.front):,} of {len(result.arms):,} {_plural('arm', len(result.arms))}"
+    counts = f"{len(result.front):,} of {len(result.arms):,} {plural('arm', len(result.arms))}"
     found = list_names(result.front) or "nothing yet"
-    return f"Pareto set: {found} ({counts}), after {result.samples:,} {_plural('pull', result.samples)}"
+    return f"Pareto set: {found} ({counts}), after {result.samples:,} {plural('pull', result.samples)}"
 
 
 def title(result: Result) -> str:
     """The headline of a figure: two short lines, without names, because the names stand in the figure."""
-    found = f"Pareto set: {len(result.front):,} of {len(result.arms):,} {_plural('arm', len(result.arms))}"
-    lines = [f"{found}, after {result.samples:,} {_plural('pull', result.samples)}"]
+    found = f"Pareto set: {len(result.front):,} of {len(result.arms):,} {plural('arm', len(result.arms))}"
+    lines = [f"{found}, after {result.samples:,} {plural('pull', result.samples)}"]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
     lines.append(f"certified: {', '.join(proved)}" if proved else "no guarantee: estimates only")
     return "\n".join(lines)
 
 
-def facts(result: Result) -> list[tuple[str, str]]:
-    """What stands behind the headline, as pairs of a word and its explanation."""
-    lines = [("Guarantee", result.guarantee)]
+def facts(
+    result: Result, notes: Sequence[tuple[str, str]] = (), first: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
+    """What stands behind the headline, as pairs of a word and its explanation; `notes` and `first` are further ones."""
+    lines = [*first, ("Guarantee", result.guarantee)]
     if result.certified_epsilon is not None:
         lines.append(("Certified", _certified(result)))
+    lines += notes
     lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
     if result.truth is not None:
         lines.append(("Truth", _truth(result)))
@@ -65,6 +69,8 @@ ENDINGS = {
     "interrupted": "interrupted",
     "error": "an error ended it",
     "callback": "a callback ended it",
+    "data": "the data leave it undecided",
+    "open": "not yet",
 }
 
 
@@ -131,7 +137,12 @@ def _truth(result: Result) -> str:
     return f"{verdict}{regret}; the true Pareto set is {list_names(result.truth.front)}"
 
 
-def _plural(word: str, number: int) -> str:
+def plural(word: str, number: int) -> str:
+    """The word for so many.
+
+    >>> plural("pull", 1), plural("pull", 0)
+    ('pull', 'pulls')
+    """
     return word if number == 1 else f"{word}s"
 
 

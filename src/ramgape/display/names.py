@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 NAMES_IN_HEADLINE = 12
 
@@ -73,6 +73,19 @@ def short_names(names: Iterable[str], limit: int) -> dict[str, str]:
             tail = f"#{number}"
             shown[name] = cut(text, limit - len(tail)) + tail
     return shown
+
+
+def list_counts(counts: Mapping[str, int], width: int = 40) -> str:
+    """How many of each name, in a sentence; those of which there are none are left out.
+
+    >>> list_counts({"A": 4, "B": 0, "C": 1})
+    '4 of A, 1 of C'
+    """
+    some = {name: count for name, count in counts.items() if count}
+    names = short_names(some, width)
+    parts = [f"{count:,} of {names[name]}" for name, count in some.items()]
+    shown, rest = ", ".join(parts[:NAMES_IN_HEADLINE]), len(parts) - NAMES_IN_HEADLINE
+    return f"{shown} and {rest:,} more {'arm' if rest == 1 else 'arms'}" if rest > 0 else shown
 
 
 def list_names(names: Sequence[str], limit: int = NAMES_IN_HEADLINE) -> str:

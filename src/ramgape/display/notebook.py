@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ramgape.display.content import ROWS, SYMBOLS, choose_arms, facts, headline
@@ -23,32 +24,41 @@ NAME = "max-width:24em;overflow-wrap:anywhere;white-space:normal"
 NOTE = "margin:.5em 0;text-align:left"
 
 
-def page(result: Result, limit: int | None = ROWS) -> str:
+def page(
+    result: Result,
+    limit: int | None = ROWS,
+    notes: Sequence[tuple[str, str]] = (),
+    first: Sequence[tuple[str, str]] = (),
+    title: str = "",
+) -> str:
     """The result as a piece of HTML that needs nothing else and takes its colours from the page around it.
 
-    Every element carries its own style: notebooks restyle tables, and some throw style sheets away.
+    `first` are facts that come before all others, `title` is a line above everything. Every element carries its own
+    style: notebooks restyle tables, and some throw style sheets away.
     """
     arms, rest = choose_arms(result, limit)
     columns = build_columns(result, arms, "wide", limit=10_000)
     explained = "".join(
         _row(f'<td style="{FACT};opacity:.7">{word}</td><td style="{FACT}">{html.escape(text)}</td>')
-        for word, text in facts(result)
+        for word, text in facts(result, notes, first)
     )
     headings = "".join(f'<th scope="col" style="{_cell_style(column)}">{column.heading}</th>' for column in columns)
     rows = "".join(_row("".join(_cell(column, row, arm.verdict) for column in columns)) for row, arm in enumerate(arms))
-    notes = f'<p style="{NOTE};opacity:.7">{rest}</p>' if rest else ""
+    ending = f'<p style="{NOTE};opacity:.7">{rest}</p>' if rest else ""
     for warning in result.warnings:
         bar = f"padding-left:.6em;border-left:3px solid {HTML_COLOURS['undecided']}"
         text = html.escape(printable(warning))
-        notes += f'<p style="{NOTE};{bar}"><strong>Warning:</strong> {text}</p>'
+        ending += f'<p style="{NOTE};{bar}"><strong>Warning:</strong> {text}</p>'
+    lines = [printable(title)] if title else []
+    above = "<br>".join(html.escape(line) for line in [*lines, headline(result)])
     table = '<table style="border:0;border-collapse:collapse;margin:0 0 .8em;font-variant-numeric:tabular-nums">'
     return (
         # The classes keep notebooks from reading names with dollars as formulas.
         '<div class="tex2jax_ignore mathjax_ignore" style="color:inherit;background:none;overflow-x:auto">'
-        f'<p style="{NOTE};overflow-wrap:anywhere"><strong>{html.escape(headline(result))}</strong></p>'
+        f'<p style="{NOTE};overflow-wrap:anywhere"><strong>{above}</strong></p>'
         f"{table}<tbody>{explained}</tbody></table>"
         f"{table}<thead>{_row(headings)}</thead><tbody>{rows}</tbody></table>"
-        f"{notes}</div>"
+        f"{ending}</div>"
     )
 
 

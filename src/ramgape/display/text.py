@@ -16,11 +16,21 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 110
 
 
-def plain(result: Result, width: int = PLAIN_WIDTH, limit: int | None = ROWS) -> str:
-    """The result as plain text of about `width` columns, with at most `limit` arms (None: all)."""
+def plain(
+    result: Result,
+    width: int = PLAIN_WIDTH,
+    limit: int | None = ROWS,
+    notes: Sequence[tuple[str, str]] = (),
+    first: Sequence[tuple[str, str]] = (),
+    title: str = "",
+) -> str:
+    """The result as plain text of about `width` columns, with at most `limit` arms (None: all) and further facts.
+
+    `first` are facts that come before all others, `title` is a line above everything.
+    """
     arms, rest = choose_arms(result, limit)
-    lines = _wrapped(headline(result), width, indent=2)
-    for word, text in facts(result):
+    lines = _wrapped(printable(title), width, indent=2) + _wrapped(headline(result), width, indent=2)
+    for word, text in facts(result, notes, first):
         lines += _wrapped(f"{word + ':':<11}{text}", width, indent=11)
     lines += ["", *_table_lines(fit_columns(result, arms, width))]
     if rest:

@@ -49,3 +49,21 @@ def make_risk(risk: Any) -> Measure:
     except ValueError:
         raise InvalidSpec(f"risk must be written {written(name)}, got {shorten(risk)}") from None
     return make(value)
+
+
+def measure_to_dict(measure: Measure) -> dict[str, Any]:
+    """A measure as plain data, exactly."""
+    return {"name": measure.name, **measure.parameters}
+
+
+def measure_from_dict(description: dict[str, Any]) -> Measure:
+    """The measure that `measure_to_dict` described.
+
+    >>> from ramgape import CVaR
+    >>> measure_from_dict(measure_to_dict(CVaR(level=1 / 3))) == CVaR(level=1 / 3)
+    True
+    """
+    parameters = dict(description)
+    name = known_name(parameters.pop("name"), RISKS, "risk")
+    make: Callable[..., Measure] = getattr(risk_module(name), RISKS[name].measure)
+    return make(**parameters)

@@ -5,10 +5,11 @@ Results go to stdout. Progress goes to stderr, and only if that is a terminal; i
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +26,11 @@ def output() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def print_object(described: dict[str, Any]) -> None:
+    """One JSON object where results go (ASCII, so that it survives any terminal)."""
+    sys.stdout.write(json.dumps(described, indent=2, allow_nan=False) + "\n")
 
 
 def messages() -> Console:

@@ -1,0 +1,205 @@
+"""Logged rewards from a CSV file, in small parts, so that a file of any size fits into memory.
+
+Nothing is guessed and nothing dropped: what is no reward is an error that names file, line and column.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
+
+from ramgape.errors import InvalidData, known_name, require, shorten
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ramgape.tally import Place, Tally
+
+STANDARD_INPUT = "-"
+CHUNK = 512  # rows that are looked at together; of more of them Python would ask, in vain, whether they are garbage
+BREAK = re.compile("\r\n|\r|\n")
+OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
+
+
+class Source(NamedTuple):
+    """An open file: its text, what errors call it, its size in bytes if that is known, and how many are read."""
+
+    text: IO[str]
+    name: str
+    size: int | None
+    position: Callable[[], int]
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Source]:
+    """Open a file, one packed by gzip if its name ends in .gz, or standard input."""
+    if path == STANDARD_INPUT:
+        binary = sys.stdin.buffer
+        text = _text(binary)
+        try:
+            yield Source(text, "standard input", _size(binary), binary.tell)
+        finally:
+            text.detach()  # not ours to close
+        return
+    try:
+        file = Path(path).open("rb")  # noqa: SIM115
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidData(f"data must be a file that can be read, got {path!r}: {reason}") from None
+    with file:
+        binary = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.lower().endswith(".gz") else file
+        yield Source(_text(binary), Path(path).name, _size(file), file.tell)
+
+
+def _text(binary: IO[bytes]) -> io.TextIOWrapper:
+    # Line breaks are the CSV reader's business, since names may contain them.
+    return io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+
+
+def _size(binary: IO[bytes]) -> int | None:
+    """How many bytes there are, of a real file that has some."""
+    try:
+        status = os.fstat(binary.fileno())
+    except OSError:
+        return None
+    return (status.st_size or None) if stat.S_ISREG(status.st_mode) else None
+
+
+def check_delimiter(delimiter: str) -> str:
+    """One letter; a tab may be written out, because it is hard to type."""
+    letter = "\t" if delimiter in ("tab", "\\t") else delimiter
+    usable = len(letter) == 1 and letter not in '"\r\n'
+    require(usable, "delimiter", "one letter such as ; or |, or tab", delimiter)
+    return letter
+
+
+class Rows:
+    """The rows of an open file, for the two columns that matter; `count` are those read, `skipped` those left out."""
+
+    def __init__(self, source: Source, arm_column: str, reward_column: str, delimiter: str, skip_empty: bool) -> None:
+        require(arm_column != reward_column, "reward column", "another one than the arm column", reward_column)
+        self.count = self.skipped = 0
+        self._source, self._skip_empty = source, skip_empty
+        self._reader = csv.reader(source.text, delimiter=delimiter, strict=True)
+        with self._complaining():
+            header = next(filter(None, self._reader), None)
+        if header is None:
+            raise InvalidData(f"{source.name} must be a CSV file whose first line names its columns, got an empty file")
+        self._width = len(header)
+        self._arm = self._find(arm_column, header, "arm column", delimiter)
+        self._reward = self._find(reward_column, header, "reward column", delimiter)
+
+    def _find(self, column: str, header: Sequence[str], what: str, delimiter: str) -> int:
+        """The place of a column."""
+        if len(header) == 1:
+            others = (name for letter, name in OTHER_DELIMITERS.items() if letter in header[0] and letter != delimiter)
+            hint = next((f"; did you mean --delimiter {name}?" for name in others), "")
+            raise InvalidData(
+                f"{self._source.name}, line 1 must be the names of at least two columns with {delimiter!r} between "
+                f"them, got only {shorten(header[0])}{hint}"
+            )
+        from ramgape.display.names import printable
+
+        known_name(printable(column), map(printable, header), f"{what} of {self._source.name}")
+        allowed = f"the name of one column of {self._source.name}, not of {header.count(column)}"
+        require(header.count(column) == 1, what, allowed, column, InvalidData)
+        return header.index(column)
+
+    def read_into(self, tally: Tally) -> Iterator[None]:
+        """Hand everything over, part by part; between two parts it yields."""
+        while True:
+            first = self._reader.line_num + 1
+            with self._complaining():
+                part = list(islice(self._reader, CHUNK))
+            if not part:
+                return
+            self._hand_over(tally, part, first)
+            yield
+
+    def _hand_over(self, tally: Tally, part: list[list[str]], first: int) -> None:
+        """Count the rows of one part, the first of which stands in line `first`."""
+        rows = part if set(map(len, part)) == {self._width} else self._whole_rows(part, first)
+        self.count += len(rows)
+
+        def place(position: int) -> str:
+            return self._place(part, rows[position], first)
+
+        if self._skip_empty:
+            told = [row for row in rows if row[self._reward].strip()]
+            if len(told) < len(rows):
+                tally.mention([row[self._arm] for row in rows], place)  # who has no reward is an arm all the same
+                self.skipped += len(rows) - len(told)
+                rows = told
+        rewards = self._rewards(tally, rows, place)
+        tally.add(list(map(itemgetter(self._arm), rows)), rewards, place)
+
+    def _whole_rows(self, part: Sequence[list[str]], first: int) -> list[list[str]]:
+        """The rows without empty lines, which are none; all must be as wide as the header."""
+        rows = [row for row in part if row]
+        for row in rows:
+            if len(row) != self._width:
+                allowed = f"{self._width} cells, as many as the header has"
+                require(False, f"{self._place(part, row, first)}: the row", allowed, row, InvalidData)
+        return rows
+
+    def _rewards(self, tally: Tally, rows: Sequence[list[str]], place: Place) -> NDArray[np.float64]:
+        """The rewards as numbers; whether they are possible ones is for the tally to say."""
+        import numpy as np
+
+        texts = list(map(itemgetter(self._reward), rows))
+        try:
+            if "_" not in "".join(texts):  # Python would read 1_5 as 15
+                return np.fromiter(map(float, texts), np.float64, len(texts))
+        except ValueError:
+            pass
+        position = next(position for position, text in enumerate(texts) if not _is_number(text))
+        empty = " (--skip-empty leaves out rows without one)" if not texts[position].strip() else ""
+        return tally.refuse_reward(texts[position], place(position), empty)
+
+    def _place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
+        """File and line of a row; names may have line breaks inside."""
+        line = first
+        for row in part:
+            if row is wanted:
+                break
+            line += 1 + sum(len(BREAK.findall(cell)) for cell in row)
+        return f"{self._source.name}, line {line}"
+
+    @contextmanager
+    def _complaining(self) -> Iterator[None]:
+        """What is no text, or no CSV, as an error with its place."""
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise InvalidData(f"{self._after()} must be UTF-8 text, got byte 0x{byte:02x}") from None
+        except csv.Error as error:
+            place = f"{self._source.name}, line {self._reader.line_num}"
+            raise InvalidData(f"{place} must be CSV, got: {error} (is a quotation mark missing?)") from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InvalidData(f"{self._after()} must be whole and packed by gzip, got: {error}") from None
+
+    def _after(self) -> str:
+        line = self._reader.line_num
+        return f"{self._source.name}, after line {line:,}," if line else self._source.name
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text

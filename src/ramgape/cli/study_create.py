@@ -1,0 +1,240 @@
+"""`ramgape study create` and `delete`: how a study begins, and how it is gone."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ramgape.checks import check_seed, whole
+from ramgape.cli.csv_rows import opened
+from ramgape.cli.simulate import (
+    DELTA,
+    GOAL,
+    Alpha,
+    AsJson,
+    Bound,
+    Direction,
+    Exploration,
+    InitialPulls,
+    Policy,
+    Returned,
+    Rho,
+    RiskMeasure,
+    SigmaMax,
+    Text,
+    option,
+    read_options,
+)
+from ramgape.cli.stores import Name, Storage, existing_storage, storage_url
+from ramgape.cli.study_files import ARM_COLUMN, REWARD_COLUMN, Format, WarmStart
+from ramgape.cli.words import number, number_range
+from ramgape.errors import InvalidData, InvalidSpec, StudyExists
+from ramgape.storage.urls import shown
+from ramgape.terminal import output, print_object, waiting
+
+if TYPE_CHECKING:
+    from ramgape.spec import Options
+    from ramgape.studies.report import StudySummary
+    from ramgape.studies.study import Study
+
+ARMS, TRIALS, START = "What to choose from", "What a trial is", "Start"
+EPSILON = (
+    "Tolerance in mean and scaled risk, or MEAN,RISK: one for each, in reward units and in those of the risk (variance "
+    "- rho mean, say). 0 asks for the exact Pareto set. Either this or --budget must be given."
+)
+ARM = "An arm, by its name; give it once for each."
+ARMS_FILE = "A file with one name a line, beside or instead of --arm; - for standard input."
+REWARD_RANGE = "Two numbers that no reward can leave, or --noise gaussian in its place."
+NOISE = "gaussian, for Gaussian rewards, which have no range."
+BUDGET = "Ask for exactly this many pulls and return the best guess; in place of --delta."
+FAILURE = "What a failed trial is: one to retry, or the worst reward there is."
+RETRIES = "How often a trial is tried again before it is given up."
+SEED = "For a study that can be repeated: the seeds of its trials come from it. Unless given: a random one."
+DATA = "A file with trials made already: .csv with a header, or .jsonl with one JSON object a line; - for stdin."
+EXIST_OK = "If there is such a study already, it is fine, provided that it is the same."
+
+
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name for the study.", show_default=False)],
+    arm: Annotated[list[str] | None, option(ARMS, "NAME", ARM)] = None,
+    arms_file: Annotated[Text, option(ARMS, "FILE", ARMS_FILE)] = None,
+    reward_range: Annotated[tuple[str, str] | None, option(TRIALS, "LO HI", REWARD_RANGE)] = None,
+    noise: Annotated[Text, option(TRIALS, "NAME", NOISE)] = None,
+    failure: Annotated[str, option(TRIALS, "NAME", FAILURE)] = "retry",
+    retries: Annotated[str, option(TRIALS, "COUNT", RETRIES)] = "3",
+    seed: Annotated[Text, option(TRIALS, "SEED", SEED)] = None,
+    epsilon: Annotated[Text, option(GOAL, "NUMBER", EPSILON)] = None,
+    delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
+    budget: Annotated[Text, option(GOAL, "PULLS", BUDGET)] = None,
+    max_pulls: Annotated[Text, option(GOAL, "PULLS", "Give up, undecided, after this many pulls.")] = None,
+    risk: RiskMeasure = None,
+    rho: Rho = None,
+    alpha: Alpha = None,
+    direction: Direction = "maximize",
+    policy: Policy = "auto",
+    bound: Bound = "auto",
+    exploration: Exploration = None,
+    returned: Returned = "last",
+    sigma_max: SigmaMax = None,
+    initial_pulls: InitialPulls = "2",
+    data: Annotated[Text, option(START, "FILE", DATA)] = None,
+    form: Format = None,
+    arm_column: Annotated[str, option(START, "NAME", ARM_COLUMN)] = "arm",
+    reward_column: Annotated[str, option(START, "NAME", REWARD_COLUMN)] = "reward",
+    exist_ok: Annotated[bool, typer.Option("--exist-ok", help=EXIST_OK, rich_help_panel=START)] = False,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a new study.
+
+    [bold]ramgape study create models --arm A --arm B --reward-range 0 1 --epsilon 0.05 --delta 0.05[/bold]
+    trials until the answer is right up to 0.05, with probability 0.95
+
+    [bold]ramgape study create models --arms-file names.txt --noise gaussian --budget 500[/bold]
+    the best answer that 500 trials can buy
+    """
+    options = read_options(
+        epsilon=epsilon,
+        delta=delta,
+        budget=budget,
+        max_pulls=max_pulls,
+        risk=risk,
+        rho=rho,
+        alpha=alpha,
+        direction=direction,
+        policy=policy,
+        bound=bound,
+        exploration=exploration,
+        returned=returned,
+        sigma_max=sigma_max,
+        initial_pulls=initial_pulls,
+    )
+    if reward_range is not None:
+        options["reward_range"] = number_range(reward_range)
+    if noise is not None:
+        options["noise"] = noise
+    if arms_file == data == "-":
+        raise InvalidSpec("one of --arms-file and --data must be a file, got standard input for both")
+    names = [*(arm or []), *([] if arms_file is None else read_names(arms_file))]
+    url = storage_url(storage)
+    first = None if seed is None else check_seed(number(seed, "seed"))
+    attempts = whole(number(retries, "retries"), "retries", "a whole number of at least 0", 0)
+    start = None if data is None else WarmStart(data, form, arm_column, reward_column)
+    with waiting("creating"):
+        study, new = make(name, names, url, exist_ok, start, options, failure=failure, retries=attempts, seed=first)
+    study.close()
+    from ramgape.studies.study import list_studies
+
+    made = next(each for each in list_studies(url) if each.name == name)
+    if as_json:
+        print_object(describe(made, url, new))
+    else:
+        tell_next(made, url, new, storage)
+
+
+def make(
+    name: str,
+    arms: list[str],
+    url: str,
+    exist_ok: bool,
+    start: WarmStart | None,
+    options: Options,
+    **failures: Any,
+) -> tuple[Study, bool]:
+    """The study, and whether it is new."""
+    from ramgape.studies.study import Study
+
+    def attempt(exist_ok: bool) -> Study:
+        if start is None:
+            return Study.create(name, arms, storage=url, exist_ok=exist_ok, **failures, **options)
+        with start.located():
+            return Study.create(name, arms, storage=url, exist_ok=exist_ok, data=start.pairs(), **failures, **options)
+
+    try:
+        return attempt(exist_ok=False), True
+    except StudyExists:
+        if not exist_ok:
+            raise
+    return attempt(exist_ok=True), False
+
+
+def read_names(path: str) -> list[str]:
+    """The lines of a file that are not empty."""
+    with opened(path) as source:
+        try:
+            lines = source.text.read().splitlines()
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise InvalidData(f"{source.name} must be UTF-8 text, got byte 0x{byte:02x}") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def describe(study: StudySummary, url: str, new: bool) -> dict[str, Any]:
+    """For JSON."""
+    return {"storage": shown(url), "created": new, **study.to_dict()}
+
+
+def tell_next(study: StudySummary, url: str, new: bool, storage: str | None) -> None:
+    """For people: what there is now, and what to do with it."""
+    from rich.text import Text as Line
+
+    from ramgape.display import printable
+    from ramgape.display.content import plural
+    from ramgape.display.study import goal_words
+
+    count = len(study.arms)
+    facts = [f"{count:,} {plural('arm', count)}", goal_words(study.goal)]
+    if study.told:
+        facts.append(f"{study.told:,} {plural('trial', study.told)} told already")
+    verb = "Created" if new else "There is already"
+    where = "" if storage is None else f" --storage {shlex.quote(storage)}"
+    step = f"ramgape study {'show' if study.done else 'ask'} {shlex.quote(study.name)}{where}"
+    console = output()
+    console.print(Line(f"{verb} study {printable(study.name)} in {shown(url)}: {'; '.join(facts)}."), soft_wrap=True)
+    console.print(Line(f"Next: {printable(step)}"), soft_wrap=True)
+
+
+def delete(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether that is meant.")] = False,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a study with all its observations, for good. At a terminal it asks first; elsewhere it needs --yes."""
+    url = existing_storage(storage)
+    from ramgape.studies.study import delete_study, list_studies
+
+    if not yes:
+        told = next((each.told for each in list_studies(url) if each.name == name), None)
+        if told is not None:  # otherwise the deletion says so
+            confirm(name, told)
+    delete_study(name, url)
+    if as_json:
+        print_object({"deleted": name})
+    else:
+        from ramgape.display import printable
+
+        typer.echo(f"Deleted study {printable(name)}.")
+
+
+def can_ask() -> bool:
+    """Whether somebody sits there."""
+    return sys.stdin.isatty()
+
+
+def confirm(name: str, told: int) -> None:
+    """Ask whoever is there."""
+    from ramgape.display import printable
+
+    if not can_ask():
+        raise InvalidSpec("a deletion must be confirmed by --yes where nobody can be asked, got none")
+    question = f"Delete study {printable(name)} with {told:,} observations, for good?"
+    try:
+        meant = typer.confirm(question, err=True)
+    except typer.Abort:
+        meant = False
+    if not meant:
+        raise KeyboardInterrupt("nothing is deleted")

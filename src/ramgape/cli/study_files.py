@@ -1,0 +1,159 @@
+"""`ramgape study import` and `export`: trials from files and into them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, Annotated, cast
+
+import typer
+
+from ramgape.cli.csv_rows import STANDARD_INPUT, opened
+from ramgape.cli.simulate import AsJson, Text, option
+from ramgape.cli.stores import Name, Storage, opened_study
+from ramgape.errors import InvalidData, InvalidReward, InvalidSpec, UnknownName, known_name
+from ramgape.terminal import print_object, waiting
+
+FILE = "What is in the file"
+IN_MEMORY = 2**24  # bytes of standard input; the rest goes to a temporary file
+
+ARM_COLUMN = "The column, or key, with the arms' names."
+REWARD_COLUMN = "The column, or key, with the rewards."
+FORM = "csv, or jsonl: one JSON object a line. Unless given: by the ending of the file; csv for a stream."
+SOURCE = "A file that ends in .csv or .jsonl (.gz is unpacked); - for standard input."
+TARGET = "A file that ends in .csv or .jsonl; - for standard output."
+
+Format = Annotated[Text, typer.Option("--format", metavar="NAME", help=FORM, rich_help_panel=FILE)]
+
+
+def import_trials(
+    name: Name,
+    file: Annotated[str, typer.Argument(metavar="FILE", help=SOURCE, show_default=False)],
+    form: Format = None,
+    arm_column: Annotated[str, option(FILE, "NAME", ARM_COLUMN)] = "arm",
+    reward_column: Annotated[str, option(FILE, "NAME", REWARD_COLUMN)] = "reward",
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take in trials made elsewhere, all or, after an error, none. What `export` wrote comes back without loss."""
+    chosen = form_of(file, form)
+    with waiting("importing"), opened_study(name, storage) as study, reading(file) as stream:
+        take_in = study.import_csv if chosen == "csv" else study.import_jsonl
+        count = take_in(stream, arm_column=arm_column, reward_column=reward_column)
+        done = study.done
+    if as_json:
+        print_object({"imported": count, "done": done})
+    else:
+        typer.echo(f"{count:,} {'trial' if count == 1 else 'trials'} imported.{' The study is done.' if done else ''}")
+
+
+def export_trials(
+    name: Name,
+    file: Annotated[str, typer.Argument(metavar="FILE", help=TARGET, show_default=False)],
+    form: Format = None,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write all observations, in their order, into a file."""
+    chosen = form_of(file, form)
+    if as_json and file == STANDARD_INPUT:
+        raise InvalidSpec("--json must go with a file, since with - the observations are the output; got both")
+    with waiting("exporting"), opened_study(name, storage) as study, writing(file) as stream:
+        count = (study.export_csv if chosen == "csv" else study.export_jsonl)(stream)
+        done = study.done
+    if as_json:
+        print_object({"exported": count, "file": file, "format": chosen, "done": done})
+    elif file != STANDARD_INPUT:
+        typer.echo(f"{count:,} {'observation' if count == 1 else 'observations'} written to {file}.")
+
+
+def form_of(file: str, given: str | None) -> str:
+    """The format of a file, by its ending unless it is given."""
+    from ramgape.studies.files import FORMS
+
+    if given is not None:
+        return known_name(given, FORMS, "format")
+    if file == STANDARD_INPUT:
+        return "csv"
+    ending = file.lower().removesuffix(".gz").rpartition(".")[2]
+    if ending not in FORMS:
+        raise InvalidSpec(f"file must end in .csv or .jsonl, or come with --format, got {file!r}")
+    return ending
+
+
+@contextmanager
+def reading(file: str) -> Iterator[IO[str]]:
+    """A file, or standard input, as text; complete before anything is done with it.
+
+    A study is locked while it takes in trials, and whoever writes into a pipe may take long.
+    """
+    with opened(file) as source:
+        try:
+            if file != STANDARD_INPUT:
+                yield source.text
+                return
+            with SpooledTemporaryFile(IN_MEMORY) as copy:
+                shutil.copyfileobj(source.text.buffer, copy)  # type: ignore[attr-defined]
+                copy.seek(0)
+                yield io.TextIOWrapper(cast(IO[bytes], copy), encoding="utf-8-sig", newline="")
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InvalidData(f"{source.name} must be whole and packed by gzip, got: {error}") from None
+
+
+@contextmanager
+def writing(file: str) -> Iterator[IO[str]]:
+    """A file, or standard output, for text in UTF-8, whatever the terminal knows."""
+    if file == STANDARD_INPUT:
+        sys.stdout.flush()
+        text = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
+        try:
+            yield text
+        finally:
+            text.detach()  # not ours to close
+        return
+    try:
+        stream = Path(file).open("w", encoding="utf-8", newline="")  # noqa: SIM115
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidSpec(f"file must be one that can be written, got {file!r}: {reason}") from None
+    with stream:
+        yield stream
+
+
+class WarmStart:
+    """The trials that a study begins with."""
+
+    def __init__(self, file: str, form: str | None, arm_column: str, reward_column: str) -> None:
+        self._file, self._form, self._columns = file, form_of(file, form), (arm_column, reward_column)
+        self._place = ""
+        self._read: list[tuple[str, str, float]] | None = None
+
+    def pairs(self) -> Iterator[tuple[str, float]]:
+        """Arms and rewards; a stream is read once."""
+        if self._read is None:
+            from ramgape.studies.files import read_rows
+
+            with reading(self._file) as stream:
+                rows = read_rows(stream, self._form, *self._columns)
+                self._read = [(place, row.arm, row.reward) for place, row in rows]
+        for place, arm, reward in self._read:
+            self._place = place
+            yield arm, reward
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Errors name the line of the file rather than the number of the pair."""
+        try:
+            yield
+        except (InvalidReward, UnknownName, InvalidSpec) as error:
+            number, separator, rest = str(error).partition("]: ")
+            if separator and number.startswith("data[") and self._place:
+                raise type(error)(f"{self._place}: {rest}") from None
+            raise

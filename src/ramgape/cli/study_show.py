@@ -1,0 +1,90 @@
+"""`ramgape study show`, `list` and `front`: what people look at, and what scripts take away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from ramgape.cli.guard import tell
+from ramgape.cli.simulate import AsJson
+from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
+from ramgape.storage.urls import shown
+from ramgape.terminal import output, print_object, waiting
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ramgape.studies.report import StudySummary
+
+NAME_WIDTH = 32
+
+
+def show(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+    """How a study is going: the set so far, what is certain of each arm, and how many trials are still to come."""
+    with waiting("reading"), opened_study(name, storage) as study:
+        report = study.report()
+    if as_json:
+        print_object(report.to_dict())
+    else:
+        output().print(report)
+
+
+def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+    """The names of the returned arms, one a line; on stderr a note, if they are not final."""
+    with waiting("reading"), opened_study(name, storage) as study:
+        result, done = study.result(), study.done
+    if as_json:
+        print_object({"front": list(result.front), "done": done})
+        return
+    from ramgape.display import printable
+
+    for arm in result.front:
+        typer.echo(printable(arm))
+    if not done:
+        tell("note", "the study is not done: these are the arms that look best so far", "bold")
+
+
+def show_list(storage: Storage = None, as_json: AsJson = False) -> None:
+    """All studies in the store."""
+    url = existing_storage(storage)
+    from ramgape.studies.study import list_studies
+
+    studies = list_studies(url)
+    if as_json:
+        print_object({"studies": [study.to_dict() for study in studies]})
+    elif studies:
+        output().print(table_of(studies))
+    else:
+        typer.echo(f"No studies in {shown(url)} yet. To make one: ramgape study create --help")
+
+
+def table_of(studies: Sequence[StudySummary]) -> Table:
+    """One row a study."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from ramgape.display import short_names
+    from ramgape.display.content import asked_for
+
+    names = short_names((study.name for study in studies), NAME_WIDTH)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("study", style="bold cyan", overflow="fold")
+    table.add_column("goal", overflow="fold")
+    for heading in ("arms", "told", "under way", "failed"):
+        table.add_column(heading, justify="right")
+    table.add_column("done")
+    table.add_column("created", no_wrap=True)
+    for study in studies:
+        goal = asked_for(study.goal)
+        counts = (len(study.arms), study.told, study.pending, study.failed)
+        created = study.created_at.partition("T")[0]
+        table.add_row(Text(names[study.name]), goal, *(f"{count:,}" for count in counts), yes(study.done), created)
+    return table
+
+
+def yes(value: bool) -> str:
+    """Whether it is so."""
+    return "yes" if value else "no"

@@ -1,0 +1,202 @@
+"""`ramgape study ask`, `tell` and what else happens to pulls: fail, observe, renew, give-back, retry."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ramgape.cli.guard import tell
+from ramgape.cli.simulate import AsJson, Text
+from ramgape.cli.stores import Name, Storage, opened_study
+from ramgape.cli.study_files import reading
+from ramgape.cli.words import number
+from ramgape.errors import FailingArm, InvalidSpec, require, shorten
+from ramgape.terminal import print_object
+
+if TYPE_CHECKING:
+    from ramgape.studies.study import Answer, Study
+
+PULL = "The id that ask gave, such as a1b2c3-17."
+REWARD = "What came out."
+REWARD_OPTION = "The reward, instead of as an argument."
+LEASE = "Seconds after which a pull without an answer is given to somebody else; none: never."
+COUNT = "How many pulls to have; fewer come if these may be enough."
+WORKER = "Who asks. After a restart, whoever has a name gets its own open pulls back first."
+FROM = 'Many answers at once: a file with JSON objects, one a line, with "pull" (or "id") and "reward"; - for stdin.'
+
+Pull = Annotated[str, typer.Argument(metavar="PULL", help=PULL, show_default=False)]
+Lease = Annotated[str, typer.Option("--lease", metavar="SECONDS", help=LEASE)]
+
+
+def ask(
+    name: Name,
+    count: Annotated[str, typer.Option("--count", metavar="COUNT", help=COUNT)] = "1",
+    worker: Annotated[Text, typer.Option("--worker", metavar="NAME", help=WORKER)] = None,
+    lease: Lease = "3600",
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """The next pulls to make: for each its id, its arm and a seed. None when the study is done.
+
+    [bold]ramgape study ask models --count 4 --json[/bold]
+    {"pulls": [{"id": "a1b2c3-0", "arm": "A", "seed": 123}, ...], "done": false}
+    """
+    wanted, seconds = number(count, "count"), lease_of(lease)
+    with opened_study(name, storage) as study:
+        try:
+            pulls = study.ask(wanted, worker, seconds)  # type: ignore[arg-type]
+        except FailingArm as error:
+            raise FailingArm(f"{error}; in the shell: ramgape study retry {shlex.quote(name)}") from None
+        done = study.done
+    if as_json:
+        print_object({"pulls": [{"id": each.id, "arm": each.arm, "seed": each.seed} for each in pulls], "done": done})
+        return
+    from ramgape.display import printable
+
+    for each in pulls:
+        typer.echo(f"{each.id}\t{printable(each.arm)}\t{each.seed}")
+    if not pulls:
+        tell("note", "the study is done" if done else "nothing to try now: enough pulls are under way", "bold")
+
+
+def tell_reward(
+    name: Name,
+    pull: Annotated[Text, typer.Argument(metavar="PULL", help=PULL, show_default=False)] = None,
+    reward: Annotated[Text, typer.Argument(metavar="REWARD", help=REWARD, show_default=False)] = None,
+    reward_option: Annotated[Text, typer.Option("--reward", metavar="NUMBER", help=REWARD_OPTION)] = None,
+    source: Annotated[Text, typer.Option("--from", metavar="FILE", help=FROM)] = None,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell the reward of a pull, or of many. It is stored when the command returns.
+
+    [bold]ramgape study tell models a1b2c3-17 -0.5[/bold]
+
+    The first answer to a pull wins. One that comes later changes nothing and is not
+    accepted, which is no error. Of many, all are stored or, after an error, none.
+    """
+    if source is not None:
+        require(pull is None and reward_option is None, "--from", "given without a pull and a reward", pull or "both")
+        with opened_study(name, storage) as study:
+            tell_many(study, source, as_json)
+        return
+    if pull is None:
+        raise InvalidSpec("a pull and its reward must be given, or --from FILE, got neither")
+    value = one_reward(reward, reward_option)
+    with opened_study(name, storage) as study:
+        show_answer(study.tell(pull, value), {"pull": pull}, as_json)
+
+
+def tell_many(study: Study, file: str, as_json: bool) -> None:
+    """All answers of a file, in one transaction."""
+    from ramgape.studies.files import name_of, read_objects
+    from ramgape.studies.files import opened as checked
+    from ramgape.studies.study import located
+
+    answers: list[tuple[str, float]] = []
+    with reading(file) as stream, checked(stream, "r"):
+        source = name_of(stream)
+        for line, found in read_objects(stream, source):
+            place = f"{source}, line {line}"
+            pull = found.get("pull", found.get("id"))
+            if not isinstance(pull, str) or "reward" not in found:
+                raise InvalidSpec(f'{place} must have "pull" (or "id") and "reward", got {shorten(found)}')
+            with located(place):
+                answers.append((pull, study.check_reward(found["reward"])))
+    told = study.tell_many(answers)
+    done = study.done
+    if as_json:
+        pairs = zip(answers, told, strict=True)
+        print_object({"pulls": [{"id": pull, "accepted": each.accepted} for (pull, _), each in pairs], "done": done})
+        return
+    accepted = sum(each.accepted for each in told)
+    late = f", {len(told) - accepted:,} not: other answers came first" if accepted < len(told) else ""
+    typer.echo(f"{accepted:,} accepted{late}.{' The study is done.' if done else ''}")
+
+
+def fail(
+    name: Name,
+    pull: Pull,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="What happened; study show tells it.")] = "",
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """A trial has failed: it is tried again, or counts as the worst reward, as the study was created."""
+    with opened_study(name, storage) as study:
+        show_answer(study.fail(pull, reason), {"pull": pull}, as_json)
+
+
+def give_back(name: Name, pull: Pull, storage: Storage = None, as_json: AsJson = False) -> None:
+    """A pull will not be made: it is available to others at once, and that is no failure."""
+    with opened_study(name, storage) as study:
+        show_answer(study.give_back(pull), {"pull": pull}, as_json)
+
+
+def observe(
+    name: Name,
+    arm: Annotated[str, typer.Argument(metavar="ARM", help="The arm.", show_default=False)],
+    reward: Annotated[Text, typer.Argument(metavar="REWARD", help=REWARD, show_default=False)] = None,
+    reward_option: Annotated[Text, typer.Option("--reward", metavar="NUMBER", help=REWARD_OPTION)] = None,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell the reward of a trial that was made without asking."""
+    value = one_reward(reward, reward_option)
+    with opened_study(name, storage) as study:
+        show_answer(study.observe(arm, value), {"arm": arm}, as_json)
+
+
+def renew(
+    name: Name,
+    pulls: Annotated[list[str], typer.Argument(metavar="PULL...", help=PULL, show_default=False)],
+    lease: Lease = "3600",
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Pulls are still being worked on: their leases begin anew. Tells which of them are still yours."""
+    seconds = lease_of(lease)
+    with opened_study(name, storage) as study:
+        renewed = study.renew(pulls, seconds)
+        done = study.done
+    if as_json:
+        rows = [{"id": pull, "renewed": each} for pull, each in zip(pulls, renewed, strict=True)]
+        print_object({"pulls": rows, "done": done})
+        return
+    for pull, each in zip(pulls, renewed, strict=True):
+        typer.echo(f"{pull}\t{'renewed' if each else 'no longer yours'}")
+
+
+def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+    """Try again what was given up after too many failures."""
+    with opened_study(name, storage) as study:
+        count, done = study.retry(), study.done
+    if as_json:
+        print_object({"retried": count, "done": done})
+    else:
+        typer.echo(f"{count:,} {'pull is' if count == 1 else 'pulls are'} available again.")
+
+
+def one_reward(argument: str | None, given: str | None) -> float:
+    """The reward as a number, from where it stands; whether it is possible is for the study to say."""
+    if (argument is None) == (given is None):
+        got = "none" if given is None else "two"
+        raise InvalidSpec(f"one reward must be given, as the last argument or with --reward, got {got}")
+    found = number(argument if given is None else given, "reward")
+    assert found is not None
+    return found
+
+
+def lease_of(text: str) -> float | None:
+    """Seconds; None for ever."""
+    return None if text.lower() == "none" else number(text, "lease")
+
+
+def show_answer(answer: Answer, about: dict[str, str], as_json: bool) -> None:
+    """What became of it."""
+    if as_json:
+        print_object({**about, "accepted": answer.accepted, "done": answer.done})
+        return
+    accepted = "accepted" if answer.accepted else "not accepted: the pull is answered already, or with somebody else"
+    typer.echo(f"{accepted}{'; the study is done' if answer.done else ''}")

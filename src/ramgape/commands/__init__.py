@@ -1,0 +1,5 @@
+"""Arms that are commands: what `ramgape run` runs.
+
+files     study files (TOML), read and checked before the first trial
+trials    one trial: a command run and judged, and nothing of it left behind
+"""

@@ -1,0 +1,216 @@
+"""One trial: a command run in a process group of its own, judged by its output or its time.
+
+Whatever happens, nothing of it goes on: when the command has ended, at its timeout, at Ctrl-C and when we end, all that
+it started is ended as well, asked first (SIGTERM), then forced (SIGKILL). A process that leaves its group, as a daemon
+does, escapes that.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO, cast
+
+import numpy as np
+
+from ramgape.commands.files import Command, StudyFile
+from ramgape.errors import FailedTrial, shorten
+from ramgape.interrupts import interrupts_deferred
+from ramgape.storage.urls import has_password
+
+KEPT = 64 * 1024  # bytes of what a command prints: the last ones
+GRACE = 1.0  # seconds between the two signals
+PATIENCE = 1.0  # seconds to wait for the rest of the output, which a process that escaped may hold open
+SHOWN = 200  # letters of what a failed command printed
+STORAGE = "RAMGAPE_STORAGE"
+
+Process = subprocess.Popen[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What became of a command. Its exit code is that of subprocess: below 0 stands for a signal."""
+
+    code: int
+    seconds: float
+    output: str
+    errors: str
+
+
+class Trials:
+    """Makes the trials of a study, for `Study.run`; from several threads at once, if need be."""
+
+    def __init__(self, file: StudyFile) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        self._running: set[Process] = set()
+        self._closed = False
+
+    def __call__(self, arm: str, rng: np.random.Generator) -> float:
+        """Run the arm's command with the seed of the trial, which is the generator's."""
+        seed = cast(int, cast(np.random.SeedSequence, rng.bit_generator.seed_seq).entropy)
+        return judge(self.run(arm, seed), self._file.reward, self._file.timeout)
+
+    def run(self, arm: str, seed: int) -> Finished:
+        """Run the command to its end, or to its timeout."""
+        process: Process | None = None
+        timer: threading.Timer | None = None
+        try:
+            # An interrupt in between would leave a process behind that nobody knows.
+            with interrupts_deferred():
+                start = time.perf_counter()
+                process = self._start(arm, seed)
+            outputs = [Tail(cast(IO[bytes], stream)) for stream in (process.stdout, process.stderr)]
+            if self._file.timeout is not None:
+                timer = threading.Timer(self._file.timeout, end, [process])
+                timer.daemon = True
+                timer.start()
+            # Without a timeout: with one, Python looks only every 50 milliseconds.
+            code = process.wait()
+            seconds = time.perf_counter() - start
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if process is not None:
+                end(process)
+                self._running.discard(process)
+        output, errors = (tail.text() for tail in outputs)
+        return Finished(code, seconds, output, errors)
+
+    def _start(self, arm: str, seed: int) -> Process:
+        command = self._file.commands[arm]
+        with self._lock:
+            if self._closed:
+                raise FailedTrial("the study is being left")
+            process = subprocess.Popen(
+                fill(command, arm, seed),
+                shell=isinstance(command, str),
+                cwd=self._file.folder,
+                env=environment(arm, seed),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+            self._running.add(process)
+        return process
+
+    def close(self) -> None:
+        """End everything that still runs, and start nothing more."""
+        with self._lock:
+            self._closed = True
+            running = list(self._running)
+        for process in running:
+            send(process, signal.SIGTERM)
+        for process in running:
+            end(process)
+
+
+@dataclass(slots=True)
+class Tail:
+    """The last bytes that come out of a pipe; all others are read and forgotten, so that nobody has to wait."""
+
+    stream: IO[bytes]
+    _kept: bytearray = field(default_factory=bytearray)
+    _reader: threading.Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with self.stream:
+            while more := self.stream.read(KEPT):
+                self._kept += more
+                del self._kept[:-KEPT]
+
+    def text(self) -> str:
+        """What was kept, after the end of it all."""
+        self._reader.join(PATIENCE)
+        return bytes(self._kept).decode(errors="replace")
+
+
+def fill(command: Command, arm: str, seed: int) -> str | list[str]:
+    """The command of one trial. Braces around anything else are left alone: awk has its own use for them.
+
+    >>> fill("awk '{print $1}' data-{seed}.txt", "quick", 7)
+    "awk '{print $1}' data-7.txt"
+    """
+    if not isinstance(command, str):
+        return [str(fill(word, arm, seed)) for word in command]
+    return command.replace("{seed}", str(seed)).replace("{arm}", arm)
+
+
+def environment(arm: str, seed: int) -> dict[str, str]:
+    """What a command finds in its environment: which trial it is, and no password of ours."""
+    ours = dict(os.environ)
+    if has_password(ours.get(STORAGE, "")):
+        del ours[STORAGE]
+    return {**ours, "RAMGAPE_ARM": arm, "RAMGAPE_SEED": str(seed)}
+
+
+def judge(finished: Finished, reward: str, timeout: float | None) -> float:
+    """The reward of a trial: its time, or the last line of its output. What has none has failed.
+
+    >>> judge(Finished(0, 0.25, "reading ... done", ""), "elapsed", 10.0)
+    0.25
+    >>> judge(Finished(0, 0.25, "accuracy:", "no data"), "output", None)
+    Traceback (most recent call last):
+    ramgape.errors.FailedTrial: the last line of the output must be a number,
+    got 'accuracy:'; stderr ends with 'no data'
+    """
+    if timeout is not None and finished.seconds >= timeout:
+        raise FailedTrial(f"timeout after {timeout:g} s{_ending(finished.errors)}")
+    if finished.code < 0:
+        raise FailedTrial(f"ended by {_signal_name(-finished.code)}{_ending(finished.errors)}")
+    if finished.code > 0:
+        raise FailedTrial(f"exit code {finished.code}{_ending(finished.errors)}")
+    if reward == "elapsed":
+        return finished.seconds
+    last = finished.output.strip().splitlines()[-1].strip() if finished.output.strip() else ""
+    try:
+        return float(last)
+    except ValueError:
+        what = "the last line of the output must be a number"
+        raise FailedTrial(f"{what}, got {shorten(last, SHOWN)}{_ending(finished.errors)}") from None
+
+
+def _signal_name(number: int) -> str:
+    with suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+def _ending(errors: str) -> str:
+    """The end of stderr, where most programs say what went wrong."""
+    text = errors.strip()
+    if not text:
+        return "; nothing on stderr"
+    shown = text if len(text) <= SHOWN else f"...{text[3 - SHOWN :]}"
+    return f"; stderr ends with {shown!r}"
+
+
+def end(process: Process) -> None:
+    """End a command and all that it started, if any of it is left."""
+    if process.returncode is None:
+        send(process, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+    send(process, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+    process.wait()
+
+
+def send(process: Process, number: int) -> None:
+    """Send a signal to a whole process group; where there are none, end the process."""
+    # A group that is gone, or on some systems one of which only dead processes are left.
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, number)
+        else:
+            process.kill()

@@ -1,0 +1,85 @@
+"""What is kept of a study, as plain rows; stores write and read them, and know nothing of what they mean.
+
+Arms are numbers here, in the order of the specification. Times are seconds since 1970.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class StudyRow(NamedTuple):
+    """A study: what never changes, then the counters that every change renews."""
+
+    id: int  # in this store
+    name: str
+    key: str  # random; tells its pulls from those of other studies
+    specification: str  # JSON
+    created_at: float
+    revision: int = 0  # how often anything was written
+    asked: int = 0  # pulls ever handed out, so the number of the next one
+    told: int = 0  # observations, so the place of the next one
+    failed: int = 0  # failed attempts
+    stopped_at: int | None = None  # observations at which the goal was reached
+    decision: str = ""  # JSON: where the sampling rule stands, beyond what observations tell
+
+
+class PullRow(NamedTuple):
+    """A pull that was handed out and has no answer yet."""
+
+    number: int  # in this study, from 0
+    arm: int
+    attempt: int  # from 1; one more each time it is handed out to somebody else
+    worker: str | None
+    lease_until: float  # from then on it is available again; infinite for never
+    failures: int  # attempts that failed
+    failed_attempt: int  # the last one that did, or 0
+    given_up: bool  # it failed too often
+
+
+class ObservationRow(NamedTuple):
+    """An answer."""
+
+    number: int | None  # of the pull that it answers; None for a trial made elsewhere
+    attempt: int  # 0 for a trial made elsewhere
+    arm: int
+    reward: float
+    failed: bool  # a failure that counts as the worst reward
+    worker: str | None
+    told_at: float
+    origin: str | None = None  # for imported ones: the pull that it answered there
+
+
+class FailureRow(NamedTuple):
+    """An attempt that failed."""
+
+    number: int
+    attempt: int
+    arm: int
+    worker: str | None
+    reason: str
+    failed_at: float
+
+
+@dataclass(slots=True)
+class Changes:
+    """What one transaction adds to a study. A pull appears in at most one of the first three."""
+
+    new_pulls: list[PullRow] = field(default_factory=list)
+    changed_pulls: list[PullRow] = field(default_factory=list)
+    answered_pulls: list[int] = field(default_factory=list)  # numbers; they are no longer open
+    observations: list[ObservationRow] = field(default_factory=list)  # in order; the first has place `told` of before
+    failures: list[FailureRow] = field(default_factory=list)
+
+    def any(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.observations or self.new_pulls or self.changed_pulls or self.answered_pulls or self.failures)
+
+    def clear(self) -> None:
+        """Begin anew, when they are written."""
+        self.new_pulls.clear()
+        self.changed_pulls.clear()
+        self.answered_pulls.clear()
+        self.observations.clear()
+        self.failures.clear()

@@ -1,0 +1,119 @@
+"""The tables of a store. Columns stand in the order of the rows in records.py, so that a row is written as it is.
+
+The migrations make these tables in a database; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKeyConstraint,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeEngine, UserDefinedType
+
+VERSION_TABLE = "ramgape_version"
+PREFIX = "ramgape_"
+
+
+class ExactDouble(UserDefinedType[float]):
+    """A float to the last bit in SQLite, whose own DOUBLE makes 0.0 of -0.0.
+
+    A type with BLOB in its name has no affinity there: what is stored is what was given.
+    """
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "DOUBLE_BLOB"
+
+
+Exact: TypeEngine[float] = Double().with_variant(ExactDouble(), "sqlite")
+Identity = BigInteger().with_variant(Integer(), "sqlite")  # only an INTEGER numbers itself in SQLite
+
+METADATA = MetaData()
+
+STUDIES = Table(
+    "ramgape_studies",
+    METADATA,
+    Column("id", Identity, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("specification", Text, nullable=False),
+    Column("created_at", Exact, nullable=False),
+    Column("revision", BigInteger, nullable=False),
+    Column("asked", BigInteger, nullable=False),
+    Column("told", BigInteger, nullable=False),
+    Column("failed", BigInteger, nullable=False),
+    Column("stopped_at", BigInteger),
+    Column("decision", Text, nullable=False),
+    PrimaryKeyConstraint("id", name="ramgape_studies_key"),
+    UniqueConstraint("name", name="ramgape_studies_name"),
+    sqlite_autoincrement=True,  # the number of a deleted study never comes back, so nobody writes to a stranger
+)
+
+
+def _of_study(table: str) -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["study_id"], ["ramgape_studies.id"], name=f"{table}_study", ondelete="CASCADE")
+
+
+PULLS = Table(
+    "ramgape_pulls",
+    METADATA,
+    Column("study_id", BigInteger, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("arm", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("worker", Text),
+    Column("lease_until", Exact, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("failed_attempt", Integer, nullable=False),
+    Column("given_up", Boolean, nullable=False),
+    PrimaryKeyConstraint("study_id", "number", name="ramgape_pulls_key"),
+    _of_study("ramgape_pulls"),
+    sqlite_with_rowid=False,
+)
+
+OBSERVATIONS = Table(
+    "ramgape_observations",
+    METADATA,
+    Column("study_id", BigInteger, nullable=False),
+    Column("place", BigInteger, nullable=False),
+    Column("number", BigInteger),
+    Column("attempt", Integer, nullable=False),
+    Column("arm", Integer, nullable=False),
+    Column("reward", Exact, nullable=False),
+    Column("failed", Boolean, nullable=False),
+    Column("worker", Text),
+    Column("told_at", Exact, nullable=False),
+    Column("origin", Text),
+    PrimaryKeyConstraint("study_id", "place", name="ramgape_observations_key"),
+    UniqueConstraint("study_id", "number", name="ramgape_observations_number"),
+    _of_study("ramgape_observations"),
+    sqlite_with_rowid=False,  # rows lie in the order in which they are read
+)
+
+FAILURES = Table(
+    "ramgape_failures",
+    METADATA,
+    Column("study_id", BigInteger, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("arm", Integer, nullable=False),
+    Column("worker", Text),
+    Column("reason", Text, nullable=False),
+    Column("failed_at", Exact, nullable=False),
+    PrimaryKeyConstraint("study_id", "number", "attempt", name="ramgape_failures_key"),
+    _of_study("ramgape_failures"),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,168 @@
+"""SQLite: one file, durable, shared by the processes of one machine.
+
+Waiting is done here and not in SQLite, whose sleeps grow to a tenth of a second: with several processes the file would
+stand idle most of the time.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ramgape.errors import StorageError
+from ramgape.storage.database import Columns, Database
+from ramgape.storage.urls import StoreUrl
+
+# Before, a write-ahead log could lose transactions when two processes reset it at once.
+WAL_IS_SAFE = sqlite3.sqlite_version_info >= (3, 51, 3)
+REWARDS = np.dtype([("arm", np.int64), ("reward", np.float64)])
+COMMITTING = 0.0001  # seconds, between two tries to commit: all others wait for it, and those who read are soon done
+SLEEPS = (0.0002, 0.005)  # seconds, between two tries for a lock
+
+BUSY = 5
+SENTENCES = {  # by the error codes of SQLite
+    BUSY: "{where} is locked by another process, and was for {patience:g} s: try again, or add ?timeout=SECONDS",
+    6: "{where} is locked by this very process, and was for {patience:g} s",
+    8: "{where} is read-only: it can be read, but nothing can be written to it",
+    10: "{where} cannot be read or written: is the disk full, or gone? (SQLite says: {error})",
+    11: "{where} is damaged: restore a copy of it (SQLite says: {error})",
+    13: "the disk of {where} is full: make room and try again, nothing that was stored is lost",
+    14: "{where} cannot be opened: is there a permission for the file and its folder?",
+    26: "{where} is not a SQLite database: choose another file",
+}
+
+
+def present() -> float:
+    """The time, in seconds since 1970; tests replace it."""
+    return time.time()
+
+
+class SqliteDatabase(Database):
+    """A connection to a file."""
+
+    kind = "sqlite"
+    driver = "sqlite"
+    failures = (sqlite3.Error, UnicodeEncodeError)
+
+    def __init__(self, url: StoreUrl) -> None:
+        super().__init__(url)
+        assert url.path is not None
+        self.path = url.path
+        self._writes = False  # the connection is set up for writing
+        self._sleeper = random.Random()  # its own, so that nobody's seed is disturbed
+
+    def connect(self, create: bool = False) -> sqlite3.Connection:
+        if not create and not self.path.exists():
+            raise StorageError(f"there is no store at {self.url.shown}: no such file")
+        if not self.path.parent.is_dir():
+            raise StorageError(f"there can be no store at {self.url.shown}: no such folder")
+        if self.path.is_dir():
+            raise StorageError(f"there can be no store at {self.url.shown}: that is a folder")
+        connection = sqlite3.connect(
+            f"{self.path.as_uri()}?mode={'rwc' if create else 'rw'}",
+            uri=True,
+            timeout=0,
+            isolation_level=None,  # transactions are begun and ended by hand
+            check_same_thread=False,
+        )
+        self._writes = False
+        self._sleeper.seed()  # in a child, other sleeps than the parent's
+        try:
+            self.run(connection, "PRAGMA foreign_keys = ON")
+            # Durable: at FULL also a journal that is truncated is synchronised.
+            self.run(connection, "PRAGMA synchronous = FULL")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def run(self, connection: sqlite3.Connection, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        try:
+            return connection.execute(statement, parameters)
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise
+        return self._wait(connection, statement, parameters)
+
+    def begin(self, write: bool) -> None:
+        connection = self.enter()
+        try:
+            if write and not self._writes:
+                self.prepare_writing(connection)
+                self._writes = True
+            self.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        except BaseException:
+            self.rollback()
+            raise
+
+    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, float]:
+        self.begin(write)
+        row = self.execute(self.statements.study, (study_id,)).fetchone()
+        return row, present()
+
+    def begin_alone(self, connection: sqlite3.Connection) -> None:
+        self.prepare_writing(connection)
+        self.run(connection, "BEGIN IMMEDIATE")
+
+    def prepare_writing(self, connection: sqlite3.Connection) -> None:
+        """Choose the journal. Not when opening: a store that is only read is not written to."""
+        try:
+            if WAL_IS_SAFE:
+                self.run(connection, "PRAGMA journal_mode = WAL")
+            else:
+                # Turns a write-ahead log back if nobody else has the file open; otherwise it stays, as it must.
+                connection.execute("PRAGMA journal_mode = TRUNCATE")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                self.complain(error)
+
+    def has_table(self, connection: sqlite3.Connection, name: str) -> bool:
+        found = self.run(connection, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+        return found.fetchone() is not None
+
+    def is_missing_table(self, error: Exception) -> bool:
+        return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
+
+    def is_duplicate(self, error: Exception) -> bool:
+        return isinstance(error, sqlite3.IntegrityError)
+
+    def in_transaction(self, connection: sqlite3.Connection) -> bool:
+        return connection.in_transaction
+
+    def explain(self, error: Exception) -> str:
+        sentence = SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "{where} refused this: {error}")
+        return sentence.format(where=self.url.shown, patience=self.url.patience, error=error)
+
+    def read_columns(self, study_id: int, start: int, stop: int | None) -> Columns:
+        if stop is None:
+            cursor = self.execute(self.statements.rewards, (study_id, start))
+        else:
+            cursor = self.execute(self.statements.rewards_between, (study_id, start, stop))
+        # Row by row: a million tuples at a time would take longer, and memory besides.
+        try:
+            rows = np.fromiter(cursor, REWARDS)
+        except sqlite3.Error as error:
+            self.complain(error)
+        return np.ascontiguousarray(rows["arm"]), np.ascontiguousarray(rows["reward"])
+
+    def _wait(self, connection: sqlite3.Connection, statement: str, parameters: Sequence[Any]) -> sqlite3.Cursor:
+        """Try until the others are done. Random sleeps, so that no process is always behind the same other."""
+        end = time.monotonic() + self.url.patience
+        while True:
+            late = time.monotonic() >= end
+            if not late:
+                time.sleep(COMMITTING if statement == "COMMIT" else self._sleeper.uniform(*SLEEPS))
+            try:
+                return connection.execute(statement, parameters)
+            except sqlite3.OperationalError as error:
+                if late or not _is_busy(error):
+                    raise
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorcode & 0xFF == BUSY

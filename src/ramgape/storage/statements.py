@@ -1,0 +1,114 @@
+"""All that a store says to its database, written once for both kinds and compiled once for each.
+
+Parameters are given in order: those of a row as it is, after the study, or before it where a row is changed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import BindParameter, Table, bindparam, delete, func, insert, select, update
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.postgresql import psycopg
+from sqlalchemy.engine import Dialect
+
+from ramgape.storage.schema import FAILURES, OBSERVATIONS, PULLS, STUDIES
+
+COUNTERS = ("revision", "asked", "told", "failed", "stopped_at", "decision")
+PULL_CHANGES = ("arm", "attempt", "worker", "lease_until", "failures", "failed_attempt", "given_up")
+
+
+class Statements(NamedTuple):
+    """The statements as text in one dialect."""
+
+    insert_study: str  # all columns but the id, which the database chooses
+    find_study: str  # name
+    study: str  # id
+    list_studies: str
+    delete_study: str  # name
+    update_study: str  # *COUNTERS, id
+    pulls: str  # study
+    insert_pull: str  # study, *PullRow
+    update_pull: str  # *PULL_CHANGES, study, number
+    delete_pull: str  # study, number
+    rewards: str  # study, start
+    rewards_between: str  # study, start, stop
+    answer: str  # study, number
+    observations: str  # study, start, stop
+    insert_observation: str  # study, place, *ObservationRow
+    failures: str  # study
+    insert_failure: str  # study, *FailureRow
+
+
+def _columns(table: Table, *without: str) -> list[Any]:
+    return [column for column in table.columns if column.name not in without]
+
+
+def _insert(table: Table, *without: str) -> Any:
+    return insert(table).values({column: bindparam(column.name) for column in _columns(table, *without)})
+
+
+_STUDY: BindParameter[int] = bindparam("of_study")
+_NUMBER: BindParameter[int] = bindparam("of_number")
+_OPEN = (
+    select(func.count())
+    .select_from(PULLS)
+    .where(PULLS.c.study_id == STUDIES.c.id, ~PULLS.c.given_up)
+    .correlate(STUDIES)
+    .scalar_subquery()
+)
+_THIS_PULL = (PULLS.c.study_id == _STUDY, PULLS.c.number == _NUMBER)
+_REWARDS = (
+    select(OBSERVATIONS.c.arm, OBSERVATIONS.c.reward)
+    .where(OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.place >= bindparam("start"))
+    .order_by(OBSERVATIONS.c.place)
+)
+
+_CORE: dict[str, Any] = {
+    "insert_study": _insert(STUDIES, "id"),
+    "find_study": select(STUDIES).where(STUDIES.c.name == bindparam("name")),
+    "study": select(STUDIES).where(STUDIES.c.id == _STUDY),
+    "list_studies": select(STUDIES, _OPEN),
+    "delete_study": delete(STUDIES).where(STUDIES.c.name == bindparam("name")),
+    "update_study": update(STUDIES).where(STUDIES.c.id == _STUDY).values({name: bindparam(name) for name in COUNTERS}),
+    "pulls": select(*_columns(PULLS, "study_id")).where(PULLS.c.study_id == _STUDY).order_by(PULLS.c.number),
+    "insert_pull": _insert(PULLS),
+    "update_pull": update(PULLS).where(*_THIS_PULL).values({name: bindparam(name) for name in PULL_CHANGES}),
+    "delete_pull": delete(PULLS).where(*_THIS_PULL),
+    "rewards": _REWARDS,
+    "rewards_between": _REWARDS.where(OBSERVATIONS.c.place < bindparam("stop")),
+    "answer": select(OBSERVATIONS.c.attempt, OBSERVATIONS.c.reward).where(
+        OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.number == _NUMBER
+    ),
+    "observations": select(*_columns(OBSERVATIONS, "study_id", "place"))
+    .where(OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.place >= bindparam("start"))
+    .where(OBSERVATIONS.c.place < bindparam("stop"))
+    .order_by(OBSERVATIONS.c.place),
+    "insert_observation": _insert(OBSERVATIONS),
+    "failures": select(*_columns(FAILURES, "study_id"))
+    .where(FAILURES.c.study_id == _STUDY)
+    .order_by(FAILURES.c.number, FAILURES.c.attempt),
+    "insert_failure": _insert(FAILURES),
+}
+
+# In which order a statement takes its parameters, where that is not the order of its table.
+_ORDERS = {
+    "update_study": (*COUNTERS, "of_study"),
+    "update_pull": (*PULL_CHANGES, "of_study", "of_number"),
+    "rewards_between": ("of_study", "start", "stop"),
+    "observations": ("of_study", "start", "stop"),
+}
+
+
+@cache
+def compiled_for(kind: str) -> Statements:
+    """The statements for "sqlite" or "postgresql"."""
+    dialect: Dialect = sqlite.dialect() if kind == "sqlite" else psycopg.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
+    texts = {}
+    for name, statement in _CORE.items():
+        compiled = statement.compile(dialect=dialect)
+        wanted = _ORDERS.get(name)
+        assert wanted is None or tuple(compiled.positiontup) == wanted, (name, compiled.positiontup)
+        texts[name] = str(compiled)
+    return Statements(**texts)

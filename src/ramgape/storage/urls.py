@@ -1,0 +1,182 @@
+"""Where a store is: a URL that is checked at the door, and can be shown without its password.
+
+sqlite:///file.db                     a file in the present folder
+sqlite:////home/me/file.db            a file anywhere
+postgresql://me:secret@host/database  a PostgreSQL database, as libpq reads it; `postgres://` is the same
+
+`?timeout=SECONDS` at the end says how long to wait for others who hold a lock, instead of a minute.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ramgape.errors import StorageError
+
+PATIENCE = 60.0  # seconds to wait for others who hold a lock
+HIDDEN = "***"
+FORMS = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
+
+_URL = re.compile(r"\w+://\S+")
+# Also where libpq's other form, `host=... password=...`, stands in place of a URL.
+_QUERY_PASSWORD = re.compile(r"((?:^|[?&\s])[^=&\s]*password\s*=\s*)([^&]*)", re.IGNORECASE)
+
+
+class StoreUrl(NamedTuple):
+    """A URL taken apart."""
+
+    shown: str  # for messages: no password
+    path: Path | None  # of a SQLite file, absolute; None for PostgreSQL
+    address: str  # of a PostgreSQL database, as libpq wants it; empty for SQLite
+    patience: float  # seconds
+    secrets: tuple[str, ...]  # what no message may contain
+
+
+def parse_url(url: str) -> StoreUrl:
+    """The parts of a storage URL, or an error that says what one looks like.
+
+    >>> parse_url("mysql://me:secret@host/studies")
+    Traceback (most recent call last):
+    ramgape.errors.StorageError: storage must be sqlite:///FILE or postgresql://USER@HOST/DATABASE,
+    got 'mysql://me:***@host/studies'
+    """
+    if not isinstance(url, str):
+        raise StorageError(f"storage must be {FORMS}, got {type(url).__name__}")
+    scheme, separator, rest = url.partition("://")
+    if separator and scheme.lower() == "sqlite":
+        return _parse_sqlite(url, rest)
+    if separator and scheme.lower() in POSTGRES:
+        return _parse_postgres(url, rest)
+    raise StorageError(f"storage must be {FORMS}, got {shown(url)!r}")
+
+
+def shown(url: str) -> str:
+    """The URL with its passwords hidden.
+
+    >>> shown("postgresql://me:secret@host/studies?sslpassword=another")
+    'postgresql://me:***@host/studies?sslpassword=***'
+    """
+    span = _password_span(url)
+    if span is not None:
+        url = f"{url[: span[0]]}{HIDDEN}{url[span[1] :]}"
+    return _QUERY_PASSWORD.sub(rf"\g<1>{HIDDEN}", url)
+
+
+def shown_in(text: str) -> str:
+    """A text, whoever wrote it, with the passwords of all URLs in it hidden.
+
+    >>> shown_in("unexpected argument (postgresql://me:secret@host/studies)")
+    'unexpected argument (postgresql://me:***@host/studies)'
+    """
+    return _URL.sub(lambda found: shown(found[0]), text)
+
+
+def has_password(url: str) -> bool:
+    """Whether the URL itself contains a password, which then should not be written anywhere.
+
+    >>> has_password("postgresql://me@host/studies"), has_password("postgresql://host/studies?password=secret")
+    (False, True)
+    """
+    return bool(secrets_in(url))
+
+
+def normalised(url: str) -> str:
+    """The URL as SQLAlchemy wants it, with psycopg 3 as the driver.
+
+    >>> normalised("postgres://me@host/studies")
+    'postgresql+psycopg://me@host/studies'
+    """
+    parsed = parse_url(url)
+    if parsed.path is not None:
+        return url
+    return parsed.address.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def anchored(url: str, folder: Path) -> str:
+    """The URL with a relative SQLite file taken from a folder, whatever the present one is.
+
+    >>> anchored("sqlite:///studies.db?timeout=5", Path("/home/me")), anchored("sqlite:////tmp/a.db", Path("/home/me"))
+    ('sqlite:////home/me/studies.db?timeout=5', 'sqlite:////tmp/a.db')
+    """
+    if parse_url(url).path is None:
+        return url
+    name, question, query = url.partition(":///")[2].partition("?")
+    return f"sqlite:///{(folder / name).absolute()}{question}{query}"
+
+
+def secrets_in(url: str) -> tuple[str, ...]:
+    """The passwords in a URL, as they are written and as they are meant."""
+    span = _password_span(url)
+    written = [url[slice(*span)]] if span else []
+    written += [match.group(2) for match in _QUERY_PASSWORD.finditer(url)]
+    return tuple(dict.fromkeys(form for text in written for form in (text, unquote(text)) if form))
+
+
+def scrub(text: str, secrets: tuple[str, ...]) -> str:
+    """A message of somebody else, on one line and without passwords."""
+    text = " ".join(text.split())
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def _password_span(url: str) -> tuple[int, int] | None:
+    """From where to where the password in front of the host stands."""
+    start = url.find("://")
+    if start < 0:
+        return None
+    start += 3
+    host = re.match(r"[^/?#]*", url[start:])
+    stop = start + (host.end() if host else 0)
+    end = url.rfind("@", start, stop)
+    if end < 0 and not re.search(r":\d*$", url[start:stop]):
+        # Not a host with a port: a password with an unescaped slash. No valid URL, but it shall not be seen for that.
+        end = url.rfind("@")
+    colon = url.find(":", start, min(end, stop)) if end >= start else -1
+    return None if colon < 0 else (colon + 1, end)
+
+
+def _parse_sqlite(url: str, rest: str) -> StoreUrl:
+    place, _, query = rest.partition("?")
+    patience, others = _take_timeout(url, query)
+    if others:
+        raise StorageError(f"a SQLite store takes no option but timeout, got {shown(url)!r}")
+    if not place.startswith("/"):
+        raise StorageError(f"storage must have three slashes before a file, sqlite:///FILE, got {shown(url)!r}")
+    name = place[1:]
+    if name in ("", ":memory:") or name.startswith("file:"):
+        raise StorageError(f"a store must be a file, so that it outlives the program: sqlite:///FILE, got {url!r}")
+    if "\0" in name:
+        raise StorageError(f"the name of a file must be without null characters, got {url!r}")
+    return StoreUrl(shown(url), Path(name).absolute(), "", patience, ())
+
+
+def _parse_postgres(url: str, rest: str) -> StoreUrl:
+    if re.search(r"%(?![0-9A-Fa-f]{2})", rest):
+        raise StorageError(f"a % in a storage URL must be written as %25, got {shown(url)!r}")
+    place, _, query = rest.partition("?")
+    patience, others = _take_timeout(url, query)
+    address = f"postgresql://{place}{'?' if others else ''}{others}"
+    return StoreUrl(shown(url), None, address, patience, secrets_in(url))
+
+
+def _take_timeout(url: str, query: str) -> tuple[float, str]:
+    """The timeout among the options, and the options without it."""
+    patience, others = PATIENCE, []
+    for option in filter(None, query.split("&")):
+        name, _, value = option.partition("=")
+        if name != "timeout":
+            others.append(option)
+            continue
+        try:
+            patience = float(value)
+        except ValueError:
+            patience = math.nan
+        if not 0 <= patience <= 86_400:
+            raise StorageError(f"timeout must be a number of seconds from 0 to 86400, got {shown(url)!r}")
+    return patience, "&".join(others)

@@ -1,0 +1,184 @@
+"""How a study is going: its result, and what belongs to no result: pulls under way, failures, late answers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ramgape.conclusion import goal_of
+from ramgape.identification import Progress, progress_of
+from ramgape.result import Goal, Result, jsonable
+from ramgape.storage.records import FailureRow, StudyRow
+from ramgape.studies.ledger import Ledger
+from ramgape.studies.specification import StudySpec
+from ramgape.studies.tickets import write_ticket
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+LAST_FAILURES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed trial."""
+
+    pull: str
+    arm: str
+    worker: str | None
+    reason: str
+    failed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a study is going.
+
+    told        observations recorded; `late` of them came after the end and are no part of the result
+    pending     pulls handed out and not yet answered
+    failed      failed attempts; given_up are the pulls that failed too often
+    doubt       the returned set is right up to this tolerance; infinite while there is nothing to go by
+    arms_pending, arms_failed    by arm
+    progress    how far the search is: pulls made, the limit on them, the doubt that is left
+
+    It prints itself: `print(report)`, rich, a notebook.
+    """
+
+    name: str
+    created_at: str
+    result: Result
+    told: int
+    pending: int
+    failed: int
+    given_up: int
+    late: int
+    done: bool
+    arms_pending: dict[str, int]
+    arms_failed: dict[str, int]
+    failures: tuple[Failure, ...]
+    progress: Progress
+
+    def __str__(self) -> str:
+        """How it is going, as plain text."""
+        from ramgape import display
+
+        return display.study_text(self)
+
+    def __rich__(self) -> RenderableType:
+        """How it is going, for a rich console, fitted to the width of the window."""
+        from ramgape import display
+
+        return display.StudyView(self)
+
+    def _repr_html_(self) -> str:
+        """How it is going, for a notebook."""
+        from ramgape import display
+
+        return display.study_page(self)
+
+    @property
+    def doubt(self) -> float:
+        """The largest of any arm."""
+        return max(arm.doubt for arm in self.result.arms)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON: what the study is at, then the whole result."""
+        described = self.result.to_dict()
+        for arm in described["arms"]:
+            arm["pending"], arm["failed"] = self.arms_pending[arm["name"]], self.arms_failed[arm["name"]]
+        own = {
+            "name": self.name,
+            "created_at": self.created_at,
+            "told": self.told,
+            "pending": self.pending,
+            "failed": self.failed,
+            "given_up": self.given_up,
+            "late": self.late,
+            "done": self.done,
+            "front": list(self.result.front),
+            "doubt": jsonable(self.doubt),
+            "last_failures": [asdict(failure) for failure in self.failures],
+        }
+        return own | {key: value for key, value in described.items() if key not in own}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StudySummary:
+    """A study in a list."""
+
+    name: str
+    created_at: str
+    arms: tuple[str, ...]
+    goal: Goal
+    told: int
+    pending: int
+    failed: int
+    done: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        described: dict[str, Any] = jsonable(asdict(self))
+        return described
+
+
+def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterable[FailureRow]) -> Report:
+    """From a ledger that is up to date."""
+    names = ledger.spec.search.names
+    failures = list(failures)
+    failed: Counter[int] = Counter(failure.arm for failure in failures)
+    last = tuple(
+        Failure(
+            write_ticket(row.key, each.number, each.attempt),
+            names[each.arm],
+            each.worker,
+            each.reason,
+            write_time(each.failed_at),
+        )
+        for each in failures[-LAST_FAILURES:]
+    )
+    return Report(
+        name=row.name,
+        created_at=write_time(row.created_at),
+        result=result,
+        told=ledger.told,
+        pending=ledger.pending,
+        failed=ledger.failed,
+        given_up=ledger.given_up,
+        late=ledger.late,
+        done=ledger.done,
+        arms_pending=dict(zip(names, ledger.engine.pending, strict=True)),
+        arms_failed={name: failed[place] for place, name in enumerate(names)},
+        failures=last,
+        progress=progress_of(ledger.engine),
+    )
+
+
+def summarize(row: StudyRow, pending: int) -> StudySummary:
+    """From the row of a study alone."""
+    spec = StudySpec.from_text(row.specification).search
+    created = write_time(row.created_at)
+    counts = (row.told, pending, row.failed, row.stopped_at is not None)
+    return StudySummary(row.name, created, spec.names, goal_of(spec), *counts)
+
+
+def write_time(seconds: float) -> str:
+    """A moment, in universal time, to the microsecond.
+
+    >>> write_time(0.25)
+    '1970-01-01T00:00:00.250000+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
+
+
+def read_time(text: str) -> float:
+    """What `write_time` wrote."""
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

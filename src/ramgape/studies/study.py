@@ -1,0 +1,579 @@
+"""A study: the durable form of a search. Ask which arms to try, tell what came out, from any number of processes."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+import os
+import time
+import unicodedata
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack
+
+from ramgape.checks import as_float, whole
+from ramgape.conclusion import conclude
+from ramgape.engine import check_reward
+from ramgape.errors import (
+    FailingArm,
+    InvalidReward,
+    InvalidSpec,
+    RamgapeWarning,
+    StudyExists,
+    UnknownName,
+    UnknownStudy,
+    known_name,
+    require,
+    shorten,
+)
+from ramgape.expectation import expect_pulls
+from ramgape.identification import Progress, progress_of
+from ramgape.result import Result, Stopped
+from ramgape.spec import Options, make_spec
+from ramgape.storage.memory import MemoryStore
+from ramgape.storage.records import PullRow, StudyRow
+from ramgape.studies.desk import Desk
+from ramgape.studies.files import Row, read_rows, write_rows
+from ramgape.studies.ledger import Ledger, Ticket, Trial
+from ramgape.studies.report import Report, StudySummary, make_report, summarize
+from ramgape.studies.specification import DEFAULT_RETRIES, StudySpec, make_study_spec
+from ramgape.studies.tickets import new_key, read_ticket, seed_of, write_ticket
+
+if TYPE_CHECKING:
+    from ramgape.storage.store import SqlStore
+
+DEFAULT_LEASE = 3600.0  # seconds
+RUN_LEASE = 60.0  # of `run`, which renews it
+LONGEST_NAME = 200
+LONGEST_REASON = 2000
+IMPORTED_AT_ONCE = 10_000
+
+
+class Pull(NamedTuple):
+    """One trial to make: an arm, by name, and a seed for its randomness. Tell its reward with it, or with its id."""
+
+    id: str
+    arm: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of an answer. It is true if the answer was accepted.
+
+    accepted    it counts, now or since it was first told; otherwise another answer to that pull came first
+    done        the goal is reached
+    """
+
+    accepted: bool
+    done: bool
+
+    def __bool__(self) -> bool:
+        return self.accepted
+
+
+class Study:
+    """A search that lasts: its specification and every pull ever asked and told, in a database or in memory.
+
+    Make one with `Study.create`, open one with `Study.load`. Any number of processes may work on a study at once.
+
+    >>> import random, ramgape
+    >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), epsilon=0.05)
+    >>> generator = random.Random(1)
+    >>> while not study.done:
+    ...     for pull in study.ask():
+    ...         answer = study.tell(pull, float(generator.random() < {"fair": 0.5, "bent": 0.9}[pull.arm]))
+    >>> study.result().front
+    ('bent',)
+    """
+
+    def __init__(self, desk: Desk, storage: str | None) -> None:
+        """For `create` and `load`."""
+        self._desk = desk
+        self._storage = storage
+        self._key = desk.row.key
+        self._seed = int(self._key, 16) if desk.spec.seed is None else desk.spec.seed
+        self._names = desk.spec.search.names
+        self._places = {name: place for place, name in enumerate(self._names)}
+        weakref.finalize(self, desk.close)
+
+    # --- create, load --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        arms: Iterable[object],
+        *,
+        storage: str | None = None,
+        exist_ok: bool = False,
+        data: Iterable[object] | None = None,
+        failure: str = "retry",
+        retries: int = DEFAULT_RETRIES,
+        seed: int | None = None,
+        **options: Unpack[Options],
+    ) -> Study:
+        """Make a new study.
+
+        arms        their names; other objects count by their text
+        storage     "sqlite:///file.db", "postgresql://user@host/database", or None: in memory
+        exist_ok    open a study of that name if there is one; its specification must be the same
+        data        trials made already: pairs (arm, reward), or mappings with these two keys
+        failure     what a failed trial is: to "retry", or the "worst" reward there is
+        retries     how often a trial is tried again before it is given up
+        seed        for a study that can be repeated: the trials' seeds come from it
+
+        All other keywords are those of `identify`: epsilon and delta, or a budget; reward_range, or noise="gaussian";
+        risk, direction, policy, bound, ...
+        """
+        check_text(name, "name")
+        spec = make_study_spec(make_spec(arms, **options), failure, retries, seed)
+        for arm in spec.search.names:
+            require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
+        rows = None if data is None else list(trials_of(data, spec))
+        if storage is None:
+            row = StudyRow(0, name, new_key(), spec.to_text(), time.time())
+            study = cls(Desk(MemoryStore(row), spec, row), None)
+        else:
+            study = cls._create_stored(name, spec, storage, exist_ok)
+        if rows:
+            with study._desk.writing() as (ledger, now):
+                if not ledger.told:  # others may have created it at the same moment, with the same data
+                    ledger.observe(rows, now)
+        for warning in spec.search.warnings:
+            warnings.warn(warning, RamgapeWarning, stacklevel=2)
+        return study
+
+    @classmethod
+    def _create_stored(cls, name: str, spec: StudySpec, storage: str, exist_ok: bool) -> Study:
+        from ramgape.storage import open_store
+
+        store = open_store(storage, create=True)
+        try:
+            made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
+            if made is not None:
+                return cls(Desk(store, spec, made, ahead=True), storage)
+            if not exist_ok:
+                raise StudyExists(
+                    f"name must be that of no other study in {store.url}, got {shorten(name)}; load it, or create it "
+                    "with exist_ok"
+                )
+            study = cls._open(store, name, storage)
+        except BaseException:
+            store.close()
+            raise
+        differences = study._desk.spec.differences(spec)
+        if differences:
+            study.close()
+            raise StudyExists(
+                f"study {shorten(name)} in {store.url} has another specification: {'; '.join(differences)}"
+            )
+        return study
+
+    @classmethod
+    def load(cls, name: str, storage: str) -> Study:
+        """Open a study that exists."""
+        from ramgape.storage import open_store
+
+        check_text(name, "name")
+        store = open_store(storage, create=False)
+        try:
+            return cls._open(store, name, storage)
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def _open(cls, store: SqlStore, name: str, storage: str) -> Study:
+        row = store.find_study(name)
+        if row is None:
+            raise UnknownStudy(unknown_study(store, name))
+        return cls(Desk(store, StudySpec.from_text(row.specification), row, ahead=True), storage)
+
+    def close(self) -> None:
+        """Let go of the store. What was told is there already; a study need not be closed."""
+        self._desk.close()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Study {shorten(self.name)} in {self._desk.store.url}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Opened anew where it arrives."""
+        if self._storage is None:
+            raise TypeError("a study in memory cannot be sent to another process: give it a storage")
+        return Study.load, (self.name, self._storage)
+
+    # --- what it is ----------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Its name in the store."""
+        return self._desk.row.name
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of its arms."""
+        return self._names
+
+    @property
+    def spec(self) -> StudySpec:
+        """What it is to do."""
+        return self._desk.spec
+
+    @property
+    def done(self) -> bool:
+        """Whether the goal is reached; once true, it stays true."""
+        if self._desk.known is not None and self._desk.known.done:
+            return True
+        with self._desk.reading(withdraw=False) as (ledger, _):
+            return ledger.done
+
+    @property
+    def durable(self) -> bool:
+        """Whether it outlasts this process."""
+        return self._storage is not None
+
+    def check_reward(self, reward: object) -> float:
+        """A reward as a float, or an error that says what is allowed."""
+        return check_reward(self._desk.spec.search, reward)
+
+    # --- ask and tell ----------------------------------------------------------------------------------------------
+
+    def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
+        """The next pulls: up to `count`, none when the goal is reached or enough pulls are under way.
+
+        worker    whoever names itself gets its own open pulls back first, after a restart, say; `count` is how many it
+                  wants to have open. Without a name all pulls are new to the caller.
+        lease     after so many seconds without an answer a pull is given to somebody else; None: never
+        """
+        if type(count) is not int or count < 1:
+            count = whole(count, "count", "a whole number of at least 1", 1)
+        seconds = check_lease(lease)
+        if worker is not None:
+            check_text(worker, "worker")
+        terms = (worker, seconds) if count == 1 else None
+        held = None if terms is None else self._desk.take(terms)
+        if held is not None:
+            given = [held]
+        else:
+            with self._desk.writing() as (ledger, now):
+                try:
+                    given = ledger.ask(count, worker, seconds, now)
+                except FailingArm as failing:
+                    raise self._explained(ledger, str(failing)) from None
+        self._desk.asked(terms)
+        return [self._pull(pull) for pull in given]
+
+    def tell(self, pull: Pull | str, reward: float) -> Answer:
+        """The reward of a pull; it is stored when this returns.
+
+        The first answer to a pull wins. If somebody else was faster this one changes nothing, and is not `accepted`.
+        Telling the same again is fine; telling the same pull another reward is an error.
+        """
+        return self._tell([(self._ticket(pull), self.check_reward(reward))])[0]
+
+    def tell_many(self, answers: Iterable[tuple[Pull | str, float]]) -> list[Answer]:
+        """Many rewards at once, as pairs of a pull and its reward: all are stored or, after an error, none."""
+        checked = [(self._ticket(pull), self.check_reward(reward)) for pull, reward in answers]
+        return self._tell(checked) if checked else []
+
+    def _tell(self, checked: list[tuple[Ticket, float]]) -> list[Answer]:
+        with self._desk.writing() as (ledger, now):
+            accepted = ledger.tell(checked, now, self._desk.find_answer)
+            done = ledger.done
+            if len(checked) == 1:
+                self._desk.ask_ahead(ledger, now)
+        self._desk.told()
+        return [ANSWERS[each, done] for each in accepted]
+
+    def fail(self, pull: Pull | str, reason: str = "") -> Answer:
+        """A trial has failed: it is counted, and tried again up to the study's `retries`; it is never a reward, unless
+        the study was created with failure="worst".
+
+        Failures are harmless where they have nothing to do with the reward: a lost connection, a full disk. Where bad
+        runs are the ones that crash, the rest looks better than the arm is, and no certificate can know; there
+        failure="worst" is right.
+        """
+        ticket = self._ticket(pull)
+        require(isinstance(reason, str), "reason", "text", reason)
+        with self._desk.writing() as (ledger, now):
+            accepted = ledger.fail(ticket, clean(reason), now, self._desk.find_answer)
+            return ANSWERS[accepted, ledger.done]
+
+    def give_back(self, pull: Pull | str) -> Answer:
+        """A pull will not be made: it is available to others at once, and that is no failure."""
+        ticket = self._ticket(pull)
+        with self._desk.writing() as (ledger, _):
+            return ANSWERS[ledger.give_back(ticket, self._desk.find_answer), ledger.done]
+
+    def leave(self, worker: str) -> int:
+        """A worker goes: what it has open is available to others at once. Returns how many pulls that were."""
+        check_text(worker, "worker")
+        with self._desk.writing() as (ledger, _):
+            return ledger.leave(worker)
+
+    def renew(self, pulls: Iterable[Pull | str], lease: float | None = DEFAULT_LEASE) -> list[bool]:
+        """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's."""
+        tickets, seconds = [self._ticket(pull) for pull in pulls], check_lease(lease)
+        with self._desk.writing() as (ledger, now):
+            return ledger.renew(tickets, seconds, now)
+
+    def retry(self) -> int:
+        """Try again what was given up after too many failures; returns how many pulls that are."""
+        with self._desk.writing() as (ledger, _):
+            return ledger.retry()
+
+    def observe(self, arm: str, reward: float) -> Answer:
+        """The reward of a trial that was made without asking."""
+        return self._observe([Trial(self._place(arm), self.check_reward(reward))])
+
+    # --- in and out ------------------------------------------------------------------------------------------------
+
+    def import_csv(
+        self, path: str | os.PathLike[str] | IO[str], *, arm_column: str = "arm", reward_column: str = "reward"
+    ) -> int:
+        """Take in trials from a CSV file with a header, or such a stream, all or none; returns how many.
+
+        Files that `export_csv` wrote come back without loss.
+        """
+        return self._import(path, "csv", arm_column, reward_column)
+
+    def import_jsonl(
+        self, path: str | os.PathLike[str] | IO[str], *, arm_column: str = "arm", reward_column: str = "reward"
+    ) -> int:
+        """Take in trials from a file with one JSON object a line, all or none; returns how many."""
+        return self._import(path, "jsonl", arm_column, reward_column)
+
+    def export_csv(self, path: str | os.PathLike[str] | IO[str]) -> int:
+        """Write all observations, in their order, into a CSV file; returns how many."""
+        return self._export(path, "csv")
+
+    def export_jsonl(self, path: str | os.PathLike[str] | IO[str]) -> int:
+        """Write all observations, in their order, one JSON object a line; returns how many."""
+        return self._export(path, "jsonl")
+
+    def _observations(self) -> Iterator[Row]:
+        """All observations, in their order; one transaction lasts until the end."""
+        with self._desk.reading():
+            for row in self._desk.store.iterate_observations(self._desk.row.id):
+                pull = None
+                if row.number is not None:
+                    pull = write_ticket(self._key, row.number, row.attempt)
+                yield Row(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull or row.origin)
+
+    def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
+        total = 0
+        with self._desk.writing() as (ledger, now):
+            rows = read_rows(path, form, arm_column, reward_column)
+            while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
+                trials = []
+                for place, row in chunk:
+                    with located(place):
+                        arm, reward = self._place(row.arm), self.check_reward(row.reward)
+                    trials.append(Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull))
+                ledger.observe(trials, now)
+                total += len(trials)
+        return total
+
+    def _export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
+        return write_rows(path, form, self._observations())
+
+    # --- what it has found -------------------------------------------------------------------------------------------
+
+    def result(self, ended: Stopped = "open") -> Result:
+        """What is known by now: the returned set, its certificate, each arm's estimates, and the pulls still expected.
+
+        It is final once the study is done. Observations that came later are recorded, but no part of it. `ended` is
+        what to give as the reason for a study that is not done.
+        """
+        with self._desk.reading() as (ledger, _):
+            return self._conclude(ledger, ended)
+
+    def report(self) -> Report:
+        """The result, and how the study is going: pulls under way, failures, and what they were."""
+        with self._desk.reading() as (ledger, _):
+            failures = self._desk.store.read_failures(self._desk.row.id)
+            return make_report(self._desk.row, ledger, self._conclude(ledger), failures)
+
+    def _conclude(self, ledger: Ledger, ended: Stopped = "open") -> Result:
+        result = conclude(ledger.engine, None if ledger.done else ended)
+        return replace(result, expected=expect_pulls(ledger.engine))
+
+    def known_progress(self) -> Progress:
+        """How far it is, as far as this process knows: pulls made, the limit on them, the doubt that is left."""
+        ledger = self._desk.known
+        if ledger is None:
+            with self._desk.reading() as (ledger, _):
+                return progress_of(ledger.engine)
+        return progress_of(ledger.engine)
+
+    def run(
+        self,
+        pull: Callable[..., float],
+        *,
+        workers: int | Executor = 1,
+        slots: int | None = None,
+        worker: str | None = None,
+        lease: float = RUN_LEASE,
+        in_order: bool = False,
+        progress: bool = True,
+        callback: Callable[[Progress], object] | None = None,
+    ) -> Result:
+        """Make all pulls that the goal takes, and return the result. A study that was interrupted goes on.
+
+        pull        makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed
+        workers     how many trials at once, in threads; or an executor: a process pool, a cluster
+        slots       with an executor: how many trials at once
+        worker      a name for this process, to get its open pulls back after a restart; unless given, a new one
+        lease       seconds after which others take over if this process dies; renewed while it lives
+        in_order    tell an arm's rewards in the order in which they were asked for. With several trials at once the
+                    guarantee needs that where a trial's reward has to do with how long it takes: otherwise the
+                    quick ones count first
+        progress    show a line on stderr, if that is a terminal
+        callback    called after every answer with a `Progress`; a true return value ends the run
+
+        An exception in `pull`, or a reward that is none, is a failed trial: see `fail`. When an arm has failed too
+        often, the error says why. Ctrl-C returns the result so far.
+        """
+        from ramgape.studies.running import run_study
+
+        return run_study(self, pull, workers, slots, worker, lease, in_order, progress, callback)
+
+    # --- helpers ---------------------------------------------------------------------------------------------------
+
+    def _pull(self, row: PullRow) -> Pull:
+        number, attempt = row.number, row.attempt
+        return Pull(
+            write_ticket(self._key, number, attempt), self._names[row.arm], seed_of(self._seed, number, attempt)
+        )
+
+    def _ticket(self, pull: Pull | str) -> Ticket:
+        return read_ticket(self._key, pull.id if isinstance(pull, Pull) else pull)
+
+    def _place(self, arm: object) -> int:
+        place = self._places.get(arm) if isinstance(arm, str) else None
+        if place is None:
+            known_name(arm, self.arms, "arm")
+            raise AssertionError(arm)
+        return place
+
+    def _observe(self, trials: Sequence[Trial]) -> Answer:
+        with self._desk.writing() as (ledger, now):
+            ledger.observe(trials, now)
+            return ANSWERS[True, ledger.done]
+
+    def _explained(self, ledger: Ledger, arm: str) -> FailingArm:
+        """Why nothing more is asked of an arm."""
+        place = self._places[arm]
+        failures = [each for each in self._desk.store.read_failures(self._desk.row.id) if each.arm == place]
+        said = " ".join(failures[-1].reason.split()) if failures else ""  # of many lines, perhaps
+        reason = f"; the last time: {said}" if said else ""
+        return FailingArm(
+            f"arm {shorten(arm)} has failed {self.spec.retries + 1} times in a row at the same pull, the limit "
+            f"(retries={self.spec.retries}); mend it and `retry`, or let failures count as the worst reward{reason}"
+        )
+
+
+ANSWERS = {(accepted, done): Answer(accepted, done) for accepted in (False, True) for done in (False, True)}
+
+
+def list_studies(storage: str) -> list[StudySummary]:
+    """The studies in a store, by name."""
+    from ramgape.storage import open_store
+
+    store = open_store(storage, create=False)
+    try:
+        return [summarize(row, pending) for row, pending in store.list_studies()]
+    finally:
+        store.close()
+
+
+def delete_study(name: str, storage: str) -> None:
+    """Delete a study with all its observations, for good."""
+    from ramgape.storage import open_store
+
+    check_text(name, "name")
+    store = open_store(storage, create=False)
+    try:
+        if not store.delete_study(name):
+            raise UnknownStudy(unknown_study(store, name))
+    finally:
+        store.close()
+
+
+def unknown_study(store: SqlStore, name: str) -> str:
+    """What to say of a name that is not there."""
+    names = [row.name for row, _ in store.list_studies()]
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
+    return f"study must be one of those in {store.url} ({there}), got {shorten(name)}{hint}"
+
+
+def check_text(value: object, what: str) -> None:
+    """A name of a study or of a worker."""
+    allowed = f"text of 1 to {LONGEST_NAME} characters without control characters"
+    usable = isinstance(value, str) and bool(value.strip()) and len(value) <= LONGEST_NAME and is_text(value)
+    require(usable and not any(unicodedata.category(each) == "Cc" for each in str(value)), what, allowed, value)
+
+
+def is_text(value: str) -> bool:
+    """Whether a text can be written into a file: it has no halves of characters."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def clean(reason: str) -> str:
+    """A reason as it can be stored: no null characters, no halves of characters, and no book."""
+    text = reason.encode(errors="backslashreplace").decode().replace("\0", "\\0").strip()
+    return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."
+
+
+def check_lease(lease: object) -> float:
+    """Seconds; None stands for ever."""
+    if type(lease) is float and 0.0 < lease < math.inf:
+        return lease
+    if lease is None:
+        return math.inf
+    seconds = as_float(lease)
+    require(0.0 < seconds < math.inf, "lease", "a number of seconds above 0, or None for no end", lease)
+    return seconds
+
+
+def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
+    """Trials made already, from pairs or mappings."""
+    places = {name: place for place, name in enumerate(spec.search.names)}
+    for number, each in enumerate(data):
+        with located(f"data[{number}]"):
+            try:
+                pair: Any = (each["arm"], each["reward"]) if isinstance(each, Mapping) else each
+                arm, reward = pair
+            except (TypeError, ValueError, KeyError):
+                raise InvalidSpec(
+                    f"a row of data must be a pair (arm, reward) or a mapping with these keys, got {shorten(each)}"
+                ) from None
+            known_name(str(arm), places, "arm")
+            yield Trial(places[str(arm)], check_reward(spec.search, reward))
+
+
+@contextmanager
+def located(place: str) -> Iterator[None]:
+    """Say where in the data an error is."""
+    try:
+        yield
+    except (InvalidReward, UnknownName, InvalidSpec) as error:
+        raise type(error)(f"{place}: {error}") from None

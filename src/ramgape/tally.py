@@ -1,0 +1,140 @@
+"""What logged rewards add up to, arm by arm, while nobody knows yet how many arms there are.
+
+An arm's statistics are a function of its own rewards alone. Only boxes depend on the number of arms, which share delta
+among them: they wait until the last row has been read, and a table that grows with the arms is all there is to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.checks import LARGEST
+from ramgape.core import rule as rules
+from ramgape.core.loop import replay
+from ramgape.core.statistics import FEWEST_PULLS
+from ramgape.core.table import STATISTICS, empty_search, empty_table
+from ramgape.engine import Engine, kernels_of, make_problem, make_rule
+from ramgape.errors import InvalidData, InvalidReward, known_name, require, shorten
+from ramgape.interrupts import interrupts_deferred
+from ramgape.spec import Spec, check_names
+
+MOST_ARMS = 5_000  # results compare all pairs; and whoever has more arms has probably named the wrong column
+BLOCK = 65_536  # rows that are learnt at once: handing over compiled functions takes as long as some thousand rows
+NEVER = 2**62  # nothing is compared before every arm has so many pulls
+
+Place = Callable[[int], str]  # where a row stands, by its place among those handed over
+Words = tuple[str, str]
+USUAL_WORDS = "the arm", "the reward"
+
+
+class Numbering(dict[str, int]):
+    """The arms' numbers, in the order in which they turn up."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = number = len(self)
+        return number
+
+
+class Tally:
+    """The statistics of arms that turn up row by row; of `spec` everything counts but the names.
+
+    `words` are what errors call an arm and a reward.
+    """
+
+    def __init__(self, spec: Spec, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS) -> None:
+        self.spec = spec
+        self._arm_words, self._reward_words = words
+        self.low, self.high = spec.reward_range or (-LARGEST, LARGEST)
+        self._given = None if arms is None else check_names(arms)
+        self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
+        # No boxes are made meanwhile. One bound keeps sums of its own beside those that all have in common.
+        learner = spec.bound if spec.bound == "empirical-bernstein-stitched" else "none"
+        self._rule = make_rule(spec)._replace(learn=kernels_of(spec, learner).learn).compiled()
+        self._problem = make_problem(spec, "none", None)
+        self._problem["initial_pulls"] = NEVER
+        self._search = empty_search()
+        self._arms = empty_table(max(16, len(self._numbers)))
+        self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        self._rows_waiting = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The arms so far."""
+        return tuple(self._numbers)
+
+    def add(self, names: Sequence[str], rewards: NDArray[np.float64], place: Place) -> None:
+        """Count one reward for each name, in this order, if all of them can be."""
+        usable = (rewards >= self.low) & (rewards <= self.high)  # false for NaN
+        if not usable.all():
+            self.refuse_reward(float(rewards[usable.argmin()]), place(int(usable.argmin())))
+        if names:
+            self._waiting.append((self.mention(names, place), rewards))
+            self._rows_waiting += len(names)
+        if self._rows_waiting >= BLOCK:
+            self._learn()
+
+    def mention(self, names: Sequence[str], place: Place) -> NDArray[np.int64]:
+        """The arms' numbers; an arm that is mentioned exists, whether or not it has a reward."""
+        known = len(self._numbers)
+        chosen = np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))
+        if len(self._numbers) > known:
+            self._welcome(self.names[known:], names, place)
+        return chosen
+
+    def refuse_reward(self, reward: object, place: str, hint: str = "") -> NoReturn:
+        """Complain about a reward, with its place."""
+        size = "a finite number" if self.spec.reward_range is None else "a number"
+        allowed = f"{size} from {self.low:g} to {self.high:g}"
+        raise InvalidReward(f"{place}: {self._reward_words} must be {allowed}{hint}, got {shorten(reward)}")
+
+    def _welcome(self, newcomers: Sequence[str], names: Sequence[str], place: Place) -> None:
+        """Arms that have turned up; complain about those that cannot be meant."""
+        for number, name in enumerate(newcomers, start=len(self._numbers) - len(newcomers) + 1):
+            if name and number <= MOST_ARMS and self._given is None:
+                continue
+            what = f"{place(names.index(name))}: {self._arm_words}"
+            if self._given is not None:
+                known_name(name, self._given, what)
+            require(bool(name), what, "a name that is not empty", name, InvalidData)
+            most = f"one of at most {MOST_ARMS:,} different arms (do these names mean arms?)"
+            require(False, what, most, name, InvalidData)
+
+    def _learn(self) -> None:
+        """Learn what is waiting; the table grows first if it must."""
+        if len(self._numbers) > len(self._arms):
+            grown = empty_table(2 * len(self._numbers))
+            grown[: len(self._arms)] = self._arms
+            self._arms = grown
+        if not self._waiting:
+            return
+        chosen = np.concatenate([numbers for numbers, _ in self._waiting])
+        rewards = np.concatenate([values for _, values in self._waiting])
+        self._waiting, self._rows_waiting = [], 0
+        rules.compile_for(replay, rules.REPLAY)
+        functions = (self._rule.learn, self._rule.compare, self._rule.stop)
+        tables = (self._arms, self._search, self._problem)
+        with interrupts_deferred():
+            replay(*functions, *tables, chosen, rewards, False)
+
+    def hand_over(self, engine: Engine) -> None:
+        """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself.
+
+        Its boxes are those of this moment. A bound that narrows its boxes would in the course of a search have kept the
+        best of every moment: that is as valid, and perhaps a little narrower.
+        """
+        self._learn()
+        arms, search, problem = engine.arms, engine.search, engine.problem
+        for column in STATISTICS:
+            arms[column] = self._arms[column][: len(arms)]
+        search["samples"] = self._search["samples"]
+        estimate = kernels_of(engine.spec, engine.spec.bound).estimate
+        for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
+            estimate(arms[arm], search[0], problem[0])
+        # The first comparison, whichever arm is said to have changed, is one of all arms.
+        engine.rule.compare(arms, search[0], problem[0], 0)
+        if search["ready"][0] and engine.rule.stop(arms, search[0], problem[0]):
+            search["stopped"] = 1

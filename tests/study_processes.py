@@ -1,0 +1,367 @@
+"""What several processes do to one study; run by tests/test_kills.py as `python -m tests.study_processes`.
+
+A program of its own that forks: see storage_processes.py. It reads scenes from its standard input, name and arguments
+as a JSON list a line, and plays each in a child. All is imported and compiled before, so that a worker is at work
+a few milliseconds after it was started.
+
+What is told and was acknowledged goes into a log, one for each worker, after the call has returned: so whatever stands
+in a log must stand in the store.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ramgape
+from ramgape import Pull, Study
+from ramgape.storage import open_store
+from ramgape.studies import desk
+from tests.storage_processes import in_child, say, wait_for
+
+ARMS = ["steady", "wild", "poor"]
+SHAPES = {"steady": (40.0, 40.0), "wild": (0.4, 0.2), "poor": (1.0, 3.0)}
+OPTIONS: dict[str, dict[str, Any]] = {
+    # As many retries as it takes: how an arm is given up is no matter of processes.
+    "confidence": {"reward_range": (0, 1), "epsilon": 0.08, "retries": 10**6},
+    "budget": {"reward_range": (0, 1), "budget": 80, "failure": "worst"},
+}
+END = "the end:"  # of a scene; its status follows
+WORKERS = 4
+LEASE = 0.05  # seconds: what a killed worker had comes back while the others are still at work
+LONGEST_LIFE = 0.2  # seconds between two kills
+
+
+def reward_of(pull: Pull) -> float:
+    """An attempt at a pull gives the same whoever makes it."""
+    return random.Random(pull.seed).betavariate(*SHAPES[pull.arm])
+
+
+def fails(pull: Pull) -> bool:
+    """Whether an attempt fails, whoever makes it: two workers of one name must not contradict each other."""
+    return pull.seed % 10 == 0
+
+
+def warm_up() -> None:
+    """Import and compile all that the scenes take."""
+    import ramgape.storage.postgres  # noqa: F401
+
+    for options in OPTIONS.values():
+        with tempfile.TemporaryDirectory() as folder:
+            study = Study.create("warm", ARMS, storage=f"sqlite:///{folder}/warm.db", **options)
+            while not study.done:
+                study.tell_many([(pull, reward_of(pull)) for pull in study.ask(3)])
+            study.report()
+            study.close()
+
+
+def serve() -> None:
+    """Play scenes until there are no more."""
+    warm_up()
+    for line in sys.stdin:
+        scene, *arguments = json.loads(line)
+        child = in_child(lambda scene=scene, arguments=arguments: globals()[scene](*arguments))
+        say(f"{END} {os.waitpid(child, 0)[1]}")
+
+
+# --- workers that are killed -------------------------------------------------------------------------------------
+
+
+class Worker:
+    """Asks and tells until it is killed, on one study after the other; they are created on the way."""
+
+    def __init__(self, url: str, goal: str, folder: Path, name: str | None) -> None:
+        self.url, self.goal, self.name = url, goal, name
+        self.dice = random.Random()
+        self.log = os.open(folder / f"{os.getpid()}-{time.monotonic_ns()}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def work(self) -> None:
+        for number in itertools.count():
+            study = Study.create(f"study {number}", ARMS, storage=self.url, exist_ok=True, **OPTIONS[self.goal])
+            while not study.done:
+                self.one_round(study)
+
+    def one_round(self, study: Study) -> None:
+        pulls = study.ask(self.dice.randint(1, 3), self.name, LEASE)
+        time.sleep(self.dice.uniform(0.0, 0.004))
+        self.dice.shuffle(pulls)
+        for pull in filter(fails, pulls):
+            self.acknowledged(study, "failed", [(pull, 0.0, study.fail(pull, "bad luck").accepted)])
+        pulls = [pull for pull in pulls if not fails(pull)]
+        if len(pulls) > 1 and self.dice.random() < 0.5:
+            answers = study.tell_many([(pull, reward_of(pull)) for pull in pulls])
+            told = zip(pulls, answers, strict=True)
+            self.acknowledged(study, "told", [(pull, reward_of(pull), bool(answer)) for pull, answer in told])
+        else:
+            for pull in pulls:
+                self.acknowledged(study, "told", [(pull, reward_of(pull), bool(study.tell(pull, reward_of(pull))))])
+        if self.dice.random() < 0.1:
+            report = study.report()
+            assert report.told + report.pending <= study.spec.search.limit, report
+
+    def acknowledged(self, study: Study, what: str, answers: list[tuple[Pull, float, bool]]) -> None:
+        lines = [json.dumps([study.name, what, pull.id, reward, accepted]) for pull, reward, accepted in answers]
+        os.write(self.log, "".join(f"{line}\n" for line in lines).encode())
+
+
+def kills(url: str, goal: str, folder: str, count: int, seed: int) -> None:
+    """Start workers, and kill a random one at a random moment, so many times; in the end, all."""
+    open_store(url, create=True).close()  # a store that is being created is another scene
+    dice = random.Random(seed)
+    # Two workers have one name, two have none, and a name lives on after whoever had it.
+    names = ["shared", "shared", None, None]
+
+    def start(place: int) -> int:
+        return in_child(lambda: Worker(url, goal, Path(folder), names[place]).work())
+
+    workers = [start(place) for place in range(WORKERS)]
+    for _ in range(count):
+        time.sleep(dice.uniform(0.0, LONGEST_LIFE))
+        place = dice.randrange(WORKERS)
+        kill(workers[place])
+        workers[place] = start(place)
+    for worker in workers:
+        kill(worker)
+
+
+def kill(worker: int) -> None:
+    """A worker that has ended by itself has met an error, and has said which."""
+    os.kill(worker, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    assert status == -signal.SIGKILL, f"a worker has ended with {status}"
+
+
+def creation(url: str, count: int, seed: int) -> None:
+    """Kill whoever is creating a store, at a random moment; whoever comes then must be able to. So many times."""
+    dice = random.Random(seed)
+    began = time.monotonic()
+    create(url).close()
+    usual = time.monotonic() - began
+    for _ in range(count):
+        remove_store(url)
+        child = in_child(lambda: create(url).close())
+        time.sleep(dice.uniform(0.0, usual))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        say(how_far(url))
+        create_and_use(url)
+
+
+def creation_by_statements(url: str) -> None:
+    """The same before each statement that creating takes, until there are no more."""
+    for number in itertools.count(1):
+        remove_store(url)
+        if not dies(lambda: create(url).close(), number):
+            return
+        say(how_far(url))
+        create_and_use(url)
+
+
+def create(url: str) -> Study:
+    return Study.create("first", ARMS, storage=url, exist_ok=True, **OPTIONS["budget"])
+
+
+def create_and_use(url: str) -> None:
+    with create(url) as study:
+        before = study.report().told
+        assert study.tell(study.ask()[0], 0.5)
+        assert study.report().told == before + 1
+
+
+def operations_by_statements(url: str) -> None:
+    """Somebody dies before each statement of each operation; say what is there before and afterwards."""
+    desk.PACE = 0.0  # an operation here is that one alone
+    with Study.create("first", ARMS, storage=url, **OPTIONS["confidence"]) as study:
+        for name in ("ask", "tell", "fail", "observe"):
+            alive = False
+            for number in itertools.count(1):
+                if alive:
+                    break
+                (pull,) = study.ask(lease=None)
+                operation: Callable[[], object] = {
+                    "ask": lambda: study.ask(2, lease=None),
+                    "tell": lambda pull=pull: study.tell(pull, 0.5),
+                    "fail": lambda pull=pull: study.fail(pull, "bad luck"),
+                    "observe": lambda: study.observe("poor", 0.5),
+                }[name]
+                before = counters(study)
+                alive = not dies(operation, number)
+                say(json.dumps([name, alive, before, counters(study)]))
+                with Study.load("first", url) as again:
+                    assert counters(again) == counters(study)
+
+
+def counters(study: Study) -> list[int]:
+    report = study.report()
+    return [report.told, report.pending, report.failed]
+
+
+def dies(work: Callable[[], object], number: int) -> bool:
+    """Have a child work that dies before its so many-th statement; whether it came that far."""
+
+    def work_until_then() -> None:
+        from sqlalchemy import Engine, event
+
+        from ramgape.storage.postgres import PostgresDatabase
+        from ramgape.storage.sqlite import SqliteDatabase
+
+        statements = itertools.count(1)
+
+        def die(*_: object) -> None:
+            if next(statements) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        def dying(run: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *arguments: (die(), run(*arguments))[1]
+
+        for kind in (SqliteDatabase, PostgresDatabase):
+            kind.run = dying(kind.run)  # type: ignore[method-assign]
+        event.listen(Engine, "before_cursor_execute", die)  # those of the migrations
+        work()
+
+    status = os.waitstatus_to_exitcode(os.waitpid(in_child(work_until_then), 0)[1])
+    assert status in (0, -signal.SIGKILL), status
+    return status != 0
+
+
+def remove_store(url: str) -> None:
+    if url.startswith("sqlite"):
+        path = Path(url.removeprefix("sqlite:///"))
+        for file in path.parent.glob(f"{path.name}*"):
+            file.unlink()
+        return
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        (schema,) = connection.execute("SELECT current_schema()").fetchone() or ("",)
+        connection.execute(f"DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}")
+
+
+def how_far(url: str) -> str:
+    """What somebody finds who only looks."""
+    try:
+        found = ramgape.list_studies(url)
+    except ramgape.StorageError:
+        return "no store"
+    return "a study" if found else "a store"
+
+
+# --- many at once ------------------------------------------------------------------------------------------------
+
+
+def hammer(url: str, processes: int, rounds: int) -> None:
+    """Many processes ask and tell as fast as they can, and say how much; any error ends it."""
+
+    def work() -> None:
+        study = Study.load("hammered", url)
+        told = 0
+        for _ in range(rounds):
+            for pull in study.ask(1):
+                told += study.tell(pull, reward_of(pull)).accepted
+        study.close()
+        say(told)
+
+    wait_for([in_child(work) for _ in range(processes)])
+
+
+def create_at_once(url: str, processes: int) -> None:
+    """Many processes create the same study at once, with the same data."""
+
+    def work() -> None:
+        Study.create("same", ARMS, storage=url, exist_ok=True, data=[("poor", 0.25)] * 5, **OPTIONS["confidence"])
+
+    wait_for([in_child(work) for _ in range(processes)])
+
+
+# --- forks -------------------------------------------------------------------------------------------------------
+
+
+def fork(url: str, rounds: int) -> None:
+    """A study that was opened and used before a fork serves parent and children, at the same time."""
+    study = Study.load("forked", url)
+    (before,) = study.ask()
+
+    def work() -> None:
+        for _ in range(rounds):
+            for pull in study.ask():
+                say(study.tell(pull, reward_of(pull)).accepted)
+        study.close()
+
+    children = [in_child(work), in_child(work)]
+    work()
+    wait_for(children)
+    say(study.tell(before, 0.5).accepted)
+
+
+def fork_beside_threads(url: str, rounds: int) -> None:
+    """Forks while other threads of the parent are in the middle of operations: the children can work all the same."""
+    study = Study.load("forked", url)
+    over = threading.Event()
+
+    def work() -> None:
+        for pull in study.ask():
+            say(study.tell(pull, reward_of(pull)).accepted)
+
+    def work_and_leave() -> None:
+        work()
+        study.close()
+
+    def work_on() -> None:
+        while not over.is_set():
+            work()
+
+    threads = [threading.Thread(target=work_on) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(rounds):
+            wait_for([in_child(work_and_leave)])
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+        study.close()
+
+
+def fork_beside_a_long_operation(url: str) -> None:
+    """A fork that waits in vain for another thread: the child hears an error, and does not hang."""
+    desk.FORK_PATIENCE = 0.1
+    study = Study.load("forked", url)
+    inside, over = threading.Event(), threading.Event()
+
+    def operate() -> None:
+        with study._desk.writing():
+            inside.set()
+            over.wait(60)
+
+    thread = threading.Thread(target=operate)
+    thread.start()
+    assert inside.wait(60)
+
+    def work() -> None:
+        for attempt in (study.ask, study.report):
+            try:
+                attempt()
+            except ramgape.StorageError as error:
+                say(error)
+
+    try:
+        wait_for([in_child(work)])
+    finally:
+        over.set()
+        thread.join()
+    assert study.tell(study.ask()[0], 0.5)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,325 @@
+"""Studies under fire: workers that are killed at any moment, many at once, forks, signals, deletion.
+
+The processes are those of study_processes.py. A power cut is another matter, which no test here can make.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ramgape
+from benchmarks.postgres import new_database
+from ramgape import Study
+from ramgape.studies.tickets import read_ticket, seed_of
+from tests.study_processes import ARMS, END, OPTIONS, reward_of
+
+GOALS = list(OPTIONS)
+LONG = pytest.mark.long
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store could be."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'studies.db'}"
+    return new_database(request.getfixturevalue("postgres_server"))
+
+
+Play = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def play() -> Iterator[Play]:
+    """Plays a scene, and returns what its processes say."""
+    # Python 3.12 and later warn of a fork next to the threads that NumPy starts.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.study_processes"]
+    place = Path(__file__).parents[1]
+    with subprocess.Popen(
+        command, cwd=place, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as stage:
+        assert stage.stdin is not None
+        assert stage.stdout is not None
+        orders, voices = stage.stdin, stage.stdout
+
+        def play(*scene: object) -> list[str]:
+            watchdog = threading.Timer(600, stage.kill)
+            watchdog.start()
+            orders.write(json.dumps(scene) + "\n")
+            orders.flush()
+            said = []
+            for line in voices:
+                said.append(line.rstrip("\n"))
+                if said[-1].startswith(END):
+                    break
+            watchdog.cancel()
+            watchdog.join()
+            assert said, "nobody answers"
+            assert said.pop() == f"{END} 0", "\n".join(said)
+            return said
+
+        yield play
+
+
+# --- kills -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=LONG)])
+def test_workers_are_killed(play: Play, url: str, tmp_path: Path, goal: str, count: int) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    play("kills", url, goal, str(folder), count, 7)
+    log = list(acknowledged(folder))
+    summaries = ramgape.list_studies(url)
+    assert summaries
+    assert sum(each.told for each in summaries) >= count  # it was worth killing them
+    for summary in summaries:
+        with Study.load(summary.name, url) as study:
+            finish(study)
+            rows = stored(study, tmp_path)
+            check_books(study, rows)
+            check_log(study, rows, [entry[1:] for entry in log if entry[0] == study.name])
+            check_answer(study, rows, goal)
+
+
+def acknowledged(folder: Path) -> Iterator[list[Any]]:
+    """Study, what was said, the pull, its reward, whether it was accepted; of all workers."""
+    for file in folder.iterdir():
+        yield from map(json.loads, file.read_text().splitlines())
+
+
+def finish(study: Study) -> None:
+    """All that is left, and what the killed had under way; leases run out in no time."""
+    while not study.done:
+        study.tell_many([(pull, reward_of(pull)) for pull in study.ask(20)])
+
+
+def stored(study: Study, folder: Path) -> list[dict[str, Any]]:
+    path = folder / "stored.jsonl"
+    assert study.export_jsonl(path) == study.report().told
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def check_books(study: Study, rows: list[dict[str, Any]]) -> None:
+    """No pull is answered twice, every reward is that of its attempt, and the counters are those of what is there."""
+    report = study.report()
+    key = study._desk.row.key
+    tickets = [read_ticket(key, row["pull"]) for row in rows]
+    assert len({number for number, _ in tickets}) == len(tickets) == len(rows) == report.told
+    for row, (number, attempt) in zip(rows, tickets, strict=True):
+        pull = ramgape.Pull(row["pull"], row["arm"], seed_of(int(key, 16), number, attempt))
+        assert row["reward"] == (0.0 if row["failed"] else reward_of(pull)), row
+    with study._desk.reading() as (ledger, _):
+        assert not {number for number, _ in tickets} & ledger.open.keys()
+        assert {number for number, _ in tickets} | ledger.open.keys() == set(range(ledger.asked))
+        failures = study._desk.store.read_failures(study._desk.row.id)
+    assert report.failed == len(failures) == sum(report.arms_failed.values())
+    assert report.told + report.pending <= study.spec.search.limit
+
+
+def check_log(study: Study, rows: list[dict[str, Any]], log: list[list[Any]]) -> None:
+    """Whatever was acknowledged is there, with that reward; whatever was refused is not."""
+    found = {row["pull"]: row["reward"] for row in rows}
+    failures = study._desk.store.read_failures(study._desk.row.id)
+    failed = {(failure.number, failure.attempt) for failure in failures}
+    for what, pull, reward, accepted in log:
+        if what == "failed":
+            assert not accepted or read_ticket(study._desk.row.key, pull) in failed, pull
+        elif accepted:
+            assert found.get(pull) == reward, pull
+        else:
+            assert pull not in found, pull
+
+
+def check_answer(study: Study, rows: list[dict[str, Any]], goal: str) -> None:
+    """The stored tells alone, in their order, give the study's answer; so do they to whoever opens it anew."""
+    replayed = Study.create(study.name, ARMS, data=rows, **OPTIONS[goal])
+    assert replayed.done
+    assert study.done
+    assert replayed.result() == study.result()
+    assert replayed.report().late == study.report().late
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=LONG)])
+def test_whoever_creates_a_store_is_killed(play: Play, url: str, count: int) -> None:
+    """Whatever is left, a store can be created there, and works."""
+    assert len(play("creation", url, count, 3)) == count
+
+
+def test_whoever_creates_a_store_dies_at_any_statement(play: Play, url: str) -> None:
+    """There is either no store or all of it, whoever looks; and one can be created."""
+    found = Counter(play("creation_by_statements", url))
+    assert found["no store"] >= 8  # four tables, the version, and what is around
+    assert found["a store"] >= 1
+
+
+def test_whoever_dies_in_an_operation_has_done_all_of_it_or_nothing(play: Play, url: str) -> None:
+    whole = {"ask": [0, 2, 0], "tell": [1, -1, 0], "fail": [0, 0, 1], "observe": [1, 0, 0]}
+    deaths: Counter[str] = Counter()
+    for line in play("operations_by_statements", url):
+        name, alive, before, after = json.loads(line)
+        change = [new - old for new, old in zip(after, before, strict=True)]
+        assert change == whole[name] if alive else change in ([0, 0, 0], whole[name]), line
+        deaths[name] += not alive
+    assert deaths.keys() == whole.keys()
+    assert min(deaths.values()) >= 4  # begin, the study, what it writes, commit
+
+
+# --- many at once ------------------------------------------------------------------------------------------------
+
+
+def test_many_processes_never_hear_that_a_store_is_busy(play: Play, url: str) -> None:
+    processes, rounds = (16 if url.startswith("sqlite") else 8), 15
+    options = OPTIONS["budget"] | {"budget": 10_000}
+    with Study.create("hammered", ARMS, storage=url, **options) as study:
+        told = [int(line) for line in play("hammer", url, processes, rounds)]
+        assert len(told) == processes
+        report = study.report()
+        # While the first answers are still to come, there may be nothing to ask.
+        assert 0 < report.told == sum(told) <= processes * rounds
+        assert (report.pending, report.failed) == (0, 0)
+
+
+def test_many_create_a_study_with_the_same_data(play: Play, url: str) -> None:
+    """Whoever is first brings the data; they count once."""
+    play("create_at_once", url, 8)
+    with Study.load("same", url) as study:
+        assert study.report().told == 5
+
+
+def test_threads_share_a_study(url: str) -> None:
+    with Study.create("shared", ARMS, storage=url, **OPTIONS["budget"]) as study:
+        numbers: list[str] = []
+        errors: list[BaseException] = []
+
+        def work(worker: str | None) -> None:
+            try:
+                while not study.done:
+                    for pull in study.ask(2, worker):
+                        if study.tell(pull, reward_of(pull)):
+                            numbers.append(pull.id)
+                    study.close()  # whoever needs it opens it again
+            except BaseException as error:  # noqa: BLE001 - seen below
+                errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in (None, None, "same", "same")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        assert len(set(numbers)) == study.report().told == study.spec.search.limit
+
+
+def test_deleted_while_others_work(url: str) -> None:
+    """Everyone hears of it, nobody writes to the study that takes its name, and nothing is left of it."""
+    study, other = (Study.create("gone", ARMS, storage=url, exist_ok=True, **OPTIONS["budget"]) for _ in range(2))
+    (pull,) = study.ask()
+    study.observe("poor", 0.5)
+    ramgape.delete_study("gone", url)
+    with Study.create("gone", ARMS, storage=url, **OPTIONS["budget"]) as new:
+        for attempt in (
+            lambda: study.tell(pull, 0.5),
+            lambda: study.fail(pull),
+            lambda: study.observe("poor", 0.5),
+            lambda: study.renew([pull]),
+            study.report,
+            other.ask,
+        ):
+            with pytest.raises(ramgape.UnknownStudy, match="deleted meanwhile"):
+                attempt()
+        with pytest.raises(ramgape.UnknownPull):
+            new.tell(pull, 0.5)
+        report = new.report()
+        assert (report.told, report.pending) == (0, 0)
+    study.close()
+    other.close()
+
+
+# --- forks and signals -------------------------------------------------------------------------------------------
+
+
+def test_a_study_serves_both_sides_of_a_fork(play: Play, url: str) -> None:
+    rounds = 10
+    with Study.create("forked", ARMS, storage=url, **OPTIONS["budget"]) as study:
+        said = play("fork", url, rounds)
+        assert said == ["True"] * (3 * rounds + 1)
+        report = study.report()
+        assert (report.told, report.pending) == (3 * rounds + 1, 0)
+
+
+def test_a_fork_beside_threads_at_work(play: Play, url: str) -> None:
+    """The child gets neither a lock that nobody will release nor half of a transaction."""
+    options = OPTIONS["budget"] | {"budget": 10_000}
+    with Study.create("forked", ARMS, storage=url, **options) as study:
+        said = play("fork_beside_threads", url, 20)
+        assert set(said) == {"True"}
+        report = study.report()
+        assert (report.told, report.pending) == (len(said), 0)
+
+
+def test_a_fork_beside_a_long_operation(play: Play, url: str) -> None:
+    with Study.create("forked", ARMS, storage=url, **OPTIONS["budget"]) as study:
+        said = play("fork_beside_a_long_operation", url)
+        assert len(said) == 2
+        assert all("forked in the middle of a transaction" in line for line in said)
+        assert study.report().told == 1
+
+
+@pytest.mark.parametrize("what", ["use", "close"])
+def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may not begin another one; the one under way is carried out, whole."""
+    with Study.create("interrupted", ARMS, storage=url, **OPTIONS["budget"]) as study:
+        (pull,) = study.ask()
+        heard: list[str] = []
+
+        def handle(number: int, frame: object) -> None:
+            if what == "close":
+                study.close()
+                return
+            with pytest.raises(ramgape.StorageError, match="signal handler") as caught:
+                study.give_back(pull)
+            heard.append(str(caught.value))
+
+        write = study._desk.store.write
+
+        def interrupted(*arguments: Any) -> None:
+            signal.raise_signal(signal.SIGUSR1)
+            write(*arguments)
+
+        usual = signal.signal(signal.SIGUSR1, handle)
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(study._desk.store, "write", interrupted)
+                assert study.tell(pull, 0.5).accepted
+        finally:
+            signal.signal(signal.SIGUSR1, usual)
+        assert len(heard) == (what == "use")
+        assert study.report().told == 1
+        with Study.load("interrupted", url) as again:
+            assert again.report().told == 1
+
+
+def test_an_import_that_fails_late_leaves_nothing(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it has taken in a part already."""
+    monkeypatch.setattr("ramgape.studies.study.IMPORTED_AT_ONCE", 2)
+    path = tmp_path / "data.csv"
+    path.write_text("arm,reward\n" + "poor,0.5\n" * 5 + "poor,7\n")
+    for storage in (url, None):
+        with Study.create("imported", ARMS, storage=storage, **OPTIONS["budget"]) as study:
+            with pytest.raises(ramgape.InvalidReward, match="line 7"):
+                study.import_csv(path)
+            assert study.report().told == 0
+            study.observe("wild", 0.25)
+            assert study.report().told == 1
+            assert [arm.pulls for arm in study.result().arms] == [0, 1, 0]

@@ -1,0 +1,702 @@
+"""Stores: the same promises on SQLite and on a real PostgreSQL, and what can go wrong with either."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.postgres import new_database
+from ramgape.errors import MissingExtra, StorageError, UnknownStudy
+from ramgape.storage import open_store, upgrade
+from ramgape.storage import sqlite as sqlite_module
+from ramgape.storage import store as store_module
+from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
+from ramgape.storage.store import SqlStore
+from ramgape.storage.urls import PATIENCE, has_password, normalised, parse_url, shown
+from ramgape.storage.versions import MIGRATIONS, newest_version
+
+psycopg = pytest.importorskip("psycopg")
+
+FLOATS = (5e-324, -5e-324, 1.7976931348623157e308, -0.0, 0.0, 0.1, 1 / 3, -1e-17, 1.0, 2.0**53)
+NAMES = ("it's", 'a "quoted" name', "🎲 würfel", "a/b\\c", "%s ?1 :x --;", "x" * 200, "Ω" * 200, " ", "line\nbreak")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store could be, on either database; nothing is there yet."""
+    return f"sqlite:///{tmp_path}/store.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    return new_database(postgres_server)
+
+
+@pytest.fixture
+def opening() -> Iterator[Callable[..., SqlStore]]:
+    """Opens stores, and closes them in the end."""
+    opened = []
+
+    def opening(url: str, create: bool = True) -> SqlStore:
+        opened.append(open_store(url, create=create))
+        return opened[-1]
+
+    yield opening
+    for each in opened:
+        each.rollback()
+        each.close()
+
+
+@pytest.fixture
+def store(url: str, opening: Callable[..., SqlStore]) -> SqlStore:
+    return opening(url)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+def new_study(store: SqlStore, name: str = "a study") -> StudyRow:
+    row = store.create_study(name, "key", '{"arms": 3}', 1234.5)
+    assert row is not None
+    return row
+
+
+def observe(store: SqlStore, study: int, *rewards: float) -> None:
+    row, now = store.begin(study, write=True)
+    seen = [ObservationRow(row.told + at, 1, at % 3, reward, False, None, now) for at, reward in enumerate(rewards)]
+    store.write(
+        row._replace(revision=row.revision + 1, told=row.told + len(seen)), Changes(observations=seen), row.told
+    )
+    store.commit()
+
+
+def rewards_in(store: SqlStore, study: int, *places: int) -> list[float]:
+    return store.read_observations(study, *(places or (0,)))[1].tolist()
+
+
+def play(scene: str, url: str, *arguments: int) -> list[str]:
+    """What the processes of a scene say."""
+    program = Path(__file__).with_name("storage_processes.py")
+    # Python 3.12 and later warn of a fork next to the threads that NumPy starts.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", str(program), scene, url, *map(str, arguments)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (finished.returncode, finished.stderr) == (0, ""), finished.stderr
+    return finished.stdout.splitlines()
+
+
+# Where a store is
+
+
+def test_urls_taken_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert parse_url("sqlite:///here.db").path == tmp_path / "here.db"
+    assert parse_url("sqlite:////far/away.db").path == Path("/far/away.db")
+    assert parse_url("sqlite:///here.db").patience == PATIENCE
+    assert parse_url("sqlite:///here.db?timeout=2.5").patience == 2.5
+    assert parse_url("postgres://me@host/base?timeout=3&sslmode=require").address == (
+        "postgresql://me@host/base?sslmode=require"
+    )
+    for scheme in ("postgres", "postgresql", "postgresql+psycopg"):
+        assert normalised(f"{scheme}://me@host/base") == "postgresql+psycopg://me@host/base"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite://file.db",
+        "sqlite:///file.db?mode=memory",
+        "sqlite:///file.db?timeout=soon",
+        "sqlite:///file.db?timeout=-1",
+        "sqlite:///file.db?timeout=nan",
+        "file.db",
+        "",
+        "mysql://me:secret@host/base",
+        "postgresql+psycopg2://me:secret@host/base",
+        "postgresql://me:sec%ret@host/base",
+    ],
+)
+def test_wrong_urls_are_refused(wrong: str) -> None:
+    with pytest.raises(StorageError) as caught:
+        open_store(wrong, create=True)
+    assert "secret" not in str(caught.value)
+    assert "sec%ret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "visible"),
+    [
+        ("postgresql://me:secret@host:5432/base", "postgresql://me:***@host:5432/base"),
+        ("postgresql://me:s@cr:t@host/base", "postgresql://me:***@host/base"),
+        ("postgresql://me:s/cr?t@host/base", "postgresql://me:***@host/base"),
+        ("postgresql://host/base?user=me&password=secret", "postgresql://host/base?user=me&password=***"),
+        ("postgresql://host/base?PassWord=secret&x=1", "postgresql://host/base?PassWord=***&x=1"),
+    ],
+)
+def test_passwords_are_hidden(given: str, visible: str) -> None:
+    assert shown(given) == visible
+    assert has_password(given)
+
+
+@pytest.mark.parametrize(
+    "given", ["sqlite:///a.db", "postgresql://me@host:5432/base", "postgresql://host:1/b?user=a@b"]
+)
+def test_what_has_no_password_is_shown_whole(given: str) -> None:
+    assert shown(given) == given
+    assert not has_password(given)
+
+
+def test_no_error_tells_a_password() -> None:
+    for address in ("me:geheim@127.0.0.1:1/base", "127.0.0.1:1/base?password=geheim", "me:geheim@127.0.0.1:x/base"):
+        with pytest.raises(StorageError) as caught:
+            open_store(f"postgresql://{address}", create=True)
+        assert "geheim" not in str(caught.value)
+        assert "***" in str(caught.value)
+        assert caught.value.__suppress_context__
+
+
+def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "ramgape.storage.postgres", raising=False)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r'pip install "ramgape\[postgres\]"'):
+        open_store("postgresql://host/base", create=True)
+
+
+def test_imports_are_late(file: Path) -> None:
+    open_store(f"sqlite:///{file}", create=True).close()
+    script = f"""
+import sys, ramgape.storage
+assert not {{"sqlalchemy", "alembic", "psycopg", "numpy"}} & set(sys.modules)
+ramgape.storage.open_store("sqlite:///{file}", create=False)
+assert "sqlalchemy" in sys.modules and not {{"alembic", "psycopg"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+# Studies
+
+
+def test_studies_come_and_go(store: SqlStore) -> None:
+    assert store.list_studies() == []
+    row = new_study(store)
+    assert row == StudyRow(row.id, "a study", "key", '{"arms": 3}', 1234.5)
+    assert store.create_study("a study", "another key", "", 0.0) is None
+    assert store.find_study("a study") == row
+    assert store.find_study("A study") is None
+    assert store.delete_study("a study")
+    assert not store.delete_study("a study")
+    assert store.find_study("a study") is None
+
+
+def test_any_name_will_do(store: SqlStore) -> None:
+    for name in NAMES:
+        new_study(store, name)
+        found = store.find_study(name)
+        assert found is not None
+        assert found.name == name
+    assert [row.name for row, _ in store.list_studies()] == sorted(NAMES)
+    assert all(store.delete_study(name) for name in NAMES)
+
+
+def test_studies_are_listed_by_name_with_their_open_pulls(store: SqlStore) -> None:
+    rows = {name: new_study(store, name) for name in ("b", "a", "B", "ä", "_")}
+    row, _ = store.begin(rows["b"].id, write=True)
+    pulls = [PullRow(number, 0, 1, None, math.inf, 0, 0, number == 1) for number in range(4)]
+    store.write(row._replace(asked=4), Changes(new_pulls=pulls), 0)
+    store.commit()
+    assert [(row.name, count) for row, count in store.list_studies()] == [
+        ("B", 0), ("_", 0), ("a", 0), ("b", 3), ("ä", 0)
+    ]  # fmt: skip
+
+
+def test_a_deleted_study_takes_everything_with_it_and_never_comes_back(
+    url: str, opening: Callable[..., SqlStore]
+) -> None:
+    store, other = opening(url), opening(url)
+    row = new_study(store)
+    store.begin(row.id, write=True)
+    changes = Changes(
+        new_pulls=[PullRow(0, 0, 1, None, 1.0, 0, 0, False)],
+        observations=[ObservationRow(1, 1, 0, 0.5, False, None, 1.0)],
+        failures=[FailureRow(0, 1, 0, None, "", 1.0)],
+    )
+    store.write(row, changes, 0)
+    store.commit()
+    assert other.delete_study(row.name)
+    for write in (False, True):
+        with pytest.raises(UnknownStudy, match="deleted meanwhile"):
+            store.begin(row.id, write=write)
+    again = new_study(store)
+    assert again.id != row.id
+    assert not store.read_pulls(row.id)
+    assert not store.read_failures(row.id)
+    assert rewards_in(store, row.id) == []
+
+
+# Rows
+
+
+def test_everything_written_is_read_again(store: SqlStore) -> None:
+    row = new_study(store)
+    new_study(store, "a neighbour")
+    first = [PullRow(number, number % 3, 1, f"worker {number}", math.inf, 0, 0, False) for number in range(5)]
+    store.begin(row.id, write=True)
+    store.write(row._replace(revision=1, asked=5), Changes(new_pulls=first), 0)
+    store.commit()
+    assert store.read_pulls(row.id) == first
+
+    changed = [PullRow(1, 1, 2, None, 99.5, 1, 1, True), PullRow(2, 2, 7, "🎲", -0.0, 3, 2, False)]
+    observations = [
+        ObservationRow(0, 1, 0, 0.25, False, "worker 0", 10.125),
+        ObservationRow(3, 2, 0, -1.0, True, None, 11.0),
+        ObservationRow(None, 0, 2, 0.5, False, None, 12.0, "elsewhere#7"),
+        ObservationRow(None, 0, 2, 0.5, False, None, 12.0, "elsewhere#8"),
+    ]
+    failures = [FailureRow(1, 1, 1, "worker 1", "it's\nbroken", 9.0), FailureRow(2, 1, 2, None, "", 9.5)]
+    changes = Changes([PullRow(5, 0, 1, None, 3.0, 0, 0, False)], changed, [0, 3], observations, failures)
+    after = row._replace(revision=2, asked=6, told=4, failed=2, stopped_at=4, decision='{"leader": 1}')
+    store.begin(row.id, write=True)
+    store.write(after, changes, 0)
+    store.commit()
+
+    assert store.begin(row.id, write=False)[0] == after == store.find_study(row.name)
+    assert store.read_pulls(row.id) == [changed[0], changed[1], first[4], changes.new_pulls[0]]
+    assert list(store.iterate_observations(row.id)) == observations
+    assert store.read_failures(row.id) == failures
+    assert store.read_answer(row.id, 3) == (2, -1.0)
+    assert store.read_answer(row.id, 1) is None
+    assert [type(value) for value in store.read_answer(row.id, 0) or ()] == [int, float]
+    store.commit()
+
+
+def test_floats_keep_every_bit(store: SqlStore) -> None:
+    row = new_study(store)
+    store.begin(row.id, write=True)
+    seen = [ObservationRow(at, 1, 0, value, False, None, value) for at, value in enumerate(FLOATS)]
+    pulls = [PullRow(at, 0, 1, None, value, 0, 0, False) for at, value in enumerate((*FLOATS, math.inf))]
+    store.write(row._replace(told=len(FLOATS)), Changes(observations=seen, new_pulls=pulls), 0)
+    store.commit()
+    exact = [value.hex() for value in FLOATS]
+    assert [value.hex() for value in rewards_in(store, row.id)] == exact
+    assert [seen.reward.hex() for seen in store.iterate_observations(row.id)] == exact
+    assert [seen.told_at.hex() for seen in store.iterate_observations(row.id)] == exact
+    assert [pull.lease_until.hex() for pull in store.read_pulls(row.id)] == [*exact, "inf"]
+    assert (store.read_answer(row.id, 3) or (0, 1.0))[1].hex() == "-0x0.0p+0"
+
+
+def test_counts_may_be_large(store: SqlStore) -> None:
+    row, large = new_study(store), 2**53
+    store.begin(row.id, write=True)
+    seen = [ObservationRow(large, 1, 2**31 - 1, 0.5, False, None, 1.0)]
+    after = row._replace(revision=large, asked=large, told=large, failed=large, stopped_at=large)
+    store.write(after, Changes(observations=seen), large)
+    store.commit()
+    assert store.find_study(row.name) == after
+    assert store.read_observations(row.id, large - 1)[0].tolist() == [2**31 - 1]
+    assert store.read_answer(row.id, large) == (1, 0.5)
+
+
+def test_observations_are_read_by_place(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    row, count = new_study(store), 5000
+    assert [part.tolist() for part in store.read_observations(row.id, 0)] == [[], []]
+    observe(store, row.id, *(at / 7 for at in range(count)))
+    arms, rewards = store.read_observations(row.id, 0)
+    assert (arms.dtype, rewards.dtype) == ("int64", "float64")
+    assert arms.flags.c_contiguous
+    assert rewards.flags.writeable
+    assert rewards.tolist() == [at / 7 for at in range(count)]
+    assert arms.tolist() == [at % 3 for at in range(count)]
+    assert rewards_in(store, row.id, count - 1) == [(count - 1) / 7]
+    assert rewards_in(store, row.id, count) == []
+    assert rewards_in(store, row.id, 10, 12) == [10 / 7, 11 / 7]
+    assert rewards_in(store, row.id, 10, 10) == []
+    for chunk in (999, 1000, 5000, 5001):
+        monkeypatch.setattr(store_module, "CHUNK", chunk)
+        assert [seen.number for seen in store.iterate_observations(row.id)] == list(range(count))
+
+
+def test_half_a_character_is_refused(store: SqlStore) -> None:
+    with pytest.raises(StorageError, match="valid Unicode"):
+        store.create_study("\ud83d", "", "", 0.0)
+    assert store.list_studies() == []
+
+
+# Transactions
+
+
+def test_what_is_rolled_back_never_was(store: SqlStore) -> None:
+    row = new_study(store)
+    store.begin(row.id, write=True)
+    store.write(
+        row._replace(revision=1, told=1), Changes(observations=[ObservationRow(0, 1, 0, 1.0, False, None, 1.0)]), 0
+    )
+    store.rollback()
+    store.rollback()
+    assert store.begin(row.id, write=True)[0] == row
+    assert rewards_in(store, row.id) == []
+    store.rollback()
+
+
+def test_a_pull_is_answered_once(store: SqlStore) -> None:
+    row = new_study(store)
+    observe(store, row.id, 0.5)
+    store.begin(row.id, write=True)
+    with pytest.raises(StorageError):
+        store.write(row, Changes(observations=[ObservationRow(0, 2, 0, 0.75, False, None, 1.0)]), 1)
+    store.rollback()
+    assert rewards_in(store, row.id) == [0.5]
+
+
+def test_writers_come_one_after_the_other(url: str, opening: Callable[..., SqlStore]) -> None:
+    first, second = opening(url), opening(url)
+    row = new_study(first)
+    held, _ = first.begin(row.id, write=True)
+    revisions = []
+
+    def wait() -> None:
+        revisions.append(second.begin(row.id, write=True)[0].revision)
+        second.rollback()
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(0.1)
+    assert not revisions
+    first.write(held._replace(revision=1), Changes(), 0)
+    first.commit()
+    waiting.join()
+    assert revisions == [1]
+
+
+def test_readers_see_one_moment(url: str, opening: Callable[..., SqlStore]) -> None:
+    reader, writer = opening(url), opening(url)
+    row = new_study(reader)
+    observe(writer, row.id, 0.5)
+    assert reader.begin(row.id, write=False)[0].told == 1
+    writing = threading.Thread(target=observe, args=(writer, row.id, 0.75))
+    writing.start()
+    writing.join(0.1)  # SQLite may have to wait for the reader, and does so
+    assert rewards_in(reader, row.id) == [0.5]
+    reader.commit()
+    writing.join()
+    assert reader.begin(row.id, write=False)[0].told == 2
+    assert rewards_in(reader, row.id) == [0.5, 0.75]
+    reader.commit()
+
+
+def test_who_waits_too_long_is_told(url: str, opening: Callable[..., SqlStore]) -> None:
+    holder = opening(url)
+    hasty = opening(f"{url}{'&' if '?' in url else '?'}timeout=0.1", create=False)
+    row = new_study(holder)
+    holder.begin(row.id, write=True)
+    with pytest.raises(StorageError, match=r"locked by another process, and was for 0\.1 s"):
+        hasty.begin(row.id, write=True)
+    holder.rollback()
+    observe(hasty, row.id, 0.5)
+
+
+def test_the_time_is_that_of_the_database(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = new_study(store)
+    assert store.begin(row.id, write=True)[1] == pytest.approx(time.time(), abs=5)
+    store.commit()
+    if store.url.startswith("sqlite"):
+        monkeypatch.setattr(sqlite_module, "present", lambda: 42.0)
+        assert store.begin(row.id, write=False)[1] == 42.0
+        store.commit()
+
+
+def test_several_threads_use_one_store_in_turn(store: SqlStore) -> None:
+    row = new_study(store)
+    for at in range(3):
+        thread = threading.Thread(target=observe, args=(store, row.id, at / 2))
+        thread.start()
+        thread.join()
+    assert rewards_in(store, row.id) == [0.0, 0.5, 1.0]
+
+
+def test_a_closed_store_opens_again(store: SqlStore) -> None:
+    row = new_study(store)
+    store.close()
+    store.close()
+    observe(store, row.id, 0.5)
+    assert rewards_in(store, row.id) == [0.5]
+
+
+def test_a_broken_connection_is_renewed(postgres_url: str, opening: Callable[..., SqlStore]) -> None:
+    store = opening(postgres_url)
+    row = new_study(store)
+
+    def hang_up() -> None:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+
+    hang_up()
+    observe(store, row.id, 0.5)  # while idle: nobody notices
+    store.begin(row.id, write=True)
+    hang_up()
+    with pytest.raises(StorageError, match="connection"):
+        store.write(row, Changes(), 0)
+    with pytest.raises(StorageError):
+        store.commit()
+    store.rollback()
+    observe(store, row.id, 0.75)
+    assert rewards_in(store, row.id) == [0.5, 0.75]
+
+
+# Several processes
+
+
+def test_eight_processes_create_one_store(url: str, opening: Callable[..., SqlStore]) -> None:
+    assert sorted(play("create", url)) == ["created"] + ["found"] * 7
+    assert [row.name for row, _ in opening(url, create=False).list_studies()] == ["the one"]
+
+
+def test_many_processes_change_one_study(store: SqlStore, url: str) -> None:
+    row, processes = new_study(store, "hammered"), 16
+    assert play("hammer", url, processes) == []
+    after, _ = store.begin(row.id, write=False)
+    assert after.revision == after.asked == processes * 12
+    assert rewards_in(store, row.id) == [float(at) for at in range(after.asked - 1)]
+    assert [pull.number for pull in store.read_pulls(row.id)] == [after.asked - 1]
+    store.commit()
+
+
+def test_a_fork_leaves_both_a_store(store: SqlStore, url: str) -> None:
+    row = new_study(store, "forked")
+    said = play("fork", url)
+    assert len(said) == 2
+    assert all("forked in the middle of a transaction" in line for line in said)
+    after, _ = store.begin(row.id, write=False)
+    assert after.asked == 1 + 4 * 12
+    assert rewards_in(store, row.id) == [*map(float, range(after.asked - 1)), 0.5]
+    store.commit()
+
+
+# Versions
+
+
+def test_migrations_make_the_schema(url: str, opening: Callable[..., SqlStore]) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import NullPool
+
+    from ramgape.storage.schema import METADATA, VERSION_TABLE
+
+    opening(url)
+    with create_engine(normalised(url), poolclass=NullPool).connect() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert context.get_current_revision() == newest_version()
+        assert compare_metadata(context, METADATA) == []
+
+
+def test_migrations_make_the_same_sqlite_tables_to_the_letter(tmp_path: Path) -> None:
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import NullPool
+
+    from ramgape.storage.schema import METADATA, VERSION_TABLE
+
+    open_store(f"sqlite:///{tmp_path}/migrated.db", create=True).close()
+    METADATA.create_all(create_engine(f"sqlite:///{tmp_path}/direct.db", poolclass=NullPool))
+    tables = {}
+    for name in ("migrated", "direct"):
+        connection = sqlite3.connect(tmp_path / f"{name}.db")
+        tables[name] = dict(connection.execute("SELECT name, sql FROM sqlite_master"))
+        connection.close()
+    for name in list(tables["migrated"]):
+        if VERSION_TABLE in name:
+            del tables["migrated"][name]
+    assert tables["migrated"] == tables["direct"]
+
+
+def test_the_newest_version_is_alembics_head() -> None:
+    from alembic.script import ScriptDirectory
+
+    assert ScriptDirectory(str(MIGRATIONS)).get_heads() == [newest_version()]
+
+
+def test_versions_are_checked_and_upgraded(url: str, opening: Callable[..., SqlStore], tmp_path: Path) -> None:
+    later = tmp_path / "later"
+    shutil.copytree(MIGRATIONS, later, ignore=shutil.ignore_patterns("__pycache__"))
+    (later / "versions" / "9999_more.py").write_text(
+        "from alembic import op\nfrom sqlalchemy import Column, Text\n"
+        'revision = "9999"\ndown_revision = "0001"\n'
+        'def upgrade():\n    op.add_column("ramgape_studies", Column("remark", Text))\n',
+        encoding="utf-8",
+    )
+    new_study(opening(url))
+    with pytest.raises(StorageError, match=r"version 0001.* needs 9999.*`ramgape storage upgrade`"):
+        open_store(url, create=False, folder=later)
+    with pytest.raises(StorageError, match="ramgape storage upgrade"):
+        open_store(url, create=True, folder=later)
+    assert upgrade(url) == ("0001", "0001")
+    assert upgrade(url, folder=later) == ("0001", "9999")
+    assert upgrade(url, folder=later) == ("9999", "9999")
+    open_store(url, create=False, folder=later).close()
+    for attempt in (lambda: open_store(url, create=True), lambda: upgrade(url)):
+        with pytest.raises(StorageError, match=r"version 9999, .*newer.* knows 0001"):
+            attempt()
+
+
+def test_a_failed_migration_changes_nothing(url: str, opening: Callable[..., SqlStore], tmp_path: Path) -> None:
+    later = tmp_path / "later"
+    shutil.copytree(MIGRATIONS, later, ignore=shutil.ignore_patterns("__pycache__"))
+    (later / "versions" / "9999_more.py").write_text(
+        'from alembic import op\nrevision = "9999"\ndown_revision = "0001"\n'
+        'def upgrade():\n    op.execute("CREATE TABLE ramgape_more (x INTEGER)")\n    op.execute("nonsense")\n',
+        encoding="utf-8",
+    )
+    row = new_study(opening(url))
+    with pytest.raises(StorageError, match="refused"):
+        upgrade(url, folder=later)
+    assert opening(url, create=False).find_study(row.name) == row
+    assert upgrade(url) == ("0001", "0001")
+
+
+def test_a_database_shared_with_others(url: str, opening: Callable[..., SqlStore]) -> None:
+    from sqlalchemy import create_engine, text
+    from sqlalchemy.pool import NullPool
+
+    with create_engine(normalised(url), poolclass=NullPool).begin() as connection:
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+        connection.execute(text("INSERT INTO alembic_version VALUES ('v3.0.0.d')"))
+    for attempt in (lambda: open_store(url, create=False), lambda: upgrade(url)):
+        with pytest.raises(StorageError, match="has no store"):
+            attempt()
+    new_study(opening(url))
+    with create_engine(normalised(url), poolclass=NullPool).connect() as connection:
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "v3.0.0.d"
+
+
+# What can go wrong
+
+
+def test_no_file_no_store(file: Path) -> None:
+    for attempt in (lambda: open_store(f"sqlite:///{file}", create=False), lambda: upgrade(f"sqlite:///{file}")):
+        with pytest.raises(StorageError, match="no such file"):
+            attempt()
+        assert not file.exists()
+    with pytest.raises(StorageError, match="no such folder"):
+        open_store(f"sqlite:///{file}/store.db", create=True)
+    with pytest.raises(StorageError, match="that is a folder"):
+        open_store(f"sqlite:///{file.parent}", create=True)
+
+
+def test_no_database_no_store(postgres_server: str) -> None:
+    with pytest.raises(StorageError, match="does not exist"):
+        open_store(postgres_server.replace("/postgres?", "/nowhere?"), create=True)
+
+
+def test_not_a_database(file: Path) -> None:
+    file.write_text("arm,reward\n" * 1000, encoding="utf-8")
+    for create in (False, True):
+        with pytest.raises(StorageError, match="is not a SQLite database"):
+            open_store(f"sqlite:///{file}", create=create)
+    assert file.read_text(encoding="utf-8").startswith("arm,reward\n")
+
+
+def test_strange_file_names(tmp_path: Path, opening: Callable[..., SqlStore]) -> None:
+    for name in ("with space.db", "50%.db", "a#b.db", "ümlaut.db", "it's.db", "%20.db"):
+        new_study(opening(f"sqlite:///{tmp_path}/{name}"))
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def test_opening_for_reading_writes_nothing(file: Path, opening: Callable[..., SqlStore]) -> None:
+    made = opening(f"sqlite:///{file}")
+    row = new_study(made)
+    made.close()
+    before = file.read_bytes(), file.stat().st_mtime_ns
+    for left in file.parent.glob("store.db-*"):
+        left.unlink()
+    reading = opening(f"sqlite:///{file}", create=False)
+    assert reading.list_studies() == [(row, 0)]
+    reading.begin(row.id, write=False)
+    reading.commit()
+    assert (file.read_bytes(), file.stat().st_mtime_ns) == before
+    if not sqlite_module.WAL_IS_SAFE:
+        assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.skipif(sqlite_module.WAL_IS_SAFE, reason="a write-ahead log would want to write next to the file")
+def test_a_read_only_file_can_be_read() -> None:
+    with tempfile.TemporaryDirectory() as name:  # not pytest's: nobody may not enter it
+        folder = Path(name)
+        store = open_store(f"sqlite:///{folder}/store.db", create=True)
+        observe(store, new_study(store).id, 0.5)
+        store.close()
+        (folder / "store.db").chmod(stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
+        folder.chmod(0o555)
+        try:
+            said = play("read_only", f"sqlite:///{folder}/store.db")
+        finally:
+            folder.chmod(0o755)
+    assert said[:2] == ["a study", "1"]
+    assert len(said) == 4
+    assert all("is read-only" in line for line in said[2:])
+
+
+def test_a_full_disk_loses_nothing(file: Path, opening: Callable[..., SqlStore]) -> None:
+    store = opening(f"sqlite:///{file}")
+    row = new_study(store)
+    observe(store, row.id, 0.5)
+    connection = store._database.ready()
+    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
+    with pytest.raises(StorageError, match="is full"):
+        observe(store, row.id, *[0.25] * 5000)
+    store.rollback()
+    assert rewards_in(store, row.id) == [0.5]
+    connection.execute("PRAGMA max_page_count = 1000000")
+    observe(store, row.id, 0.75)
+    assert rewards_in(store, row.id) == [0.5, 0.75]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs limits")
+def test_a_disk_that_takes_no_more(file: Path, opening: Callable[..., SqlStore]) -> None:
+    store = opening(f"sqlite:///{file}")
+    row = new_study(store)
+    (said,) = play("full", f"sqlite:///{file}")
+    assert "full" in said
+    assert store.begin(row.id, write=False)[0].asked == 2
+    assert rewards_in(store, row.id) == [0.0]
+    store.commit()
+
+
+@pytest.mark.skipif(sqlite_module.WAL_IS_SAFE, reason="this SQLite may keep a write-ahead log")
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_write_ahead_log_is_turned_back_if_possible(
+    file: Path, opening: Callable[..., SqlStore], shared: bool
+) -> None:
+    store = opening(f"sqlite:///{file}")
+    row = new_study(store)
+    store.close()
+    other = sqlite3.connect(file)
+    try:
+        assert other.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+        other.execute("SELECT * FROM ramgape_studies").fetchall()
+        if not shared:
+            other.close()
+        observe(store, row.id, 0.5)
+        mode = store._database.ready().execute("PRAGMA journal_mode").fetchone()[0]
+        assert mode == ("wal" if shared else "truncate")
+        assert rewards_in(store, row.id) == [0.5]
+    finally:
+        store.close()
+        other.close()

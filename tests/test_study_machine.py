@@ -1,0 +1,472 @@
+"""Studies against a model in plain Python: any order of ask, tell, fail, waiting, reloading, from two handles at once.
+
+Which arm is asked for next is the sampling rule's affair, and when the goal is reached the stopping rule's; the model
+follows both: it takes the arms as they come, and the end from an engine that is only ever told. Everything else it
+knows by itself: who has which pull, what is accepted, what is counted.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+import pickle
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import ramgape
+from benchmarks.postgres import new_database
+from ramgape import Pull, Study
+from ramgape.engine import Engine
+from ramgape.storage import memory, sqlite
+from ramgape.studies import desk
+from tests.support import Clock
+
+ARMS = ["a", "b", "c"]
+WORKERS = st.sampled_from([None, None, "one", "two"])
+LEASES = st.sampled_from([1_000, 10_000, 100_000, None])  # a server has its own time, and a test may last
+REWARDS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+PICKS = st.integers(0, 10_000)
+GOALS: list[dict[str, Any]] = [
+    {"budget": 6},
+    {"budget": 9},
+    {"budget": 25, "policy": "ramgape"},
+    {"epsilon": 0.08, "delta": 0.5},
+    {"epsilon": 0.05, "max_pulls": 12},
+]
+
+
+# --- the model ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Open:
+    """A pull that is not answered."""
+
+    arm: str
+    attempt: int
+    worker: str | None
+    until: float  # the lease; minus infinity when nobody has it
+    failures: int = 0
+    failed_attempt: int = 0
+    given_up: bool = False
+
+
+def written(result: ramgape.Result) -> str:
+    """To the last bit; what is not known yet is NaN, which equals nothing, but reads the same."""
+    return repr(dataclasses.asdict(result))
+
+
+class Changed(Exception):
+    """Another reward for the same attempt."""
+
+
+@dataclass
+class Model:
+    """What a study should know."""
+
+    limit: float
+    budget: bool
+    retries: int
+    worst: bool
+    open: dict[int, Open] = field(default_factory=dict)
+    answers: dict[int, tuple[int, float]] = field(default_factory=dict)
+    seen: list[tuple[str, float]] = field(default_factory=list)
+    failed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def asked(self) -> int:
+        return len(self.open) + len(self.answers)
+
+    @property
+    def pending(self) -> int:
+        return sum(not pull.given_up for pull in self.open.values())
+
+    @property
+    def room(self) -> float:
+        return self.limit - len(self.seen) - self.pending
+
+    def returning(self, count: int, worker: str | None, now: float) -> list[tuple[int, int]]:
+        """The pulls that somebody who asks gets before any new one."""
+        open_ones = sorted((number, pull) for number, pull in self.open.items() if not pull.given_up)
+        own = [(number, pull.attempt) for number, pull in open_ones if worker is not None and pull.worker == worker]
+        own = own[:count]
+        left = [
+            (number, pull.attempt + 1)
+            for number, pull in open_ones
+            if pull.until <= now and (number, pull.attempt) not in own
+        ]
+        return own + left[: count - len(own)]
+
+    def hand_out(self, ticket: tuple[int, int], arm: str, worker: str | None, until: float) -> None:
+        number, attempt = ticket
+        if number not in self.open:
+            assert number == self.asked
+            assert attempt == 1
+            self.open[number] = Open(arm, 1, worker, until)
+            return
+        pull = self.open[number]
+        assert pull.arm == arm
+        pull.attempt, pull.worker, pull.until = attempt, worker, until
+
+    def tell(self, ticket: tuple[int, int], reward: float) -> bool:
+        number, attempt = ticket
+        if number in self.answers:
+            first, told = self.answers[number]
+            if first == attempt and told != reward:
+                raise Changed
+            return first == attempt
+        pull = self.open[number]
+        if pull.given_up and self.room <= 0:
+            return False
+        self._answer(number, attempt, reward)
+        return True
+
+    def _answer(self, number: int, attempt: int, reward: float) -> None:
+        self.seen.append((self.open.pop(number).arm, reward))
+        self.answers[number] = (attempt, reward)
+
+    def fail(self, ticket: tuple[int, int]) -> bool:
+        number, attempt = ticket
+        if number in self.answers:
+            return self.worst and self.answers[number] == (attempt, 0.0)  # it counts already
+        pull = self.open[number]
+        if pull.attempt != attempt:
+            return False
+        if pull.failed_attempt == attempt:
+            return True
+        self.failed[pull.arm] += 1
+        if self.worst:
+            self._answer(number, attempt, 0.0)
+            return True
+        pull.failures += 1
+        pull.failed_attempt = attempt
+        pull.given_up = pull.failures > self.retries
+        pull.worker, pull.until = None, -math.inf
+        return True
+
+    def give_back(self, ticket: tuple[int, int]) -> bool:
+        pull = self.open.get(ticket[0])
+        if pull is None or pull.attempt != ticket[1] or pull.given_up:
+            return False
+        pull.worker, pull.until = None, -math.inf
+        return True
+
+    def renew(self, ticket: tuple[int, int], until: float) -> bool:
+        pull = self.open.get(ticket[0])
+        if pull is None or pull.attempt != ticket[1] or pull.given_up or pull.until == -math.inf:
+            return False
+        pull.until = until
+        return True
+
+    def retry(self) -> int:
+        again = [pull for _, pull in sorted(self.open.items()) if pull.given_up][: int(max(0, min(self.room, 10**9)))]
+        for pull in again:
+            pull.given_up, pull.failures, pull.until = False, 0, -math.inf
+        return len(again)
+
+
+# --- the machine -------------------------------------------------------------------------------------------------
+
+
+class Machine(RuleBasedStateMachine):
+    """A study in memory."""
+
+    storage: ClassVar[str | None] = None
+    server: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch = pytest.MonkeyPatch()
+        self.clock = Clock(self.storage if self.server else None)
+        for module in (memory, sqlite):
+            self.patch.setattr(module, "present", self.clock)
+        self.patch.setattr(desk, "PACE", 0.0)  # one handle must see what another has, to the last pull
+        self.handles: list[Study] = []
+
+    @initialize(
+        goal=st.sampled_from(GOALS),
+        failure=st.sampled_from(["retry", "retry", "worst"]),
+        retries=st.integers(0, 2),
+        data=st.lists(st.tuples(st.sampled_from(ARMS), REWARDS), max_size=5),
+    )
+    def create(self, goal: dict[str, Any], failure: str, retries: int, data: list[tuple[str, float]]) -> None:
+        self.options = {"reward_range": (0, 1), "failure": failure, "retries": retries, **goal}
+        self.name = f"study {uuid.uuid4()}"
+        study = Study.create(self.name, ARMS, storage=self.storage, data=data, **self.options)
+        second = study if self.storage is None else Study.load(self.name, self.storage)
+        self.handles = [study, second]
+        search = study.spec.search
+        self.model = Model(search.limit, search.budget is not None, retries, failure == "worst", seen=list(data))
+        self.told_only = Engine(search)
+        self.learnt = 0
+        self.stopped_at: int | None = None
+        self.tickets: list[Pull] = []
+        self.final = ""
+
+    def teardown(self) -> None:
+        if self.handles:
+            self.check_answer()
+        for study in self.handles:
+            study.close()
+        self.patch.undo()
+
+    # --- helpers ---
+
+    def number_of(self, pull: Pull) -> tuple[int, int]:
+        number, _, attempt = pull.id.partition("-")[2].partition(".")
+        return int(number), int(attempt or 1)
+
+    def pick(self, place: int) -> Pull:
+        """One that was handed out: mostly one that is open, in its last attempt or an earlier one."""
+        open_ones = [pull for pull in self.tickets if self.number_of(pull)[0] in self.model.open]
+        given_up = [pull for pull in open_ones if self.model.open[self.number_of(pull)[0]].given_up]
+        chosen = (open_ones, open_ones[-3:], given_up, self.tickets)[place % 4] or self.tickets
+        return chosen[-1 - place // 4 % len(chosen)]
+
+    def until(self, lease: float | None) -> float:
+        return math.inf if lease is None else self.clock.now + lease
+
+    @property
+    def done(self) -> bool:
+        """As somebody sees it who only hears the answers, one after the other."""
+        while self.learnt < len(self.model.seen) and self.stopped_at is None:
+            arm, reward = self.model.seen[self.learnt]
+            self.told_only.tell(ARMS.index(arm), reward)
+            self.learnt += 1
+            if self.told_only.stopped:
+                self.stopped_at = self.learnt
+        return self.stopped_at is not None
+
+    def attempt(self, work: Callable[[], Any]) -> Any:
+        """What the model does, or the kind of error that the study should raise; then the model is as before."""
+        before = copy.deepcopy(self.model)
+        try:
+            return work()
+        except Changed:
+            self.model = before
+            return ramgape.ChangedAnswer
+
+    # --- rules ---
+
+    @rule(place=st.integers(0, 1), count=st.integers(1, 4), worker=WORKERS, lease=LEASES)
+    def ask(self, place: int, count: int, worker: str | None, lease: float | None) -> None:
+        study, model = self.handles[place], self.model
+        if self.done:
+            assert study.ask(count, worker, lease) == []
+            return
+        expected = model.returning(count, worker, self.clock.now)
+        given_up = {pull.arm for pull in model.open.values() if pull.given_up}
+        message = ""
+        try:
+            pulls = study.ask(count, worker, lease)
+        except ramgape.FailingArm as caught:
+            message = str(caught)
+            pulls = []
+        if message:
+            assert not expected
+            assert any(f"arm {arm!r} has failed {model.retries + 1} times" in message for arm in given_up), message
+            return
+        tickets = [self.number_of(pull) for pull in pulls]
+        assert tickets[: len(expected)] == expected
+        new = pulls[len(expected) :]
+        assert len(pulls) <= count
+        assert len(new) <= max(model.room, 0)  # trials made elsewhere may have gone beyond a cap
+        assert not {pull.arm for pull in new} & given_up
+        if not pulls:
+            assert model.room <= 0, model
+        for pull, ticket in zip(pulls, tickets, strict=True):
+            model.hand_out(ticket, pull.arm, worker, self.until(lease))
+        self.tickets += [pull for pull in pulls if pull not in self.tickets]
+        assert len({pull.seed for pull in self.tickets}) == len({pull.id for pull in self.tickets}) == len(self.tickets)
+
+    @precondition(lambda self: self.tickets)
+    @rule(place=st.integers(0, 1), pick=PICKS, reward=REWARDS, named=st.booleans())
+    def tell(self, place: int, pick: int, reward: float, named: bool) -> None:
+        pull = self.pick(pick)
+        expected = self.attempt(lambda: self.model.tell(self.number_of(pull), reward))
+        if expected is ramgape.ChangedAnswer:
+            with pytest.raises(ramgape.ChangedAnswer):
+                self.handles[place].tell(pull, reward)
+            return
+        answer = self.handles[place].tell(pull.id if named else pull, reward)
+        assert (answer.accepted, answer.done) == (expected, self.done)
+
+    @precondition(lambda self: self.tickets)
+    @rule(place=st.integers(0, 1), answers=st.lists(st.tuples(PICKS, REWARDS), min_size=1, max_size=5))
+    def tell_many(self, place: int, answers: list[tuple[int, float]]) -> None:
+        told = [(self.pick(pick), reward) for pick, reward in answers]
+        expected = self.attempt(lambda: [self.model.tell(self.number_of(pull), reward) for pull, reward in told])
+        if expected is ramgape.ChangedAnswer:
+            with pytest.raises(ramgape.ChangedAnswer):
+                self.handles[place].tell_many(told)
+            return
+        found = self.handles[place].tell_many(told)
+        assert [(answer.accepted, answer.done) for answer in found] == [(each, self.done) for each in expected]
+
+    @precondition(lambda self: self.tickets)
+    @rule(place=st.integers(0, 1), pick=PICKS)
+    def tell_what_was_never_asked(self, place: int, pick: int) -> None:
+        """Nothing of such an answer counts, nor of those that come with it."""
+        key, pull = self.tickets[0].id.partition("-")[0], self.pick(pick)
+        number = self.number_of(pull)[0]
+        wrong = [[(f"{key}-{self.model.asked}", 0.5)]]
+        if number in self.model.open:
+            wrong.append([(f"{key}-{number}.{self.model.open[number].attempt + 1}", 0.5)])
+            wrong.append([(pull.id, 0.5), *wrong[0]])
+        for answers in wrong:
+            with pytest.raises(ramgape.UnknownPull):
+                self.handles[place].tell_many(answers)
+
+    @precondition(lambda self: self.tickets)
+    @rule(picks=st.lists(st.tuples(st.integers(0, 1), PICKS), min_size=1, max_size=4))
+    def fail(self, picks: list[tuple[int, int]]) -> None:
+        for place, pick in picks:
+            pull = self.pick(pick)
+            expected = self.model.fail(self.number_of(pull))
+            answer = self.handles[place].fail(pull, "no luck")
+            assert (answer.accepted, answer.done) == (expected, self.done)
+
+    @precondition(lambda self: self.tickets)
+    @rule(place=st.integers(0, 1), pick=PICKS)
+    def give_back(self, place: int, pick: int) -> None:
+        pull = self.pick(pick)
+        expected = self.model.give_back(self.number_of(pull))
+        answer = self.handles[place].give_back(pull)
+        assert (answer.accepted, answer.done) == (expected, self.done)
+
+    @precondition(lambda self: self.tickets)
+    @rule(place=st.integers(0, 1), picks=st.lists(PICKS, max_size=4), lease=LEASES)
+    def renew(self, place: int, picks: list[int], lease: float | None) -> None:
+        pulls = [self.pick(pick) for pick in picks]
+        expected = [self.model.renew(self.number_of(pull), self.until(lease)) for pull in pulls]
+        assert self.handles[place].renew(pulls, lease) == expected
+
+    @precondition(lambda self: any(pull.given_up for pull in self.model.open.values()))
+    @rule(place=st.integers(0, 1))
+    def retry(self, place: int) -> None:
+        assert self.handles[place].retry() == self.model.retry()
+
+    @rule(place=st.integers(0, 1), arm=st.sampled_from(ARMS), reward=REWARDS)
+    def observe(self, place: int, arm: str, reward: float) -> None:
+        if self.model.budget and self.model.room < 1:
+            with pytest.raises(ramgape.BudgetSpent):
+                self.handles[place].observe(arm, reward)
+            return
+        self.model.seen.append((arm, reward))
+        answer = self.handles[place].observe(arm, reward)
+        assert (answer.accepted, answer.done) == (True, self.done)
+
+    @rule(seconds=st.sampled_from([600, 6_000, 60_000, 600_000]))
+    def time_passes(self, seconds: int) -> None:
+        self.clock.passes(seconds)
+
+    @precondition(lambda self: not self.server)  # whose time is its own
+    @rule(seconds=st.sampled_from([600, 60_000, 10**6]))
+    def the_clock_is_set_back(self, seconds: int) -> None:
+        self.clock.passes(-seconds)
+
+    @precondition(lambda self: self.storage is not None)
+    @rule(place=st.integers(0, 1), how=st.sampled_from(["load", "reopen", "pickle"]))
+    def reload(self, place: int, how: str) -> None:
+        study = self.handles[place]
+        study.close()
+        if how == "load":
+            assert self.storage is not None
+            self.handles[place] = Study.load(self.name, self.storage)
+        elif how == "pickle":
+            self.handles[place] = pickle.loads(pickle.dumps(study))
+
+    # --- what always holds ---
+
+    @invariant()
+    def counts(self) -> None:
+        if not self.handles:
+            return
+        model = self.model
+        for study in self.handles[:1] if self.storage is None else self.handles:
+            report = study.report()
+            given_up = len(model.open) - model.pending
+            assert (report.told, report.pending) == (len(model.seen), model.pending)
+            assert (report.failed, report.given_up) == (model.failed.total(), given_up)
+            assert {arm: count for arm, count in report.arms_failed.items() if count} == model.failed
+            assert report.done == study.done == self.done
+            assert report.late == (len(model.seen) - self.stopped_at if self.stopped_at is not None else 0)
+            assert not model.budget or report.told + report.pending <= model.limit
+            if report.done:
+                self.final = self.final or written(report.result)
+                assert written(report.result) == self.final  # the answer never changes again
+
+    @invariant()
+    def owners(self) -> None:
+        if not self.handles:
+            return
+        expected = {
+            number: (pull.arm, pull.attempt, pull.worker, pull.given_up) for number, pull in self.model.open.items()
+        }
+        for study in self.handles:
+            with study._desk.reading() as (ledger, _):
+                found = ledger.open
+            assert {
+                number: (ARMS[pull.arm], pull.attempt, pull.worker, pull.given_up) for number, pull in found.items()
+            } == expected
+            if not self.server:
+                leases = {number: max(pull.until, 0.0) for number, pull in self.model.open.items()}
+                assert {number: pull.lease_until for number, pull in found.items()} == leases
+
+    def check_answer(self) -> None:
+        """A study that is given the observations at once says the same, and so does one that is opened anew."""
+        replayed = Study.create(self.name, ARMS, data=self.model.seen, **self.options)
+        for study in self.handles:
+            assert written(study.result()) == written(replayed.result())
+            assert study.done == replayed.done
+
+
+def run(machine: type[Machine], examples: int, steps: int) -> None:
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            derandomize=True,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> type[Machine]:
+    """One for each kind of store; its studies share a store."""
+    if request.param == "memory":
+        return Machine
+    if request.param == "sqlite":
+        return type("SqliteMachine", (Machine,), {"storage": f"sqlite:///{tmp_path / 'studies.db'}"})
+    url = new_database(request.getfixturevalue("postgres_server"))
+    return type("PostgresMachine", (Machine,), {"storage": url, "server": True})
+
+
+def test_studies_follow_the_model(machine: type[Machine]) -> None:
+    run(machine, 30 if machine.storage is None else 5 if machine.server else 10, 40)
+
+
+@pytest.mark.long
+def test_studies_follow_the_model_for_long(machine: type[Machine]) -> None:
+    run(machine, 1000 if machine.storage is None else 250, 80)
