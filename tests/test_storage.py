@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from benchmarks.postgres import new_database
@@ -26,8 +27,6 @@ from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow
 from ramgape.storage.store import SqlStore
 from ramgape.storage.urls import PATIENCE, has_password, normalised, parse_url, shown
 from ramgape.storage.versions import MIGRATIONS, newest_version
-
-psycopg = pytest.importorskip("psycopg")
 
 FLOATS = (5e-324, -5e-324, 1.7976931348623157e308, -0.0, 0.0, 0.1, 1 / 3, -1e-17, 1.0, 2.0**53)
 NAMES = ("it's", 'a "quoted" name', "🎲 würfel", "a/b\\c", "%s ?1 :x --;", "x" * 200, "Ω" * 200, " ", "line\nbreak")
@@ -635,8 +634,8 @@ def test_opening_for_reading_writes_nothing(file: Path, opening: Callable[..., S
         assert list(file.parent.iterdir()) == [file]
 
 
-@pytest.mark.skipif(sqlite_module.WAL_IS_SAFE, reason="a write-ahead log would want to write next to the file")
-def test_a_read_only_file_can_be_read() -> None:
+def test_a_read_only_file_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_module, "WAL_IS_SAFE", False)  # a write-ahead log would want to write next to the file
     with tempfile.TemporaryDirectory() as name:  # not pytest's: nobody may not enter it
         folder = Path(name)
         store = open_store(f"sqlite:///{folder}/store.db", create=True)
@@ -668,7 +667,7 @@ def test_a_full_disk_loses_nothing(file: Path, opening: Callable[..., SqlStore])
     assert rewards_in(store, row.id) == [0.5, 0.75]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs limits")
+@pytest.mark.skipif(os.name != "posix", reason="limits on the size of a file are those of POSIX")
 def test_a_disk_that_takes_no_more(file: Path, opening: Callable[..., SqlStore]) -> None:
     store = opening(f"sqlite:///{file}")
     row = new_study(store)
@@ -679,11 +678,11 @@ def test_a_disk_that_takes_no_more(file: Path, opening: Callable[..., SqlStore])
     store.commit()
 
 
-@pytest.mark.skipif(sqlite_module.WAL_IS_SAFE, reason="this SQLite may keep a write-ahead log")
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_write_ahead_log_is_turned_back_if_possible(
-    file: Path, opening: Callable[..., SqlStore], shared: bool
+    file: Path, opening: Callable[..., SqlStore], shared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sqlite_module, "WAL_IS_SAFE", False)
     store = opening(f"sqlite:///{file}")
     row = new_study(store)
     store.close()
