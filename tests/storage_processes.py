@@ -49,10 +49,10 @@ def add_one(used: SqlStore, study: int) -> None:
     """Answer the open pull, and ask for another."""
     row, now = used.begin(study, write=True)
     try:
-        changes = Changes(new_pulls=[PullRow(row.asked, 1, 1, None, now + 60, 0, 0, False)])
+        changes = Changes(new_pulls=[PullRow(row.asked, 1, 1, None, now.clock + 60, 0, 0, False)])
         if row.asked:
             changes.answered_pulls.append(row.asked - 1)
-            changes.observations.append(ObservationRow(row.asked - 1, 1, 1, float(row.told), False, None, now))
+            changes.observations.append(ObservationRow(row.asked - 1, 1, 1, float(row.told), False, None, now.time))
         known = len(used.read_observations(study, 0)[0])
         assert known == row.told, (known, row.told)
         told = row.told + len(changes.observations)
@@ -115,7 +115,7 @@ def fork(url: str) -> None:
             opened.rollback()
 
     wait_for([in_child(work_inside)])
-    changes = Changes(observations=[ObservationRow(None, 0, 1, 0.5, False, None, now)])
+    changes = Changes(observations=[ObservationRow(None, 0, 1, 0.5, False, None, now.time)])
     opened.write(row._replace(told=row.told + 1), changes, row.told)
     opened.commit()
 

@@ -7,12 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from benchmarks import numpy_loop as twin
 from ramgape.core.table import Table
 from ramgape.engine import Engine
 from ramgape.policies import POLICIES
 from ramgape.spec import make_spec
+from ramgape.storage import memory, sqlite
+from ramgape.storage.postgres import PostgresDatabase
+from ramgape.storage.records import Moment
 
 BOXES = ("mean_low", "mean_high", "risk_low", "risk_high")
 
@@ -130,20 +134,26 @@ def play_by_hand(engine: Engine, draw: Callable[[int], float], count: int | None
 
 
 class Clock:
-    """Time that passes when a test says so. A server has its own time: there all leases are made to end sooner."""
+    """Time that passes when a test says so."""
 
-    def __init__(self, server: str | None) -> None:
-        self.now = 1_800_000_000.0
-        self._server = server
+    def __init__(self) -> None:
+        self.now = self.start = 1_800_000_000.0
 
-    def __call__(self) -> float:
-        return self.now
+    def rule(self, patch: pytest.MonkeyPatch) -> None:
+        """Have all stores go by it; a server has its own time, to which what has passed here is added."""
+        patch.setattr(memory, "present", self)
+        patch.setattr(sqlite, "present", self)
+        begin_on = PostgresDatabase.begin_on
+
+        def later(database: PostgresDatabase, study_id: int, write: bool) -> Any:
+            row, now = begin_on(database, study_id, write)
+            passed = self.now - self.start
+            return row, Moment(now.time + passed, now.clock + passed)
+
+        patch.setattr(PostgresDatabase, "begin_on", later)
+
+    def __call__(self) -> Moment:
+        return Moment(self.now, self.now)
 
     def passes(self, seconds: float) -> None:
         self.now += seconds
-        if self._server is not None:
-            import psycopg
-
-            with psycopg.connect(self._server) as connection:
-                connection.execute("update ramgape_pulls set lease_until = lease_until - %s", [seconds])
-                connection.execute("update ramgape_studies set revision = revision + 1")

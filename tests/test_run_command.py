@@ -87,6 +87,7 @@ def described(folder: Path, command: Any, **changes: Any) -> StudyFile:
     """A study of one command, for single trials."""
     fixed = {"path": folder / "x.toml", "name": "x", "commands": {"arm": command}, "folder": folder, "storage": None}
     usual = {"reward": "output", "timeout": 20.0, "failure": "retry", "retries": 0, "options": {}}
+    usual |= {"in_order": False, "expired": "retry"}
     return StudyFile(**{**fixed, **usual, **changes})
 
 

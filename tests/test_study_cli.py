@@ -276,7 +276,7 @@ def test_ask(models: Shell) -> None:
     (line,) = models.say("ask", "models").splitlines()
     pull, arm, seed = line.split("\t")
     assert (arm, seed.isdecimal()) == ("poor", True)
-    assert re.fullmatch(r"[0-9a-f]{6}-2", pull)
+    assert re.fullmatch(r"[0-9a-f]{20}-2", pull)
 
 
 def test_a_named_worker_gets_its_own_back(models: Shell) -> None:
@@ -336,7 +336,11 @@ def test_rewards_that_are_none(models: Shell) -> None:
 def test_pulls_that_are_none(models: Shell) -> None:
     (pull,) = models.study("ask", "models")["pulls"]
     other = "a" * 6 if pull["id"][0] != "a" else "b" * 6
-    for text, words in (("17", "one that `ask` has given"), (f"{other}-0", "one of this study"), ("-0.5", "`ask`")):
+    for text, words in (
+        ("17", "one that `ask` has given"),
+        (f"{other}-0", "is it of another study"),
+        ("-0.5", "`ask`"),
+    ):
         assert words in models.complaint("study", "tell", "models", text, "0.5")
         assert words in models.complaint("study", "fail", "models", text.removeprefix("-"))
     assert "has handed out" in models.complaint("study", "tell", "models", pull["id"].replace("-0", "-9"), "0.5")
@@ -411,7 +415,7 @@ def test_give_back_and_renew(models: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("ask", "models", "--count", "0"), "count must be a whole number of at least 1, got 0"),
+        (("ask", "models", "--count", "0"), "count must be a whole number from 1 to 100,000, got 0"),
         (("ask", "models", "--count", "two"), "count must be a number, got 'two'"),
         (("ask", "models", "--lease", "-1"), "lease must be a number of seconds above 0"),
         (("ask", "models", "--lease", "soon"), "lease must be a number, got 'soon'"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import io
 import math
 import pickle
 import uuid
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -34,7 +36,6 @@ import ramgape
 from benchmarks.postgres import new_database
 from ramgape import Pull, Study
 from ramgape.engine import Engine
-from ramgape.storage import memory, sqlite
 from ramgape.studies import desk
 from tests.support import Clock
 
@@ -42,6 +43,7 @@ ARMS = ["a", "b", "c"]
 WORKERS = st.sampled_from([None, None, "one", "two"])
 LEASES = st.sampled_from([1_000, 10_000, 100_000, None])  # a server has its own time, and a test may last
 REWARDS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+TRIALS = st.lists(st.tuples(st.sampled_from(ARMS), REWARDS), max_size=5)
 PICKS = st.integers(0, 10_000)
 GOALS: list[dict[str, Any]] = [
     {"budget": 6},
@@ -66,6 +68,11 @@ class Open:
     failures: int = 0
     failed_attempt: int = 0
     given_up: bool = False
+    answer: tuple[float, bool] | None = None  # held back: the reward, and whether it is a failure
+
+    @property
+    def under_way(self) -> bool:
+        return not self.given_up and self.answer is None
 
 
 def written(result: ramgape.Result) -> str:
@@ -85,10 +92,13 @@ class Model:
     budget: bool
     retries: int
     worst: bool
+    in_order: bool
+    expired: bool  # leases that ran out are failures
     open: dict[int, Open] = field(default_factory=dict)
     answers: dict[int, tuple[int, float]] = field(default_factory=dict)
     seen: list[tuple[str, float]] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
+    failures: set[int] = field(default_factory=set)  # that count as the worst reward
 
     @property
     def asked(self) -> int:
@@ -96,15 +106,19 @@ class Model:
 
     @property
     def pending(self) -> int:
-        return sum(not pull.given_up for pull in self.open.values())
+        return sum(pull.under_way for pull in self.open.values())
+
+    @property
+    def held(self) -> int:
+        return sum(pull.answer is not None for pull in self.open.values())
 
     @property
     def room(self) -> float:
-        return self.limit - len(self.seen) - self.pending
+        return self.limit - len(self.seen) - self.pending - self.held
 
     def returning(self, count: int, worker: str | None, now: float) -> list[tuple[int, int]]:
         """The pulls that somebody who asks gets before any new one."""
-        open_ones = sorted((number, pull) for number, pull in self.open.items() if not pull.given_up)
+        open_ones = [(number, pull) for number, pull in sorted(self.open.items()) if pull.under_way]
         own = [(number, pull.attempt) for number, pull in open_ones if worker is not None and pull.worker == worker]
         own = own[:count]
         left = [
@@ -127,25 +141,60 @@ class Model:
 
     def tell(self, ticket: tuple[int, int], reward: float) -> bool:
         number, attempt = ticket
-        if number in self.answers:
-            first, told = self.answers[number]
-            if first == attempt and told != reward:
+        answer = self._answered(number)
+        if answer is not None:
+            first, told, failed = answer
+            if first == attempt and told != reward and not failed:
                 raise Changed
-            return first == attempt
+            return first == attempt and told == reward
         pull = self.open[number]
         if pull.given_up and self.room <= 0:
             return False
         self._answer(number, attempt, reward)
         return True
 
-    def _answer(self, number: int, attempt: int, reward: float) -> None:
-        self.seen.append((self.open.pop(number).arm, reward))
-        self.answers[number] = (attempt, reward)
+    def _answered(self, number: int) -> tuple[int, float, bool] | None:
+        if number in self.answers:
+            return *self.answers[number], number in self.failures
+        pull = self.open[number]
+        return None if pull.answer is None else (pull.attempt, *pull.answer)
+
+    def _answer(self, number: int, attempt: int, reward: float, failed: bool = False) -> None:
+        pull = self.open[number]
+        waits = self.in_order and not pull.given_up and self._first_under_way(pull.arm) < number
+        pull.worker = pull.worker if pull.attempt == attempt else None
+        pull.attempt, pull.until, pull.answer = attempt, math.inf, (reward, failed)
+        if not waits:
+            self._count(number)
+            self.let_go(pull.arm)
+
+    def _first_under_way(self, arm: str) -> float:
+        return min(
+            (number for number, pull in self.open.items() if pull.arm == arm and pull.under_way), default=math.inf
+        )
+
+    def _count(self, number: int) -> None:
+        pull = self.open.pop(number)
+        assert pull.answer is not None
+        reward, failed = pull.answer
+        self.seen.append((pull.arm, reward))
+        self.answers[number] = (pull.attempt, reward)
+        if failed:
+            self.failures.add(number)
+
+    def let_go(self, arm: str, done: bool = False) -> None:
+        """Count what need not be held back any longer."""
+        for number in sorted(
+            number for number, pull in self.open.items() if pull.arm == arm and pull.answer is not None
+        ):
+            if done or number < self._first_under_way(arm):
+                self._count(number)
 
     def fail(self, ticket: tuple[int, int]) -> bool:
         number, attempt = ticket
-        if number in self.answers:
-            return self.worst and self.answers[number] == (attempt, 0.0)  # it counts already
+        answer = self._answered(number)
+        if answer is not None:
+            return answer[2] and answer[0] == attempt  # it counts already
         pull = self.open[number]
         if pull.attempt != attempt:
             return False
@@ -153,24 +202,26 @@ class Model:
             return True
         self.failed[pull.arm] += 1
         if self.worst:
-            self._answer(number, attempt, 0.0)
+            self._answer(number, attempt, 0.0, failed=True)
             return True
         pull.failures += 1
         pull.failed_attempt = attempt
         pull.given_up = pull.failures > self.retries
         pull.worker, pull.until = None, -math.inf
+        if pull.given_up:
+            self.let_go(pull.arm)
         return True
 
     def give_back(self, ticket: tuple[int, int]) -> bool:
         pull = self.open.get(ticket[0])
-        if pull is None or pull.attempt != ticket[1] or pull.given_up:
+        if pull is None or pull.attempt != ticket[1] or not pull.under_way:
             return False
         pull.worker, pull.until = None, -math.inf
         return True
 
     def renew(self, ticket: tuple[int, int], until: float) -> bool:
         pull = self.open.get(ticket[0])
-        if pull is None or pull.attempt != ticket[1] or pull.given_up or pull.until == -math.inf:
+        if pull is None or pull.attempt != ticket[1] or not pull.under_way or pull.until == -math.inf:
             return False
         pull.until = until
         return True
@@ -194,9 +245,8 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.patch = pytest.MonkeyPatch()
-        self.clock = Clock(self.storage if self.server else None)
-        for module in (memory, sqlite):
-            self.patch.setattr(module, "present", self.clock)
+        self.clock = Clock()
+        self.clock.rule(self.patch)
         self.patch.setattr(desk, "PACE", 0.0)  # one handle must see what another has, to the last pull
         self.handles: list[Study] = []
 
@@ -204,16 +254,30 @@ class Machine(RuleBasedStateMachine):
         goal=st.sampled_from(GOALS),
         failure=st.sampled_from(["retry", "retry", "worst"]),
         retries=st.integers(0, 2),
-        data=st.lists(st.tuples(st.sampled_from(ARMS), REWARDS), max_size=5),
+        in_order=st.booleans(),
+        expired=st.booleans(),
+        data=TRIALS,
     )
-    def create(self, goal: dict[str, Any], failure: str, retries: int, data: list[tuple[str, float]]) -> None:
-        self.options = {"reward_range": (0, 1), "failure": failure, "retries": retries, **goal}
+    def create(
+        self,
+        goal: dict[str, Any],
+        failure: str,
+        retries: int,
+        in_order: bool,
+        expired: bool,
+        data: list[tuple[str, float]],
+    ) -> None:
+        expired = expired and failure == "worst"
+        self.options = {"reward_range": (0, 1), "failure": failure, "retries": retries, "in_order": in_order, **goal}
+        self.options["expired"] = "fail" if expired else "retry"
         self.name = f"study {uuid.uuid4()}"
+        self.batches = [(0, len(data))] if data else []
         study = Study.create(self.name, ARMS, storage=self.storage, data=data, **self.options)
         second = study if self.storage is None else Study.load(self.name, self.storage)
         self.handles = [study, second]
         search = study.spec.search
-        self.model = Model(search.limit, search.budget is not None, retries, failure == "worst", seen=list(data))
+        budget = search.budget is not None
+        self.model = Model(search.limit, budget, retries, failure == "worst", in_order, expired, seen=list(data))
         self.told_only = Engine(search)
         self.learnt = 0
         self.stopped_at: int | None = None
@@ -245,13 +309,23 @@ class Machine(RuleBasedStateMachine):
 
     @property
     def done(self) -> bool:
-        """As somebody sees it who only hears the answers, one after the other."""
+        """As somebody sees it who only hears the answers, one after the other, or a batch at once."""
+        batches = dict(self.batches)
         while self.learnt < len(self.model.seen) and self.stopped_at is None:
-            arm, reward = self.model.seen[self.learnt]
-            self.told_only.tell(ARMS.index(arm), reward)
-            self.learnt += 1
+            size = batches.get(self.learnt, 0)
+            trials = self.model.seen[self.learnt : self.learnt + (size or 1)]
+            arms, rewards = np.array([ARMS.index(arm) for arm, _ in trials]), np.array([reward for _, reward in trials])
+            if size:
+                self.told_only.add_up(arms, rewards)
+                self.told_only.look()
+            else:
+                self.told_only.tell(int(arms[0]), float(rewards[0]))
+            self.learnt += len(trials)
             if self.told_only.stopped:
                 self.stopped_at = self.learnt
+        if self.stopped_at is not None:
+            for arm in ARMS:
+                self.model.let_go(arm, done=True)
         return self.stopped_at is not None
 
     def attempt(self, work: Callable[[], Any]) -> Any:
@@ -268,6 +342,12 @@ class Machine(RuleBasedStateMachine):
     @rule(place=st.integers(0, 1), count=st.integers(1, 4), worker=WORKERS, lease=LEASES)
     def ask(self, place: int, count: int, worker: str | None, lease: float | None) -> None:
         study, model = self.handles[place], self.model
+        if model.expired:
+            for number in sorted(model.open):
+                pull = model.open.get(number)
+                ended = pull is not None and pull.under_way and -math.inf < pull.until <= self.clock.now
+                if pull is not None and ended and not self.done:
+                    model.fail((number, pull.attempt))
         if self.done:
             assert study.ask(count, worker, lease) == []
             return
@@ -324,11 +404,11 @@ class Machine(RuleBasedStateMachine):
     @rule(place=st.integers(0, 1), pick=PICKS)
     def tell_what_was_never_asked(self, place: int, pick: int) -> None:
         """Nothing of such an answer counts, nor of those that come with it."""
-        key, pull = self.tickets[0].id.partition("-")[0], self.pick(pick)
-        number = self.number_of(pull)[0]
-        wrong = [[(f"{key}-{self.model.asked}", 0.5)]]
-        if number in self.model.open:
-            wrong.append([(f"{key}-{number}.{self.model.open[number].attempt + 1}", 0.5)])
+        pull = self.pick(pick)
+        number, token = self.number_of(pull)[0], pull.id.partition("-")[0]
+        wrong = [[(f"{token}-{self.model.asked}", 0.5)], [(f"{token[::-1]}-{number}", 0.5)]]
+        if number in self.model.open and self.model.open[number].answer is None:
+            wrong.append([(f"{token}-{number}.{self.model.open[number].attempt + 1}", 0.5)])
             wrong.append([(pull.id, 0.5), *wrong[0]])
         for answers in wrong:
             with pytest.raises(ramgape.UnknownPull):
@@ -373,6 +453,18 @@ class Machine(RuleBasedStateMachine):
         answer = self.handles[place].observe(arm, reward)
         assert (answer.accepted, answer.done) == (True, self.done)
 
+    @rule(place=st.integers(0, 1), trials=TRIALS)
+    def bring_in(self, place: int, trials: list[tuple[str, float]]) -> None:
+        rows = io.StringIO("arm,reward\n" + "".join(f"{arm},{reward}\n" for arm, reward in trials))
+        if self.model.budget and self.model.room < len(trials):
+            with pytest.raises(ramgape.BudgetSpent):
+                self.handles[place].import_csv(rows)
+            return
+        if trials:
+            self.batches.append((len(self.model.seen), len(trials)))
+        self.model.seen += trials
+        assert self.handles[place].import_csv(rows) == len(trials)
+
     @rule(seconds=st.sampled_from([600, 6_000, 60_000, 600_000]))
     def time_passes(self, seconds: int) -> None:
         self.clock.passes(seconds)
@@ -402,13 +494,14 @@ class Machine(RuleBasedStateMachine):
         model = self.model
         for study in self.handles[:1] if self.storage is None else self.handles:
             report = study.report()
-            given_up = len(model.open) - model.pending
-            assert (report.told, report.pending) == (len(model.seen), model.pending)
+            given_up = sum(pull.given_up for pull in model.open.values())
+            done = self.done  # which lets go of what was held
+            assert (report.told, report.pending, report.held) == (len(model.seen), model.pending, model.held)
             assert (report.failed, report.given_up) == (model.failed.total(), given_up)
             assert {arm: count for arm, count in report.arms_failed.items() if count} == model.failed
-            assert report.done == study.done == self.done
+            assert report.done == study.done == done
             assert report.late == (len(model.seen) - self.stopped_at if self.stopped_at is not None else 0)
-            assert not model.budget or report.told + report.pending <= model.limit
+            assert not model.budget or report.told + report.pending + report.held <= model.limit
             if report.done:
                 self.final = self.final or written(report.result)
                 assert written(report.result) == self.final  # the answer never changes again
@@ -432,7 +525,15 @@ class Machine(RuleBasedStateMachine):
 
     def check_answer(self) -> None:
         """A study that is given the observations at once says the same, and so does one that is opened anew."""
-        replayed = Study.create(self.name, ARMS, data=self.model.seen, **self.options)
+        replayed = Study.create(self.name, ARMS, **self.options)
+        sizes, place = dict(self.batches), 0
+        while place < len(self.model.seen):
+            trials = self.model.seen[place : place + sizes.get(place, 1)]
+            if place in sizes:
+                replayed.import_csv(io.StringIO("arm,reward\n" + "".join(f"{arm},{each}\n" for arm, each in trials)))
+            else:
+                replayed.observe(*trials[0])
+            place += len(trials)
         for study in self.handles:
             assert written(study.result()) == written(replayed.result())
             assert study.done == replayed.done

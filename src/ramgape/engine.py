@@ -27,7 +27,7 @@ from ramgape.core.doubt import compare
 from ramgape.core.foresight import expect
 from ramgape.core.loop import advance, replay
 from ramgape.core.rule import Rule
-from ramgape.core.statistics import least_pulled
+from ramgape.core.statistics import FEWEST_PULLS, least_pulled
 from ramgape.core.table import (
     BUDGET_BOX,
     CONFIDENCE_BOX,
@@ -49,6 +49,8 @@ from ramgape.risk_table import RISKS
 from ramgape.risks import risk_module
 from ramgape.spec import Spec
 
+FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
+NEVER = 2**62  # nothing is compared before every arm has so many pulls
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 
@@ -101,6 +103,27 @@ def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
     return problem
 
 
+class Adder:
+    """Adds rewards up, arm by arm, in any table of arms: no boxes are made meanwhile, and nothing is compared.
+
+    What comes of it depends on the order of the rewards only by rounding.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        # One bound keeps sums of its own beside those that all have in common.
+        learner = spec.bound if spec.bound == "empirical-bernstein-stitched" else "none"
+        rule = make_rule(spec)._replace(learn=kernels_of(spec, learner).learn).compiled()
+        self._functions = (rule.learn, rule.compare, rule.stop)
+        self._problem = make_problem(spec, "none", None)
+        self._problem["initial_pulls"] = NEVER
+
+    def add(self, table: Table, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        """Add rewards to the arms of a table."""
+        rules.compile_for(replay, rules.REPLAY)
+        with interrupts_deferred():
+            replay(*self._functions, table, empty_search(), self._problem, arms, rewards, False)
+
+
 def make_table(spec: Spec, bound: str) -> Table:
     """A table of arms not yet pulled; boxes that are intersected over time start at what is possible."""
     arms = empty_table(len(spec.names))
@@ -144,6 +167,7 @@ class Engine:
         self._under_way = 0
         self._entries: Rule | None = None
         self._ahead: tuple[Table, Table, Table] | None = None  # the state when the pulls under way are back
+        self._adder: Adder | None = None
 
     @property
     def samples(self) -> int:
@@ -245,8 +269,7 @@ class Engine:
     def _expect(self, arm: int, count: int) -> None:
         assert self._ahead is not None
         arms, search, _ = self._ahead
-        for _ in range(count):
-            expect(arms, search, arm)
+        expect(arms, search, arm, count)
         if search["ready"][0]:
             self._steps().compare(*self._ahead, arm)
 
@@ -265,12 +288,16 @@ class Engine:
 
     def tell(self, arm: int, reward: float) -> None:
         """Learn one reward; it must have passed `check_reward`. A pull that was reserved is to be released as well."""
+        if self._take(arm, reward):
+            self._stopped[0] = 1
+
+    def _take(self, arm: int, reward: float) -> bool:
+        """Learn one reward; tells whether the stopping rule speaks."""
         self._ahead = None
         steps = self._entries or self._steps()
         steps.learn(*self._state, arm, reward)
         steps.compare(*self._state, arm)
-        if self._ready[0] and steps.stop(*self._state):
-            self._stopped[0] = 1
+        return bool(self._ready[0] and steps.stop(*self._state))
 
     def end(self) -> None:
         """The stopping rule has spoken, if the pulls are not all made: it is known from elsewhere."""
@@ -286,11 +313,40 @@ class Engine:
         if heed:
             room = 0 if self.stopped else self.spec.limit - self.samples
             arms, rewards = arms[:room], rewards[:room]
+        if len(arms) <= FEW:
+            for place, (arm, reward) in enumerate(zip(arms.tolist(), rewards.tolist(), strict=True), start=1):
+                if self._take(arm, reward) and heed:
+                    self._stopped[0] = 1
+                    return place
+            return len(arms)
         rules.compile_for(replay, rules.REPLAY)
         functions = (self.rule.learn, self.rule.compare, self.rule.stop)
         tables = (self.arms, self.search, self.problem)
         with interrupts_deferred():
             return int(replay(*functions, *tables, arms, rewards, heed))
+
+    def add_up(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        """Learn rewards whose order means nothing. They count from the next `look` on, which is due when all are in."""
+        if self._adder is None:
+            self._adder = Adder(self.spec)
+        self._adder.add(self.arms, arms, rewards)
+        self.search["samples"][0] += len(arms)
+
+    def look(self, *, heed: bool = True) -> None:
+        """Make the box of every arm from its sums, compare all arms, and ask the stopping rule, if it is to be heeded.
+
+        A bound that narrows its boxes would in the course of a search have kept the best of every moment: that is as
+        valid where the order of the rewards means nothing, and perhaps a little narrower.
+        """
+        self._ahead = None
+        estimate = kernels_of(self.spec, self.spec.bound).estimate
+        for arm in np.flatnonzero(self.arms["pulls"] >= FEWEST_PULLS):
+            estimate(self.arms[arm], self.search[0], self.problem[0])
+        steps = self._steps()
+        for changed in range(len(self.arms)):
+            steps.compare(*self._state, changed)
+        if self._ready[0] and steps.stop(*self._state) and heed:
+            self._stopped[0] = 1
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error."""

@@ -13,18 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.checks import LARGEST
-from ramgape.core import rule as rules
-from ramgape.core.loop import replay
-from ramgape.core.statistics import FEWEST_PULLS
-from ramgape.core.table import STATISTICS, empty_search, empty_table
-from ramgape.engine import Engine, kernels_of, make_problem, make_rule
+from ramgape.core.table import STATISTICS, empty_table
+from ramgape.engine import Adder, Engine
 from ramgape.errors import InvalidData, InvalidReward, known_name, require, shorten
-from ramgape.interrupts import interrupts_deferred
 from ramgape.spec import Spec, check_names
 
 MOST_ARMS = 5_000  # results compare all pairs; and whoever has more arms has probably named the wrong column
 BLOCK = 65_536  # rows that are learnt at once: handing over compiled functions takes as long as some thousand rows
-NEVER = 2**62  # nothing is compared before every arm has so many pulls
 
 Place = Callable[[int], str]  # where a row stands, by its place among those handed over
 Words = tuple[str, str]
@@ -51,12 +46,8 @@ class Tally:
         self.low, self.high = spec.reward_range or (-LARGEST, LARGEST)
         self._given = None if arms is None else check_names(arms)
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
-        # No boxes are made meanwhile. One bound keeps sums of its own beside those that all have in common.
-        learner = spec.bound if spec.bound == "empirical-bernstein-stitched" else "none"
-        self._rule = make_rule(spec)._replace(learn=kernels_of(spec, learner).learn).compiled()
-        self._problem = make_problem(spec, "none", None)
-        self._problem["initial_pulls"] = NEVER
-        self._search = empty_search()
+        self._adder = Adder(spec)
+        self._rows = 0
         self._arms = empty_table(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._rows_waiting = 0
@@ -114,27 +105,13 @@ class Tally:
         chosen = np.concatenate([numbers for numbers, _ in self._waiting])
         rewards = np.concatenate([values for _, values in self._waiting])
         self._waiting, self._rows_waiting = [], 0
-        rules.compile_for(replay, rules.REPLAY)
-        functions = (self._rule.learn, self._rule.compare, self._rule.stop)
-        tables = (self._arms, self._search, self._problem)
-        with interrupts_deferred():
-            replay(*functions, *tables, chosen, rewards, False)
+        self._adder.add(self._arms, chosen, rewards)
+        self._rows += len(rewards)
 
     def hand_over(self, engine: Engine) -> None:
-        """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself.
-
-        Its boxes are those of this moment. A bound that narrows its boxes would in the course of a search have kept the
-        best of every moment: that is as valid, and perhaps a little narrower.
-        """
+        """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself."""
         self._learn()
-        arms, search, problem = engine.arms, engine.search, engine.problem
         for column in STATISTICS:
-            arms[column] = self._arms[column][: len(arms)]
-        search["samples"] = self._search["samples"]
-        estimate = kernels_of(engine.spec, engine.spec.bound).estimate
-        for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
-            estimate(arms[arm], search[0], problem[0])
-        # The first comparison, whichever arm is said to have changed, is one of all arms.
-        engine.rule.compare(arms, search[0], problem[0], 0)
-        if search["ready"][0] and engine.rule.stop(arms, search[0], problem[0]):
-            search["stopped"] = 1
+            engine.arms[column] = self._arms[column][: len(engine.arms)]
+        engine.search["samples"] = self._rows
+        engine.look()

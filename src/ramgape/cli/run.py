@@ -117,6 +117,8 @@ def open_study(file: StudyFile, url: str) -> Study:
                 exist_ok=True,
                 failure=file.failure,
                 retries=file.retries,
+                in_order=file.in_order,
+                expired=file.expired,
                 seed=file.seed,
                 **file.options,
             )
@@ -138,7 +140,7 @@ def make_trials(study: Study, file: StudyFile, jobs: int) -> int:
     with ending_gently() as signals:
         try:
             # Quick runs must not count before slow ones that began earlier.
-            result = study.run(trials, workers=jobs, in_order=file.reward == "elapsed")
+            result = study.run(trials, workers=jobs)
         except FailingArm as error:
             hint = f"mend the command in {file.path} and run it again: what was given up is then tried again"
             tell("error", f"{error}; {hint}", "bold red")

@@ -52,6 +52,11 @@ NOISE = "gaussian, for Gaussian rewards, which have no range."
 BUDGET = "Ask for exactly this many pulls and return the best guess; in place of --delta."
 FAILURE = "What a failed trial is: one to retry, or the worst reward there is."
 RETRIES = "How often a trial is tried again before it is given up."
+IN_ORDER = (
+    "Hold an arm's answers back until those to its earlier pulls are in: for rewards that have to do with how long a "
+    "trial takes, when several are under way."
+)
+EXPIRED = "What an expired lease is: a trial to retry with somebody else or, with --failure worst, to fail."
 SEED = "For a study that can be repeated: the seeds of its trials come from it. Unless given: a random one."
 DATA = "A file with trials made already: .csv with a header, or .jsonl with one JSON object a line; - for stdin."
 EXIST_OK = "If there is such a study already, it is fine, provided that it is the same."
@@ -65,6 +70,8 @@ def create(
     noise: Annotated[Text, option(TRIALS, "NAME", NOISE)] = None,
     failure: Annotated[str, option(TRIALS, "NAME", FAILURE)] = "retry",
     retries: Annotated[str, option(TRIALS, "COUNT", RETRIES)] = "3",
+    in_order: Annotated[bool, typer.Option("--in-order", help=IN_ORDER, rich_help_panel=TRIALS)] = False,
+    expired: Annotated[str, option(TRIALS, "NAME", EXPIRED)] = "retry",
     seed: Annotated[Text, option(TRIALS, "SEED", SEED)] = None,
     epsilon: Annotated[Text, option(GOAL, "NUMBER", EPSILON)] = None,
     delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
@@ -123,8 +130,9 @@ def create(
     first = None if seed is None else check_seed(number(seed, "seed"))
     attempts = whole(number(retries, "retries"), "retries", "a whole number of at least 0", 0)
     start = None if data is None else WarmStart(data, form, arm_column, reward_column)
+    trials = {"failure": failure, "retries": attempts, "seed": first, "in_order": in_order, "expired": expired}
     with waiting("creating"):
-        study, new = make(name, names, url, exist_ok, start, options, failure=failure, retries=attempts, seed=first)
+        study, new = make(name, names, url, exist_ok, start, options, **trials)
     study.close()
     from ramgape.studies.study import list_studies
 
@@ -142,16 +150,16 @@ def make(
     exist_ok: bool,
     start: WarmStart | None,
     options: Options,
-    **failures: Any,
+    **trials: Any,
 ) -> tuple[Study, bool]:
     """The study, and whether it is new."""
     from ramgape.studies.study import Study
 
     def attempt(exist_ok: bool) -> Study:
         if start is None:
-            return Study.create(name, arms, storage=url, exist_ok=exist_ok, **failures, **options)
+            return Study.create(name, arms, storage=url, exist_ok=exist_ok, **trials, **options)
         with start.located():
-            return Study.create(name, arms, storage=url, exist_ok=exist_ok, data=start.pairs(), **failures, **options)
+            return Study.create(name, arms, storage=url, exist_ok=exist_ok, data=start.pairs(), **trials, **options)
 
     try:
         return attempt(exist_ok=False), True

@@ -16,7 +16,8 @@ All other keys of [study] are the keywords of `Study.create`. Paths are relative
 With `reward = "elapsed"` less is better, the range is from 0 to the timeout, and a failed trial counts as the worst
 time there is. For a timeout that is plain: all that is known of such a run is that it takes at least so long, and to
 leave it out would flatter the arm that runs into it. An exit code other than 0 counts the same, so that no command wins
-by giving up early; `failure = "retry"` tries again instead.
+by giving up early; `failure = "retry"` tries again instead. And since the quick runs of an arm would be told before its
+slow ones, `in_order` is true.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from ramgape.studies.study import located
 REWARDS = ("output", "elapsed")
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
-OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "seed", "storage", "cwd")
+OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "in_order", "expired", "seed", "storage", "cwd")
 OPTION_KEYS = tuple(Options.__annotations__)
 
 Command = str | tuple[str, ...]  # for the shell, or words
@@ -66,6 +67,8 @@ class StudyFile:
     storage: str | None
     failure: str
     retries: int
+    in_order: bool
+    expired: str
     options: Options
     warnings: tuple[str, ...] = ()
     seed: int | None = None
@@ -110,6 +113,8 @@ def read_study_file(path: Path) -> StudyFile:
         storage=storage,
         failure=failure,
         retries=study.get("retries", DEFAULT_RETRIES),
+        in_order=study.get("in_order", reward == "elapsed"),
+        expired=study.get("expired", "retry"),
         seed=study.get("seed"),
         options=cast(Options, options),
         warnings=warnings,

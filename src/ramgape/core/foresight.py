@@ -18,11 +18,11 @@ def drawn_in(low, high, centre, factor):
 
 
 @kernel
-def expect(arms, searches, arm):
-    """One more pull of an arm: estimates stay, the box narrows like one over the root of the pulls."""
+def expect(arms, searches, arm, count):
+    """Some more pulls of an arm: estimates stay, the box narrows like one over the root of the pulls."""
     row, search = arms[arm], searches[0]
-    factor = math.sqrt(row.pulls / (row.pulls + 1.0))
-    row.pulls += 1
-    search.samples += 1
+    factor = math.sqrt(row.pulls / (row.pulls + count))
+    row.pulls += count
+    search.samples += count
     row.mean_low, row.mean_high = drawn_in(row.mean_low, row.mean_high, row.average, factor)
     row.risk_low, row.risk_high = drawn_in(row.risk_low, row.risk_high, row.risk, factor)

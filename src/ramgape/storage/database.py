@@ -17,9 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ramgape.errors import StorageError
+from ramgape.storage.records import Moment
 from ramgape.storage.statements import Statements, compiled_for
 from ramgape.storage.urls import StoreUrl
 
+WALL_CLOCK = ""  # the name of the clock that tells people the time
 Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]  # arms and rewards
 
 
@@ -29,6 +31,7 @@ class Database(ABC):
     kind: str  # of SQL
     driver: str  # as SQLAlchemy calls it
     failures: tuple[type[Exception], ...]  # what the driver raises; texts with half a character included
+    clock: str = WALL_CLOCK  # which one leases are measured by
 
     def __init__(self, url: StoreUrl) -> None:
         self.url = url
@@ -53,8 +56,8 @@ class Database(ABC):
         """Begin a transaction: one that sees one moment, or one that may write."""
 
     @abstractmethod
-    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, float]:
-        """Begin a transaction; the row of a study and the present time."""
+    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
+        """Begin a transaction; the row of a study and the present moment."""
 
     @abstractmethod
     def begin_alone(self, connection: Any) -> None:

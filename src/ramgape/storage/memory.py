@@ -8,9 +8,21 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
+from ramgape.storage.records import (
+    AnswerRow,
+    BatchRow,
+    Changes,
+    FailureRow,
+    Moment,
+    ObservationRow,
+    PullRow,
+    StudyRow,
+)
 
-present = time.time  # tests have their own
+
+def present() -> Moment:
+    """The present moment; tests have their own."""
+    return Moment(time.time(), time.monotonic())
 
 
 class MemoryStore:
@@ -24,8 +36,9 @@ class MemoryStore:
         self._observations: list[ObservationRow] = []
         self._places: dict[int, int] = {}  # of the answer to a pull
         self._failures: list[FailureRow] = []
+        self._batches: list[BatchRow] = []
 
-    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, float]:
+    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
         """The study and the time."""
         return self.row, present()
 
@@ -36,14 +49,25 @@ class MemoryStore:
         rows = self._observations[start:stop]
         return np.array([row.arm for row in rows], np.int64), np.array([row.reward for row in rows], np.float64)
 
-    def read_pulls(self, study_id: int) -> list[PullRow]:
+    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]:
         """The open ones."""
         return list(self._pulls.values())
 
-    def read_answer(self, study_id: int, number: int) -> tuple[int, float] | None:
-        """Attempt and reward of the answer to a pull."""
+    def read_answered(self, study_id: int, start: int) -> list[int]:
+        """The numbers of the pulls that are answered by observations from a place on."""
+        return [row.number for row in self._observations[start:] if row.number is not None]
+
+    def read_batches(self, study_id: int, start: int) -> list[BatchRow]:
+        """The batches that begin at a place or later."""
+        return [batch for batch in self._batches if batch.place >= start]
+
+    def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
+        """The answer to a pull."""
         place = self._places.get(number)
-        return None if place is None else (self._observations[place].attempt, self._observations[place].reward)
+        if place is None:
+            return None
+        row = self._observations[place]
+        return AnswerRow(row.attempt, row.reward, row.failed, row.token or "")
 
     def iterate_observations(self, study_id: int) -> Iterator[ObservationRow]:
         """All, in order."""
@@ -53,6 +77,13 @@ class MemoryStore:
         """All, in order."""
         return list(self._failures)
 
+    def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
+        """Keep observations, the first of which has this place. What is there already was never committed."""
+        for number, observation in enumerate(rows, start=place):
+            if observation.number is not None:
+                self._places[observation.number] = number
+        self._observations[place:] = rows
+
     def write(self, row: StudyRow, changes: Changes, place: int) -> None:
         """Keep what has changed. The row comes last: until then, after an interrupt, nothing has happened."""
         for pull in (*changes.new_pulls, *changes.changed_pulls):
@@ -60,12 +91,11 @@ class MemoryStore:
         for number in changes.answered_pulls:
             self._pulls.pop(number, None)
         if changes.observations:
-            for number, observation in enumerate(changes.observations, start=place):
-                if observation.number is not None:
-                    self._places[observation.number] = number
-            self._observations[place:] = changes.observations
+            self.add_observations(row.id, changes.observations, place)
         if changes.failures:
             self._failures += changes.failures
+        if changes.batches:
+            self._batches += changes.batches
         self.row = row
 
     def commit(self) -> None:

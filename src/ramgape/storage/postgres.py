@@ -10,6 +10,7 @@ import numpy as np
 
 from ramgape.errors import MissingExtra
 from ramgape.storage.database import Columns, Database
+from ramgape.storage.records import Moment
 from ramgape.storage.urls import StoreUrl, scrub
 
 try:
@@ -92,9 +93,9 @@ class PostgresDatabase(Database):
     def begin(self, write: bool) -> None:
         self._begin(write)
 
-    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, float]:
+    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
         row = self._begin(write, self._study[write], (study_id,)).fetchone()
-        return (None, 0.0) if row is None else (row[:-1], row[-1])
+        return (None, Moment(0.0, 0.0)) if row is None else (row[:-1], Moment(row[-1], row[-1]))
 
     def _begin(self, write: bool, *query: Any) -> Any:
         """Begin a transaction, with its first query in the same message to the server."""

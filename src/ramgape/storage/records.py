@@ -1,6 +1,7 @@
 """What is kept of a study, as plain rows; stores write and read them, and know nothing of what they mean.
 
-Arms are numbers here, in the order of the specification. Times are seconds since 1970.
+Arms are numbers here, in the order of the specification. Times are seconds since 1970; but leases are measured by a
+clock of the store's own, which nobody sets.
 """
 
 from __future__ import annotations
@@ -9,12 +10,19 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
+class Moment(NamedTuple):
+    """When a transaction takes place."""
+
+    time: float  # seconds since 1970, for people
+    clock: float  # seconds, for leases
+
+
 class StudyRow(NamedTuple):
     """A study: what never changes, then the counters that every change renews."""
 
     id: int  # in this store
     name: str
-    key: str  # random; tells its pulls from those of other studies
+    key: str  # random, and that of no other study in the store
     specification: str  # JSON
     created_at: float
     revision: int = 0  # how often anything was written
@@ -23,6 +31,8 @@ class StudyRow(NamedTuple):
     failed: int = 0  # failed attempts
     stopped_at: int | None = None  # observations at which the goal was reached
     decision: str = ""  # JSON: where the sampling rule stands, beyond what observations tell
+    withdrawn: int = 0  # pulls that were handed out to nobody, and taken back
+    chain: int = 0  # the check value of all observations, which is that of the last one
 
 
 class PullRow(NamedTuple):
@@ -36,6 +46,10 @@ class PullRow(NamedTuple):
     failures: int  # attempts that failed
     failed_attempt: int  # the last one that did, or 0
     given_up: bool  # it failed too often
+    token: str = ""  # random: the part of its name that nobody can guess or meet twice
+    answer: float | None = None  # told, but held back until the arm's earlier pulls are answered
+    answered_at: float | None = None
+    answer_failed: bool = False  # the answer is a failure that counts as the worst reward
 
 
 class ObservationRow(NamedTuple):
@@ -49,6 +63,8 @@ class ObservationRow(NamedTuple):
     worker: str | None
     told_at: float
     origin: str | None = None  # for imported ones: the pull that it answered there
+    token: str | None = None  # of the pull that it answers
+    chain: int = 0  # the check value of all observations up to this one
 
 
 class FailureRow(NamedTuple):
@@ -60,6 +76,23 @@ class FailureRow(NamedTuple):
     worker: str | None
     reason: str
     failed_at: float
+    token: str = ""
+
+
+class BatchRow(NamedTuple):
+    """Observations that came together and are looked at once, at their end: their order means nothing."""
+
+    place: int  # of the first
+    size: int
+
+
+class AnswerRow(NamedTuple):
+    """What is known of a pull that has been answered."""
+
+    attempt: int
+    reward: float
+    failed: bool
+    token: str
 
 
 @dataclass(slots=True)
@@ -71,6 +104,7 @@ class Changes:
     answered_pulls: list[int] = field(default_factory=list)  # numbers; they are no longer open
     observations: list[ObservationRow] = field(default_factory=list)  # in order; the first has place `told` of before
     failures: list[FailureRow] = field(default_factory=list)
+    batches: list[BatchRow] = field(default_factory=list)
 
     def any(self) -> bool:
         """Whether there is anything to write."""
@@ -83,3 +117,4 @@ class Changes:
         self.answered_pulls.clear()
         self.observations.clear()
         self.failures.clear()
+        self.batches.clear()

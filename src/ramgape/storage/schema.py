@@ -1,5 +1,8 @@
 """The tables of a store. Columns stand in the order of the rows in records.py, so that a row is written as it is.
 
+What stands behind a row is the store's own: the revision in which a pull was last changed, the clock that its lease is
+measured by, and the seal, a check value of the whole row.
+
 The migrations make these tables in a database; a test compares the two.
 """
 
@@ -13,12 +16,14 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKeyConstraint,
+    Index,
     Integer,
     MetaData,
     PrimaryKeyConstraint,
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
@@ -57,8 +62,12 @@ STUDIES = Table(
     Column("failed", BigInteger, nullable=False),
     Column("stopped_at", BigInteger),
     Column("decision", Text, nullable=False),
+    Column("withdrawn", BigInteger, nullable=False, server_default="0"),
+    Column("chain", BigInteger, nullable=False, server_default="0"),
+    Column("seal", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("id", name="ramgape_studies_key"),
     UniqueConstraint("name", name="ramgape_studies_name"),
+    Index("ramgape_studies_random", "key", unique=True),
     sqlite_autoincrement=True,  # the number of a deleted study never comes back, so nobody writes to a stranger
 )
 
@@ -79,7 +88,15 @@ PULLS = Table(
     Column("failures", Integer, nullable=False),
     Column("failed_attempt", Integer, nullable=False),
     Column("given_up", Boolean, nullable=False),
+    Column("token", Text, nullable=False, server_default=""),
+    Column("answer", Exact),
+    Column("answered_at", Exact),
+    Column("answer_failed", Boolean, nullable=False, server_default=false()),
+    Column("clock", Text, nullable=False, server_default=""),
+    Column("seal", BigInteger, nullable=False, server_default="0"),
+    Column("revision", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("study_id", "number", name="ramgape_pulls_key"),
+    Index("ramgape_pulls_revision", "study_id", "revision"),
     _of_study("ramgape_pulls"),
     sqlite_with_rowid=False,
 )
@@ -97,6 +114,8 @@ OBSERVATIONS = Table(
     Column("worker", Text),
     Column("told_at", Exact, nullable=False),
     Column("origin", Text),
+    Column("token", Text),
+    Column("chain", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("study_id", "place", name="ramgape_observations_key"),
     UniqueConstraint("study_id", "number", name="ramgape_observations_number"),
     _of_study("ramgape_observations"),
@@ -113,7 +132,19 @@ FAILURES = Table(
     Column("worker", Text),
     Column("reason", Text, nullable=False),
     Column("failed_at", Exact, nullable=False),
+    Column("token", Text, nullable=False, server_default=""),
     PrimaryKeyConstraint("study_id", "number", "attempt", name="ramgape_failures_key"),
     _of_study("ramgape_failures"),
+    sqlite_with_rowid=False,
+)
+
+BATCHES = Table(
+    "ramgape_batches",
+    METADATA,
+    Column("study_id", BigInteger, nullable=False),
+    Column("place", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    PrimaryKeyConstraint("study_id", "place", name="ramgape_batches_key"),
+    _of_study("ramgape_batches"),
     sqlite_with_rowid=False,
 )

@@ -10,12 +10,14 @@ import random
 import sqlite3
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ramgape.errors import StorageError
-from ramgape.storage.database import Columns, Database
+from ramgape.storage.database import WALL_CLOCK, Columns, Database
+from ramgape.storage.records import Moment
 from ramgape.storage.urls import StoreUrl
 
 # Before, a write-ahead log could lose transactions when two processes reset it at once.
@@ -37,9 +39,26 @@ SENTENCES = {  # by the error codes of SQLite
 }
 
 
-def present() -> float:
-    """The time, in seconds since 1970; tests replace it."""
-    return time.time()
+def boot_clock() -> str:
+    """The name of a clock that nobody can set: the machine's own since it was started, on Linux.
+
+    The time of day may be an hour ahead for one program and a day back for the next, and a lease with it. Elsewhere it
+    serves all the same.
+    """
+    try:
+        time.clock_gettime(time.CLOCK_BOOTTIME)
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except (AttributeError, OSError, ValueError):
+        return WALL_CLOCK
+
+
+BOOT = boot_clock()
+
+
+def present() -> Moment:
+    """The present moment; tests replace it."""
+    now = time.time()
+    return Moment(now, time.clock_gettime(time.CLOCK_BOOTTIME) if BOOT else now)
 
 
 class SqliteDatabase(Database):
@@ -48,6 +67,7 @@ class SqliteDatabase(Database):
     kind = "sqlite"
     driver = "sqlite"
     failures = (sqlite3.Error, UnicodeEncodeError)
+    clock = BOOT
 
     def __init__(self, url: StoreUrl) -> None:
         super().__init__(url)
@@ -100,7 +120,7 @@ class SqliteDatabase(Database):
             self.rollback()
             raise
 
-    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, float]:
+    def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
         self.begin(write)
         row = self.execute(self.statements.study, (study_id,)).fetchone()
         return row, present()

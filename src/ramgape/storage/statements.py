@@ -13,10 +13,11 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.engine import Dialect
 
-from ramgape.storage.schema import FAILURES, OBSERVATIONS, PULLS, STUDIES
+from ramgape.storage.records import AnswerRow
+from ramgape.storage.schema import BATCHES, FAILURES, OBSERVATIONS, PULLS, STUDIES
 
-COUNTERS = ("revision", "asked", "told", "failed", "stopped_at", "decision")
-PULL_CHANGES = ("arm", "attempt", "worker", "lease_until", "failures", "failed_attempt", "given_up")
+COUNTERS = ("revision", "asked", "told", "failed", "stopped_at", "decision", "withdrawn", "chain", "seal")
+PULL_CHANGES = tuple(column.name for column in PULLS.columns if column.name not in ("study_id", "number"))
 
 
 class Statements(NamedTuple):
@@ -29,9 +30,11 @@ class Statements(NamedTuple):
     delete_study: str  # name
     update_study: str  # *COUNTERS, id
     pulls: str  # study
-    insert_pull: str  # study, *PullRow
+    changed_pulls: str  # study, revision: those changed since
+    insert_pull: str  # study, *PullRow, clock, seal, revision
     update_pull: str  # *PULL_CHANGES, study, number
     delete_pull: str  # study, number
+    answered: str  # study, start: the numbers of the pulls that observations from there on answer
     rewards: str  # study, start
     rewards_between: str  # study, start, stop
     answer: str  # study, number
@@ -39,6 +42,8 @@ class Statements(NamedTuple):
     insert_observation: str  # study, place, *ObservationRow
     failures: str  # study
     insert_failure: str  # study, *FailureRow
+    batches: str  # study, start: those that begin there or later
+    insert_batch: str  # study, *BatchRow
 
 
 def _columns(table: Table, *without: str) -> list[Any]:
@@ -54,11 +59,12 @@ _NUMBER: BindParameter[int] = bindparam("of_number")
 _OPEN = (
     select(func.count())
     .select_from(PULLS)
-    .where(PULLS.c.study_id == STUDIES.c.id, ~PULLS.c.given_up)
+    .where(PULLS.c.study_id == STUDIES.c.id, ~PULLS.c.given_up, PULLS.c.answer.is_(None))
     .correlate(STUDIES)
     .scalar_subquery()
 )
 _THIS_PULL = (PULLS.c.study_id == _STUDY, PULLS.c.number == _NUMBER)
+_PULLS = select(*_columns(PULLS, "study_id", "revision")).where(PULLS.c.study_id == _STUDY)
 _REWARDS = (
     select(OBSERVATIONS.c.arm, OBSERVATIONS.c.reward)
     .where(OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.place >= bindparam("start"))
@@ -72,13 +78,20 @@ _CORE: dict[str, Any] = {
     "list_studies": select(STUDIES, _OPEN),
     "delete_study": delete(STUDIES).where(STUDIES.c.name == bindparam("name")),
     "update_study": update(STUDIES).where(STUDIES.c.id == _STUDY).values({name: bindparam(name) for name in COUNTERS}),
-    "pulls": select(*_columns(PULLS, "study_id")).where(PULLS.c.study_id == _STUDY).order_by(PULLS.c.number),
+    "pulls": _PULLS.order_by(PULLS.c.number),
+    # In no order: for the sake of one SQLite would read all of them.
+    "changed_pulls": _PULLS.where(PULLS.c.revision > bindparam("revision")),
     "insert_pull": _insert(PULLS),
     "update_pull": update(PULLS).where(*_THIS_PULL).values({name: bindparam(name) for name in PULL_CHANGES}),
     "delete_pull": delete(PULLS).where(*_THIS_PULL),
+    "answered": select(OBSERVATIONS.c.number).where(
+        OBSERVATIONS.c.study_id == _STUDY,
+        OBSERVATIONS.c.place >= bindparam("start"),
+        OBSERVATIONS.c.number.is_not(None),
+    ),
     "rewards": _REWARDS,
     "rewards_between": _REWARDS.where(OBSERVATIONS.c.place < bindparam("stop")),
-    "answer": select(OBSERVATIONS.c.attempt, OBSERVATIONS.c.reward).where(
+    "answer": select(*(OBSERVATIONS.c[name] for name in AnswerRow._fields)).where(
         OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.number == _NUMBER
     ),
     "observations": select(*_columns(OBSERVATIONS, "study_id", "place"))
@@ -90,6 +103,10 @@ _CORE: dict[str, Any] = {
     .where(FAILURES.c.study_id == _STUDY)
     .order_by(FAILURES.c.number, FAILURES.c.attempt),
     "insert_failure": _insert(FAILURES),
+    "batches": select(BATCHES.c.place, BATCHES.c.size)
+    .where(BATCHES.c.study_id == _STUDY, BATCHES.c.place >= bindparam("start"))
+    .order_by(BATCHES.c.place),
+    "insert_batch": _insert(BATCHES),
 }
 
 # In which order a statement takes its parameters, where that is not the order of its table.

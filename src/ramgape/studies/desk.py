@@ -22,11 +22,22 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import RamgapeError, StorageError
-from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
+from ramgape.errors import RamgapeError, StorageError, shorten
+from ramgape.storage.records import (
+    AnswerRow,
+    BatchRow,
+    Changes,
+    FailureRow,
+    Moment,
+    ObservationRow,
+    PullRow,
+    StudyRow,
+)
+from ramgape.storage.seals import link_over
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.specification import StudySpec
 
+NOTHING = np.empty(0, np.int64), np.empty(0)
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
 
 
@@ -36,19 +47,25 @@ class Store(Protocol):
     @property
     def url(self) -> str: ...
 
-    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, float]: ...
+    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]: ...
 
     def read_observations(
         self, study_id: int, start: int, stop: int | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 
-    def read_pulls(self, study_id: int) -> list[PullRow]: ...
+    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]: ...
 
-    def read_answer(self, study_id: int, number: int) -> tuple[int, float] | None: ...
+    def read_answered(self, study_id: int, start: int) -> list[int]: ...
+
+    def read_batches(self, study_id: int, start: int) -> list[BatchRow]: ...
+
+    def read_answer(self, study_id: int, number: int) -> AnswerRow | None: ...
 
     def iterate_observations(self, study_id: int) -> Iterator[ObservationRow]: ...
 
     def read_failures(self, study_id: int) -> list[FailureRow]: ...
+
+    def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None: ...
 
     def write(self, row: StudyRow, changes: Changes, place: int) -> None: ...
 
@@ -88,6 +105,8 @@ class Desk:
         self._lock = threading.RLock()
         self._holder: int | None = None  # the thread with an operation under way
         self._ledger: Ledger | None = None
+        self._place = 0  # of the first observation that is not written yet
+        self._flushed = False  # some of those in the transaction under way are
         self._ahead = ahead
         self._held: Held | None = None
         self._terms: Terms | None = None  # of the last ask, if it was for one pull
@@ -99,7 +118,7 @@ class Desk:
     @property
     def is_changed(self) -> bool:
         """Whether the ledger differs from what is stored."""
-        return self._ledger is not None and self._ledger.changes.any()
+        return self._flushed or (self._ledger is not None and self._ledger.changes.any())
 
     @property
     def known(self) -> Ledger | None:
@@ -138,7 +157,7 @@ class Desk:
             self._streak = self._streak + 1 if brisk else 0
             self._terms, self._last = terms, now
 
-    def ask_ahead(self, ledger: Ledger, now: float) -> None:
+    def ask_ahead(self, ledger: Ledger, now: Moment) -> None:
         """Inside the transaction of a tell: if it is a brisk one, ask for the next pull as well."""
         if not self._ahead:
             return
@@ -196,11 +215,11 @@ class Desk:
 
     # --- transactions ----------------------------------------------------------------------------------------------
 
-    def find_answer(self, number: int) -> tuple[int, float] | None:
-        """Who answered a pull, and what; to be called inside a transaction."""
+    def find_answer(self, number: int) -> AnswerRow | None:
+        """The answer to a pull; to be called inside a transaction."""
         return self.store.read_answer(self.row.id, number)
 
-    def begin(self, write: bool) -> tuple[Ledger, float]:
+    def begin(self, write: bool) -> tuple[Ledger, Moment]:
         """Begin a transaction, and catch up with what others have written."""
         try:
             self._lock.acquire()
@@ -220,26 +239,48 @@ class Desk:
             if self._ledger is None:
                 self._ledger = Ledger(self.spec, self.row)
             if row.revision != self._ledger.revision:
-                self._catch_up(self._ledger, row)
+                self._catch_up(self._ledger, row, now)
+            self._place = self._ledger.told
             return self._ledger, now
         except BaseException:
             self.undo()
             raise
 
-    def _catch_up(self, ledger: Ledger, row: StudyRow) -> None:
-        since = self.store.read_observations(self.row.id, ledger.told)
-        ledger.catch_up(row, self.store.read_pulls(self.row.id), *since)
+    def _catch_up(self, ledger: Ledger, row: StudyRow, now: Moment) -> None:
+        """Read what others have written since the ledger was up to date, and no more than that."""
+        store, study, told = self.store, self.row.id, ledger.told
+        arms, rewards = store.read_observations(study, told) if row.told != told else NOTHING
+        if len(arms) != row.told - told or link_over(ledger.chain, arms, rewards) != row.chain:
+            raise StorageError(
+                f"{store.url} is damaged: the observations of study {shorten(row.name)} are not what was written; "
+                "restore a copy of it, `ramgape storage check` tells where it begins"
+            )
+        anew = not ledger.revision or row.withdrawn != ledger.withdrawn  # of what was withdrawn there is no trace
+        answered = None if anew else store.read_answered(study, told) if len(arms) else []
+        batches = store.read_batches(study, told) if answered is None or len(answered) < len(arms) else []
+        pulls = store.read_pulls(study, now, None if anew else ledger.revision)
+        ledger.catch_up(row, arms, rewards, batches, pulls, answered)
 
-    def commit(self, place: int) -> None:
-        """Write what has changed, if anything, and end the transaction; `place` is that of the first observation."""
+    def flush(self) -> None:
+        """Write the observations so far, in the transaction under way: a long import need not fit into memory."""
+        assert self._ledger is not None
+        rows = self._ledger.changes.observations
+        self._flushed = True
+        self.store.add_observations(self.row.id, rows, self._place)
+        self._place += len(rows)
+        rows.clear()
+
+    def commit(self) -> None:
+        """Write what has changed, if anything, and end the transaction."""
         ledger = self._ledger
         assert ledger is not None
         try:
-            if ledger.changes.any():
+            if self.is_changed:
                 ledger.revision += 1
-                self.store.write(ledger.row(), ledger.changes, place)
+                self.store.write(ledger.row(), ledger.changes, self._place)
                 self.store.commit()
                 ledger.changes.clear()
+                self._flushed = False
             else:
                 self.store.rollback()
         except BaseException:
@@ -253,6 +294,7 @@ class Desk:
         try:
             if not unchanged or self.is_changed:
                 self._ledger = self._held = None
+                self._flushed = False
             self.store.rollback()
         finally:
             self._holder = None
@@ -310,21 +352,18 @@ class Janitor(threading.Thread):
 class Transaction:
     """One operation on a study. A class, since entering a generator would take longer than many an operation."""
 
-    __slots__ = ("_desk", "_place", "_write")
+    __slots__ = ("_desk", "_write")
 
     def __init__(self, desk: Desk, write: bool) -> None:
         self._desk = desk
         self._write = write
-        self._place = 0
 
-    def __enter__(self) -> tuple[Ledger, float]:
-        found = self._desk.begin(self._write)
-        self._place = found[0].told
-        return found
+    def __enter__(self) -> tuple[Ledger, Moment]:
+        return self._desk.begin(self._write)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._write:
-            self._desk.commit(self._place)
+            self._desk.commit()
         else:
             # A step that raises our own errors has changed nothing, though those before it may; an interrupt may come
             # anywhere.

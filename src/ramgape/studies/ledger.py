@@ -5,7 +5,7 @@ The ledger is the state of one study in memory, and knows neither stores nor clo
 changes, so that an error leaves everything as it was.
 
     ask ──> under way ──tell──> observed
-              │   │
+              │   │   └─tell──> held, if the study is `in_order`, until the arm's earlier ones are answered ──> observed
               │   └─ lease runs out, give_back ──> available ──ask──> under way, as a further attempt
               └─ fail ──> available, or given up after too many failures ──retry──> available
 
@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -24,12 +26,21 @@ from numpy.typing import NDArray
 
 from ramgape.engine import Engine
 from ramgape.errors import BudgetSpent, ChangedAnswer, FailingArm, UnknownPull, shorten
-from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
+from ramgape.storage.records import (
+    AnswerRow,
+    BatchRow,
+    Changes,
+    FailureRow,
+    Moment,
+    ObservationRow,
+    PullRow,
+    StudyRow,
+)
+from ramgape.storage.seals import next_link
 from ramgape.studies.specification import StudySpec
-from ramgape.studies.tickets import write_ticket
+from ramgape.studies.tickets import Ticket, new_token, write_ticket
 
-Ticket = tuple[int, int]  # number of a pull and attempt
-FindAnswer = Callable[[int], tuple[int, float] | None]  # of a pull that is not open: who answered, and what
+FindAnswer = Callable[[int], AnswerRow | None]  # of a pull that is not open: what was answered
 
 AVAILABLE = 0.0  # a lease that ran out long ago
 
@@ -51,14 +62,17 @@ class Ledger:
     def __init__(self, spec: StudySpec, row: StudyRow) -> None:
         self.spec = spec
         self.engine = Engine(spec.search)
-        self.start = row._replace(revision=0, asked=0, told=0, failed=0, stopped_at=None, decision="")
+        self.name = row.name
         self._fixed = tuple(row[:5])
-        self.revision = self.asked = self.told = self.failed = 0
+        self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = 0
         self.stopped_at: int | None = None
         self.open: dict[int, PullRow] = {}
         self.given_up = 0
         self.changes = Changes()
         self._by_worker: dict[str, set[int]] = {}
+        self._unanswered: defaultdict[int, list[int]] = defaultdict(list)  # by arm, in order
+        self._held: defaultdict[int, list[int]] = defaultdict(list)  # likewise: answered, but held back
+        self._batch: BatchRow | None = None
         self._earliest = math.inf  # no lease runs out before that
         self._decision: tuple[int, ...] = ()
         self._decision_text = ""
@@ -71,9 +85,14 @@ class Ledger:
         return self.stopped_at is not None
 
     @property
+    def held(self) -> int:
+        """Pulls that are answered, but held back until their arm's earlier ones are."""
+        return sum(map(len, self._held.values())) if self._held else 0
+
+    @property
     def pending(self) -> int:
         """Pulls under way."""
-        return len(self.open) - self.given_up
+        return len(self.open) - self.given_up - self.held
 
     @property
     def late(self) -> int:
@@ -87,23 +106,25 @@ class Ledger:
             self._decision = decision
             self._decision_text = json.dumps([int(value) for value in decision])
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
-        return StudyRow._make(self._fixed + counters)
+        return StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain))
 
     # --- pulls -----------------------------------------------------------------------------------------------------
 
-    def ask(self, count: int, worker: str | None, lease: float, now: float) -> list[PullRow]:
+    def ask(self, count: int, worker: str | None, lease: float, now: Moment) -> list[PullRow]:
         """Up to so many pulls: the worker's own open ones, then those whose lease ran out, then new ones.
 
         Fewer, if those that it has may be all it takes. But one at least: pulls of others may never come back.
         """
+        if self.spec.expired == "fail":
+            self._fail_expired(now)
         if self.done:
             return []
-        until = now + lease
+        until = now.clock + lease
         given = []
         if worker is not None:
             for number in sorted(self._by_worker.get(worker, ()))[:count]:
                 given.append(self._change(self.open[number]._replace(lease_until=until)))
-        for pull in self._expired(now)[: count - len(given)]:
+        for pull in self._expired(now.clock)[: count - len(given)]:
             again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
             given.append(self._change(again))
         while len(given) < count and not (given and self.engine.is_enough()):
@@ -115,78 +136,89 @@ class Ledger:
                     break
                 raise FailingArm(self.spec.search.names[arm])
             self.engine.reserve(arm)
-            pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False)
+            pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token())
             self.asked += 1
             self._enter(pull)
             self.changes.new_pulls.append(pull)
             given.append(pull)
         return given
 
-    def ask_ahead(self, worker: str | None, lease: float, now: float) -> PullRow | None:
+    def ask_ahead(self, worker: str | None, lease: float, now: Moment) -> PullRow | None:
         """What `ask` would give next, if that is a new pull; it may be withdrawn as if it had never been asked."""
-        if self.given_up or self._by_worker.get(worker or "") or self._expired(now):
+        if self.given_up or self._by_worker.get(worker or "") or self._expired(now.clock):
             return None
         given = self.ask(1, worker, lease, now)
         return given[0] if given else None
 
-    def tell(self, answers: Sequence[tuple[Ticket, float]], now: float, find_answer: FindAnswer) -> list[bool]:
+    def tell(self, answers: Sequence[tuple[Ticket, float]], now: Moment, find_answer: FindAnswer) -> list[bool]:
         """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
-        accepted, rows = [], []
-        fresh: dict[int, tuple[int, float]] = {}
+        accepted = []
+        fresh: dict[int, AnswerRow] = {}
         room = self._room() if self.given_up else 0
-        for (number, attempt), reward in answers:
-            pull = self.open.get(number)
-            earlier = fresh.get(number) if pull is not None else find_answer(number)
+        for ticket, reward in answers:
+            number, attempt = ticket.number, ticket.attempt
+            pull = self._open_pull(ticket, find_answer)
+            earlier = fresh.get(number) or (find_answer(number) if pull is None else _held_answer(pull))
             if earlier is not None:
-                if earlier[0] == attempt and earlier[1] != reward:
-                    text = self.write_ticket(number, attempt)
+                same = earlier.attempt == attempt
+                if same and earlier.reward != reward and not earlier.failed:
+                    text = write_ticket(*ticket)
                     raise ChangedAnswer(
-                        f"the reward of pull {text} must be {earlier[1]!r}, as it was told before, got {reward!r}"
+                        f"the reward of pull {text} must be {earlier.reward!r}, as it was told before, got {reward!r}"
                     )
-                accepted.append(earlier[0] == attempt)
+                accepted.append(same and earlier.reward == reward)
                 continue
-            if pull is None or attempt > pull.attempt:
-                raise self._unknown(number, attempt)
+            assert pull is not None
             fits = not pull.given_up or room > 0  # what was given up may have been replaced
             room -= pull.given_up
             accepted.append(fits)
             if fits:
-                worker = pull.worker if attempt == pull.attempt else None
-                rows.append(ObservationRow(number, attempt, pull.arm, reward, False, worker, now))
-                fresh[number] = (attempt, reward)
-        for number in fresh:
-            self._close(self.open[number])
+                fresh[number] = AnswerRow(attempt, reward, False, pull.token)
+        rows = []
+        for number, answer in fresh.items():
+            rows += self._answer(self.open[number], answer, now)
         self._observe(rows)
         return accepted
 
-    def fail(self, ticket: Ticket, reason: str, now: float, find_answer: FindAnswer) -> bool:
+    def fail(self, ticket: Ticket, reason: str, now: Moment, find_answer: FindAnswer) -> bool:
         """An attempt has failed. False if that makes no difference: the pull is answered, or with somebody else."""
-        number, attempt = ticket
         pull = self._open_pull(ticket, find_answer)
-        if pull is None:  # told again, perhaps, after a lost reply
-            return self.spec.failure == "worst" and find_answer(number) == (attempt, self.spec.worst_reward)
-        if pull.attempt != attempt:
+        if pull is None or pull.answer is not None:  # told again, perhaps, after a lost reply
+            answer = find_answer(ticket.number) if pull is None else _held_answer(pull)
+            return answer is not None and answer.failed and answer.attempt == ticket.attempt
+        if pull.attempt != ticket.attempt:
             return False
-        if pull.failed_attempt == attempt:
-            return True
+        if pull.failed_attempt != ticket.attempt:
+            self._fail(pull, reason, now)
+        return True
+
+    def _fail(self, pull: PullRow, reason: str, now: Moment) -> None:
+        """The present attempt at a pull has failed."""
         self.failed += 1
-        self.changes.failures.append(FailureRow(number, attempt, pull.arm, pull.worker, reason, now))
+        failure = FailureRow(pull.number, pull.attempt, pull.arm, pull.worker, reason, now.time, pull.token)
+        self.changes.failures.append(failure)
         if self.spec.failure == "worst":
-            self._close(pull)
-            self._observe([ObservationRow(number, attempt, pull.arm, self.spec.worst_reward, True, pull.worker, now)])
-            return True
+            self._observe(self._answer(pull, AnswerRow(pull.attempt, self.spec.worst_reward, True, pull.token), now))
+            return
         failures = pull.failures + 1
         given_up = failures > self.spec.retries
         if given_up:
             self.engine.release(pull.arm)
-        changed = {"lease_until": AVAILABLE, "failures": failures, "failed_attempt": attempt, "given_up": given_up}
+        changed = {"lease_until": AVAILABLE, "failures": failures, "failed_attempt": pull.attempt, "given_up": given_up}
         self._change(pull._replace(worker=None, **changed))  # type: ignore[arg-type]
-        return True
+        if given_up:
+            self._observe(self._released(pull.arm))
+
+    def _fail_expired(self, now: Moment) -> None:
+        """Where the specification says so, who does not answer in time has failed."""
+        for pull in self._expired(now.clock):
+            if pull.lease_until > AVAILABLE and not self.done:
+                self._fail(pull, "its lease ran out", now)
 
     def give_back(self, ticket: Ticket, find_answer: FindAnswer) -> bool:
         """Whoever has a pull will not make it; it is available again at once."""
         pull = self._open_pull(ticket, find_answer)
-        if pull is None or pull.attempt != ticket[1] or pull.given_up:
+        if pull is None or pull.attempt != ticket.attempt or pull.given_up or pull.answer is not None:
             return False
         self._change(pull._replace(worker=None, lease_until=AVAILABLE))
         return True
@@ -198,16 +230,17 @@ class Ledger:
             self._change(self.open[number]._replace(worker=None, lease_until=AVAILABLE))
         return len(held)
 
-    def renew(self, tickets: Iterable[Ticket], lease: float, now: float) -> list[bool]:
+    def renew(self, tickets: Iterable[Ticket], lease: float, now: Moment) -> list[bool]:
         """Whoever has these pulls is still at work; tells which of them are still theirs."""
         renewed = []
-        for number, attempt in tickets:
+        for token, number, attempt in tickets:
             pull = self.open.get(number)
-            held = pull is not None and pull.attempt == attempt and not pull.given_up and pull.lease_until > AVAILABLE
-            renewed.append(held)
-            if held:
+            theirs = pull is not None and (pull.token, pull.attempt) == (token, attempt) and pull.answer is None
+            theirs = theirs and not pull.given_up and pull.lease_until > AVAILABLE  # type: ignore[union-attr]
+            renewed.append(theirs)
+            if theirs:
                 assert pull is not None
-                self._change(pull._replace(lease_until=now + lease))
+                self._change(pull._replace(lease_until=now.clock + lease))
         return renewed
 
     def retry(self) -> int:
@@ -221,61 +254,120 @@ class Ledger:
     def withdraw(self, pull: PullRow) -> None:
         """Take a pull back that nobody has seen, unless somebody else has it by now."""
         if self.open.get(pull.number) == pull:
+            self.withdrawn += 1
             self._close(pull)
 
-    def observe(self, trials: Sequence[Trial], now: float) -> None:
-        """Take in trials made elsewhere, all or none."""
-        if self.spec.search.budget is not None and len(trials) > self._room():
-            free = max(self._room(), 0)
-            raise BudgetSpent(
-                f"the budget of {self.spec.search.budget:,} pulls has room for {free:,} more ({self.told:,} are told, "
-                f"{self.pending:,} under way), got {len(trials):,}"
-            )
-        self._observe(
-            [
-                ObservationRow(
-                    None, 0, trial.arm, trial.reward, trial.failed, trial.worker, trial.told_at or now, trial.origin
-                )
-                for trial in trials
-            ]
-        )
+    def observe(self, trial: Trial, now: Moment) -> None:
+        """Take in a trial made elsewhere."""
+        self._require_room(1)
+        self._observe([self._observation(trial, now)])
+
+    # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
+
+    def open_batch(self, count: int) -> None:
+        """So many trials made elsewhere come now."""
+        self._require_room(count)
+        self._batch = BatchRow(self.told, count)
+
+    def add(self, trials: Sequence[Trial], now: Moment) -> None:
+        """Some of them: added up, and not looked at before all are there."""
+        rows = [self._observation(trial, now) for trial in trials]
+        if self.stopped_at is None:
+            self.engine.add_up(*_columns(rows))
+        self._write_down(rows)
+
+    def close_batch(self) -> None:
+        """All of them are there."""
+        assert self._batch is not None
+        self.changes.batches.append(self._batch)
+        if self.stopped_at is None:
+            self.engine.look()
+            self._note_stop(self.told)
+        self._batch = None
+        self._let_go_when_done()
+
+    # --- answers -----------------------------------------------------------------------------------------------------
 
     def _room(self) -> int:
         """How many more observations the limit allows, beside the pulls under way."""
-        return self.spec.search.limit - self.told - self.pending
+        return self.spec.search.limit - self.told - len(self.open) + self.given_up
+
+    def _require_room(self, count: int) -> None:
+        if self.spec.search.budget is not None and count > self._room():
+            free = max(self._room(), 0)
+            raise BudgetSpent(
+                f"the budget of {self.spec.search.budget:,} pulls has room for {free:,} more ({self.told:,} are told, "
+                f"{len(self.open) - self.given_up:,} under way), got {count:,}"
+            )
 
     def _open_pull(self, ticket: Ticket, find_answer: FindAnswer) -> PullRow | None:
         """The pull of a ticket; None if it is answered."""
-        number, attempt = ticket
-        pull = self.open.get(number)
-        if pull is None and find_answer(number) is not None:
-            return None
-        if pull is None or attempt > pull.attempt:
-            raise self._unknown(number, attempt)
+        pull = self.open.get(ticket.number)
+        found = find_answer(ticket.number) if pull is None else pull
+        if found is None or found.token != ticket.token or (pull is not None and ticket.attempt > pull.attempt):
+            text = write_ticket(*ticket)
+            raise UnknownPull(
+                f"pull must be one that study {shorten(self.name)} has handed out, got {text!r}; is it of another "
+                "study, or of this one before its store was restored from a copy?"
+            )
         return pull
 
-    def write_ticket(self, number: int, attempt: int) -> str:
-        """The name of an attempt at a pull."""
-        return write_ticket(self.start.key, number, attempt)
+    def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
+        """Answer an open pull; what can be observed by that, in its order."""
+        worker = pull.worker if answer.attempt == pull.attempt else None
+        if self.spec.in_order and not pull.given_up and self._unanswered[pull.arm][0] < pull.number:
+            kept = {"answer": answer.reward, "answered_at": now.time, "answer_failed": answer.failed}
+            held = pull._replace(attempt=answer.attempt, worker=worker, lease_until=math.inf, **kept)  # type: ignore[arg-type]
+            self._change(held)
+            return []
+        self._close(pull)
+        seen = (answer.reward, answer.failed, worker, now.time, None, pull.token)
+        return [ObservationRow(pull.number, answer.attempt, pull.arm, *seen), *self._released(pull.arm)]
 
-    def _unknown(self, number: int, attempt: int) -> UnknownPull:
-        text = self.write_ticket(number, attempt)
-        return UnknownPull(f"pull must be one that study {shorten(self.start.name)} has handed out, got {text!r}")
+    def _released(self, arm: int) -> list[ObservationRow]:
+        """The answers of an arm that have been held back and need not be any longer: no earlier pull is under way."""
+        rows = []
+        held, unanswered = self._held.get(arm), self._unanswered.get(arm)
+        while held and not (unanswered and unanswered[0] < held[0] and not self.done):
+            pull = self.open[held[0]]
+            self._close(pull)
+            assert pull.answer is not None
+            assert pull.answered_at is not None
+            seen = (pull.answer, pull.answer_failed, pull.worker, pull.answered_at, None, pull.token)
+            rows.append(ObservationRow(pull.number, pull.attempt, arm, *seen))
+        return rows
+
+    def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
+        """A trial made elsewhere."""
+        told_at = now.time if trial.told_at is None else trial.told_at
+        return ObservationRow(None, 0, trial.arm, trial.reward, trial.failed, trial.worker, told_at, trial.origin)
 
     def _observe(self, rows: list[ObservationRow]) -> None:
-        """Add observations; those that come after the end are no part of the answer."""
+        """Add observations, looked at one by one; those that come after the end are no part of the answer."""
         if len(rows) == 1 and self.stopped_at is None:
             self.engine.tell(rows[0].arm, rows[0].reward)
-            used = 1
+            self._note_stop(self.told + 1)
         elif rows and self.stopped_at is None:
-            arms = np.array([row.arm for row in rows], dtype=np.int64)
-            used = self.engine.learn_many(arms, np.array([row.reward for row in rows], dtype=np.float64))
-        else:
-            used = 0
-        if used and self.engine.stopped:
-            self.stopped_at = self.told + used
+            used = self.engine.learn_many(*_columns(rows))
+            self._note_stop(self.told + used)
+        self._write_down(rows)
+        self._let_go_when_done()
+
+    def _note_stop(self, place: int) -> None:
+        if self.engine.stopped:
+            self.stopped_at = place
+
+    def _write_down(self, rows: list[ObservationRow]) -> None:
+        for row in rows:
+            self.chain = next_link(self.chain, row.arm, row.reward)
+            self.changes.observations.append(ObservationRow._make((*row[:-1], self.chain)))
         self.told += len(rows)
-        self.changes.observations += rows
+
+    def _let_go_when_done(self) -> None:
+        """After the end nothing needs to be held back: it is recorded, but no part of the answer."""
+        if self._held and self.done:
+            for arm in list(self._held):
+                self._write_down(self._released(arm))
 
     # --- the books -------------------------------------------------------------------------------------------------
 
@@ -288,21 +380,32 @@ class Ledger:
         self.open[pull.number] = pull
         if pull.given_up:
             self.given_up += 1
-            return
-        self._earliest = min(self._earliest, pull.lease_until)
-        if pull.worker is not None:
-            self._by_worker.setdefault(pull.worker, set()).add(pull.number)
+        elif pull.answer is not None:
+            insort(self._held[pull.arm], pull.number)
+        else:
+            self._earliest = min(self._earliest, pull.lease_until)
+            if pull.worker is not None:
+                self._by_worker.setdefault(pull.worker, set()).add(pull.number)
+            if self.spec.in_order:
+                insort(self._unanswered[pull.arm], pull.number)
 
-    def _forget(self, number: int) -> None:
+    def _forget(self, number: int) -> PullRow | None:
         pull = self.open.pop(number, None)
         if pull is None:
-            return
-        self.given_up -= pull.given_up
-        held = self._by_worker.get(pull.worker) if pull.worker is not None else None
-        if held is not None:
-            held.discard(number)
-            if not held:
-                del self._by_worker[pull.worker]  # type: ignore[arg-type]
+            return None
+        if pull.given_up:
+            self.given_up -= 1
+        elif pull.answer is not None:
+            _remove(self._held, pull)
+        else:
+            if self.spec.in_order:
+                _remove(self._unanswered, pull)
+            held = self._by_worker.get(pull.worker) if pull.worker is not None else None
+            if held is not None:
+                held.discard(number)
+                if not held:
+                    del self._by_worker[pull.worker]  # type: ignore[arg-type]
+        return pull
 
     def _change(self, pull: PullRow) -> PullRow:
         self._put(pull)
@@ -316,12 +419,12 @@ class Ledger:
             self.engine.release(pull.arm)
         self.changes.answered_pulls.append(pull.number)
 
-    def _expired(self, now: float) -> list[PullRow]:
+    def _expired(self, clock: float) -> list[PullRow]:
         """The pulls that are available, oldest first."""
-        if now < self._earliest:
+        if clock < self._earliest:
             return []
-        under_way = [pull for pull in self.open.values() if not pull.given_up]
-        found = sorted(pull for pull in under_way if pull.lease_until <= now)
+        under_way = [pull for pull in self.open.values() if not pull.given_up and pull.answer is None]
+        found = sorted((pull for pull in under_way if pull.lease_until <= clock), key=lambda pull: pull.number)
         if not found:
             self._earliest = min((pull.lease_until for pull in under_way), default=math.inf)
         return found
@@ -329,35 +432,80 @@ class Ledger:
     # --- others ----------------------------------------------------------------------------------------------------
 
     def catch_up(
-        self, row: StudyRow, pulls: Iterable[PullRow], arms: NDArray[np.int64], rewards: NDArray[np.float64]
+        self,
+        row: StudyRow,
+        arms: NDArray[np.int64],
+        rewards: NDArray[np.float64],
+        batches: Iterable[BatchRow],
+        pulls: Iterable[PullRow],
+        answered: Iterable[int] | None,
     ) -> None:
-        """Take in what others have written: the present counters, all open pulls, and the observations since `told`."""
+        """Take in what others have written: the present counters, and since `told` and `revision` the observations,
+        the batches among them, the pulls that have changed, and the numbers of those that were answered.
+
+        Where these are None, the pulls are all that are open.
+        """
         if self.stopped_at is None:
-            self._learn(row, arms, rewards)
+            self._learn(row, arms, rewards, batches)
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
-        self.stopped_at = row.stopped_at
+        self.stopped_at, self.withdrawn, self.chain = row.stopped_at, row.withdrawn, row.chain
         if row.decision:
             self.engine.decision = json.loads(row.decision)
-        for pull in list(self.open.values()):
-            self._forget(pull.number)
-            if not pull.given_up:
-                self.engine.release(pull.arm)
-        self._earliest = math.inf
+        if answered is None:
+            answered = list(self.open)
+            self._earliest = math.inf
+        for number in answered:
+            self._leave_open(number)
         for pull in pulls:
-            self._put(pull)
+            self._leave_open(pull.number)
+            self._enter(pull)
             if not pull.given_up:
                 self.engine.reserve(pull.arm)
 
-    def _learn(self, row: StudyRow, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+    def _leave_open(self, number: int) -> None:
+        """A pull is not what it was, as others have written."""
+        pull = self._forget(number)
+        if pull is not None and not pull.given_up:
+            self.engine.release(pull.arm)
+
+    def _learn(
+        self, row: StudyRow, arms: NDArray[np.int64], rewards: NDArray[np.float64], batches: Iterable[BatchRow]
+    ) -> None:
         """All observations up to the end, if there is one.
 
         Where it came is known. It is not for the stopping rule to say again: a rule that pulls two arms a round heeds
         it only between rounds, and where the rounds ended is not written down.
         """
-        if row.stopped_at is None:
-            self.engine.learn_many(arms, rewards, heed=False)
-            return
-        used = row.stopped_at - self.told
-        self.engine.learn_many(arms[: used - 1], rewards[: used - 1], heed=False)
-        self.engine.learn_many(arms[used - 1 : used], rewards[used - 1 : used])
-        self.engine.end()
+        used = len(arms) if row.stopped_at is None else row.stopped_at - self.told
+        start = 0
+        for batch in batches:
+            place = batch.place - self.told
+            if place >= used:
+                break
+            self.engine.learn_many(arms[start:place], rewards[start:place], heed=False)
+            start = place + batch.size
+            self.engine.add_up(arms[place:start], rewards[place:start])
+            self.engine.look(heed=start == used and row.stopped_at is not None)
+        last = used if row.stopped_at is None else max(used - 1, start)
+        self.engine.learn_many(arms[start:last], rewards[start:last], heed=False)
+        if row.stopped_at is not None:
+            self.engine.learn_many(arms[last:used], rewards[last:used])
+            self.engine.end()
+
+
+def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Arms and rewards."""
+    return np.array([row.arm for row in rows], np.int64), np.array([row.reward for row in rows], np.float64)
+
+
+def _held_answer(pull: PullRow) -> AnswerRow | None:
+    """The answer to an open pull, if it has one."""
+    return None if pull.answer is None else AnswerRow(pull.attempt, pull.answer, pull.answer_failed, pull.token)
+
+
+def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:
+    """Strike a pull off a list in order; a list that is empty goes."""
+    found = numbers[pull.arm]
+    del found[bisect_left(found, pull.number)]
+    if not found:
+        del numbers[pull.arm]

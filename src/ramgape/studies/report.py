@@ -40,6 +40,7 @@ class Report:
 
     told        observations recorded; `late` of them came after the end and are no part of the result
     pending     pulls handed out and not yet answered
+    held        answers that wait for those to earlier pulls of the same arm
     failed      failed attempts; given_up are the pulls that failed too often
     doubt       the returned set is right up to this tolerance; infinite while there is nothing to go by
     arms_pending, arms_failed    by arm
@@ -56,6 +57,7 @@ class Report:
     failed: int
     given_up: int
     late: int
+    held: int
     done: bool
     arms_pending: dict[str, int]
     arms_failed: dict[str, int]
@@ -98,6 +100,7 @@ class Report:
             "failed": self.failed,
             "given_up": self.given_up,
             "late": self.late,
+            "held": self.held,
             "done": self.done,
             "front": list(self.result.front),
             "doubt": jsonable(self.doubt),
@@ -136,7 +139,7 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
     failed: Counter[int] = Counter(failure.arm for failure in failures)
     last = tuple(
         Failure(
-            write_ticket(row.key, each.number, each.attempt),
+            write_ticket(each.token, each.number, each.attempt),
             names[each.arm],
             each.worker,
             each.reason,
@@ -153,6 +156,7 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
         failed=ledger.failed,
         given_up=ledger.given_up,
         late=ledger.late,
+        held=ledger.held,
         done=ledger.done,
         arms_pending=dict(zip(names, ledger.engine.pending, strict=True)),
         arms_failed={name: failed[place] for place, name in enumerate(names)},

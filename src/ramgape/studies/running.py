@@ -54,7 +54,6 @@ def run_study(
     slots: int | None,
     worker: str | None,
     lease: float,
-    in_order: bool,
     progress: bool,
     callback: Show,
 ) -> Result:
@@ -63,7 +62,7 @@ def run_study(
     check_callback(callback)
     budget = study.spec.search.budget is not None
     with executor_of(workers, slots) as (executor, places), watched(progress, budget) as show:
-        run = Run(study, places, worker, lease, in_order, (show, callback))
+        run = Run(study, places, worker, lease, (show, callback))
         with_generator = wants_generator(pull)
         with run.renewing():
             return run.to_the_end(lambda each: executor.submit(make_trial, pull, each.arm, each.seed, with_generator))
@@ -102,14 +101,11 @@ def watched(progress: bool, budget: bool) -> Iterator[Show]:
 class Run:
     """A study being run: the pulls that this process has under way."""
 
-    def __init__(
-        self, study: Study, slots: int, worker: str | None, lease: float, in_order: bool, listeners: Iterable[Show]
-    ) -> None:
+    def __init__(self, study: Study, slots: int, worker: str | None, lease: float, listeners: Iterable[Show]) -> None:
         self.study = study
         self.slots = slots
         self.worker = worker or f"{platform.node() or 'run'}:{os.getpid()}:{secrets.token_hex(3)}"
         self.lease = lease
-        self.in_order = in_order
         self.listeners = [listener for listener in listeners if listener is not None]
         self.under_way: dict[Future[float], Pull] = {}  # in the order in which they were asked for
 
@@ -126,9 +122,7 @@ class Run:
                     pause = min(2.0 * pause, LONGEST_WAIT)
                     continue
                 pause = SHORTEST_WAIT
-                unfinished = [future for future in self.under_way if not future.done()]
-                if len(unfinished) == len(self.under_way) or not self._finished():
-                    wait(unfinished, return_when=FIRST_COMPLETED)
+                wait(self.under_way, return_when=FIRST_COMPLETED)
                 if self._finish():
                     self._let_go()
                     return self.study.result(ended="callback")
@@ -150,21 +144,10 @@ class Run:
             if pull.id not in known:
                 self.under_way[submit(pull)] = pull
 
-    def _finished(self) -> list[Future[float]]:
-        """What can be told now; in order, an arm's trials wait for those of the same arm that began before."""
-        blocked: set[str] = set()
-        found = []
-        for future, pull in self.under_way.items():
-            if not future.done():
-                blocked.add(pull.arm)
-            elif not self.in_order or pull.arm not in blocked:
-                found.append(future)
-        return found
-
     def _finish(self) -> bool:
         """Tell what came out; returns whether a listener wants to end it here."""
         answers: list[tuple[Pull, float]] = []
-        for future in self._finished():
+        for future in [future for future in self.under_way if future.done()]:
             pull = self.under_way[future]
             error = future.exception()
             if isinstance(error, BrokenExecutor):

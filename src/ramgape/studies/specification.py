@@ -1,8 +1,15 @@
-"""What a study is to do: a search, and what becomes of failed trials; as text and back, without loss."""
+"""What a study is to do: a search, and what becomes of failed trials; as text and back, without loss.
+
+The text is JSON with a format of its own, since stored studies outlast the program that wrote them. A field that is
+missing has its default; a field that nobody here knows was written by a newer program, and is an error, because what it
+means may matter. Where more changes than that, the format is raised and `UPGRADES` says how a text of the one before is
+brought up to it, for good.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -13,8 +20,18 @@ from ramgape.spec import Spec
 
 DEFAULT_RETRIES = 3
 FAILURES = ("retry", "worst")
+EXPIRED = ("retry", "fail")
 
-FORMAT = 1  # of the text: raised when a key changes its meaning or goes
+FORMAT = 2  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
+Json = dict[str, Any]
+
+
+def _upgrade_1(stored: Json) -> Json:
+    """Before answers could be held back, and leases could fail."""
+    return stored | {"in_order": False, "expired": "retry"}
+
+
+UPGRADES: dict[int, Callable[[Json], Json]] = {1: _upgrade_1}  # from that format to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +42,16 @@ class StudySpec:
     failure    "retry" a failed trial, or count it as the "worst" reward
     retries    how often a trial is tried again before it is given up
     seed       what the seeds of the trials come from; None: from the key of the study, which is random
+    in_order   hold an arm's answers back until those to its earlier pulls are in, or have failed
+    expired    a lease that ran out: "retry" with somebody else, or "fail", as if the trial had failed
     """
 
     search: Spec
     failure: Literal["retry", "worst"]
     retries: int
     seed: int | None = None
+    in_order: bool = False
+    expired: Literal["retry", "fail"] = "retry"
 
     @property
     def worst_reward(self) -> float:
@@ -40,22 +61,30 @@ class StudySpec:
 
     def to_text(self) -> str:
         """As JSON."""
-        search = {field.name: getattr(self.search, field.name) for field in fields(self.search)}
-        search["risk"] = measure_to_dict(self.search.risk)
-        own = {"failure": self.failure, "retries": self.retries, "seed": self.seed}
-        return json.dumps({"format": FORMAT, **own, "search": search})
+        stored = _values(self) | {"search": _values(self.search)}
+        stored["search"]["risk"] = measure_to_dict(self.search.risk)
+        return json.dumps({"format": FORMAT, **stored})
 
     @staticmethod
     def from_text(text: str) -> StudySpec:
-        """From JSON."""
+        """From JSON, of this format or an older one."""
         try:
             stored = json.loads(text)
-            require(stored["format"] == FORMAT, "a stored specification", f"of format {FORMAT}", stored["format"])
+            version = stored.pop("format")
+            newer = "from a ramgape that this one knows: upgrade ramgape"
+            known = type(version) is int and 1 <= version <= FORMAT
+            require(known, "a stored specification", f"of format {FORMAT} or older, {newer}", version, StorageError)
+            for older in range(version, FORMAT):
+                stored = UPGRADES[older](stored)
             search = dict(stored["search"])
+            for described, kind in ((stored, StudySpec), (search, Spec)):
+                unknown = sorted(set(described) - {field.name for field in fields(kind)})
+                require(not unknown, "the fields of a stored specification", f"those {newer}", unknown, StorageError)
             search["risk"] = measure_from_dict(search["risk"])
-            for name in ("names", "reward_range", "warnings"):
-                search[name] = None if search[name] is None else tuple(search[name])
-            return StudySpec(Spec(**search), stored["failure"], stored["retries"], stored["seed"])
+            for name, value in search.items():
+                if isinstance(value, list):
+                    search[name] = tuple(value)
+            return StudySpec(**(stored | {"search": Spec(**search)}))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StorageError(f"a stored specification cannot be read ({error}), got {shorten(text)}") from error
 
@@ -69,21 +98,38 @@ class StudySpec:
         return found
 
 
-def make_study_spec(search: Spec, failure: object, retries: object, seed: object) -> StudySpec:
+def make_study_spec(
+    search: Spec,
+    failure: object = "retry",
+    retries: object = DEFAULT_RETRIES,
+    seed: object = None,
+    in_order: object = False,
+    expired: object = "retry",
+) -> StudySpec:
     """Check what a study adds to a search."""
     known_name(failure, FAILURES, "failure")
     if failure == "worst":
         allowed = "'retry' for rewards without a range, which have no worst one"
         require(search.reward_range is not None, "failure", allowed, failure)
+    known_name(expired, EXPIRED, "expired")
+    allowed = "'retry' unless failure is 'worst': what is tried again has no lease to fail by"
+    require(expired == "retry" or failure == "worst", "expired", allowed, expired)
+    require(isinstance(in_order, bool), "in_order", "true or false", in_order)
     retries = whole(retries, "retries", "a whole number of at least 0", 0)
-    return StudySpec(search, failure, retries, None if seed is None else check_seed(seed))  # type: ignore[arg-type]
+    seed = None if seed is None else check_seed(seed)
+    return StudySpec(search, failure, retries, seed, in_order, expired)  # type: ignore[arg-type]
 
 
-def _flat(spec: StudySpec) -> dict[str, Any]:
-    search = {field.name: getattr(spec.search, field.name) for field in fields(spec.search)}
+def _values(described: Any) -> Json:
+    return {field.name: getattr(described, field.name) for field in fields(described)}
+
+
+def _flat(spec: StudySpec) -> Json:
+    values = _values(spec)
+    search = _values(values.pop("search"))
     search.pop("warnings")  # follow from the rest
     search["arms"] = search.pop("names")
-    return {**search, "failure": spec.failure, "retries": spec.retries, "seed": spec.seed}
+    return search | values
 
 
 def _worded(value: Any) -> str:

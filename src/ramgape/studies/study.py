@@ -10,7 +10,7 @@ import time
 import unicodedata
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -39,10 +39,11 @@ from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
 from ramgape.studies.desk import Desk
 from ramgape.studies.files import Row, read_rows, write_rows
-from ramgape.studies.ledger import Ledger, Ticket, Trial
+from ramgape.studies.ledger import Ledger, Trial
 from ramgape.studies.report import Report, StudySummary, make_report, summarize
 from ramgape.studies.specification import DEFAULT_RETRIES, StudySpec, make_study_spec
-from ramgape.studies.tickets import new_key, read_ticket, seed_of, write_ticket
+from ramgape.studies.spool import Spool
+from ramgape.studies.tickets import Ticket, new_key, read_ticket, seed_of, write_ticket
 
 if TYPE_CHECKING:
     from ramgape.storage.store import SqlStore
@@ -52,6 +53,7 @@ RUN_LEASE = 60.0  # of `run`, which renews it
 LONGEST_NAME = 200
 LONGEST_REASON = 2000
 IMPORTED_AT_ONCE = 10_000
+MOST_AT_ONCE = 100_000  # pulls that one ask gives
 
 
 class Pull(NamedTuple):
@@ -96,8 +98,7 @@ class Study:
         """For `create` and `load`."""
         self._desk = desk
         self._storage = storage
-        self._key = desk.row.key
-        self._seed = int(self._key, 16) if desk.spec.seed is None else desk.spec.seed
+        self._seed = int(desk.row.key, 16) if desk.spec.seed is None else desk.spec.seed
         self._names = desk.spec.search.names
         self._places = {name: place for place, name in enumerate(self._names)}
         weakref.finalize(self, desk.close)
@@ -116,6 +117,8 @@ class Study:
         failure: str = "retry",
         retries: int = DEFAULT_RETRIES,
         seed: int | None = None,
+        in_order: bool = False,
+        expired: str = "retry",
         **options: Unpack[Options],
     ) -> Study:
         """Make a new study.
@@ -123,16 +126,22 @@ class Study:
         arms        their names; other objects count by their text
         storage     "sqlite:///file.db", "postgresql://user@host/database", or None: in memory
         exist_ok    open a study of that name if there is one; its specification must be the same
-        data        trials made already: pairs (arm, reward), or mappings with these two keys
+        data        trials made already: pairs (arm, reward), or mappings with these two keys; one batch, which is
+                    looked at once, at its end, so that their order means nothing
         failure     what a failed trial is: to "retry", or the "worst" reward there is
         retries     how often a trial is tried again before it is given up
         seed        for a study that can be repeated: the trials' seeds come from it
+        in_order    hold an arm's answers back until those to its earlier pulls are in. With several pulls under way
+                    the guarantee needs that where a reward has to do with how long its trial takes: otherwise the
+                    quick ones count first
+        expired     what an expired lease is: to "retry" with somebody else, so that a trial slower than its lease drops
+                    out; or, with failure="worst", to "fail" like any other failed trial
 
         All other keywords are those of `identify`: epsilon and delta, or a budget; reward_range, or noise="gaussian";
         risk, direction, policy, bound, ...
         """
         check_text(name, "name")
-        spec = make_study_spec(make_spec(arms, **options), failure, retries, seed)
+        spec = make_study_spec(make_spec(arms, **options), failure, retries, seed, in_order, expired)
         for arm in spec.search.names:
             require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
         rows = None if data is None else list(trials_of(data, spec))
@@ -144,7 +153,9 @@ class Study:
         if rows:
             with study._desk.writing() as (ledger, now):
                 if not ledger.told:  # others may have created it at the same moment, with the same data
-                    ledger.observe(rows, now)
+                    ledger.open_batch(len(rows))
+                    ledger.add(rows, now)
+                    ledger.close_batch()
         for warning in spec.search.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=2)
         return study
@@ -156,6 +167,8 @@ class Study:
         store = open_store(storage, create=True)
         try:
             made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
+            while made is None and store.find_study(name) is None:  # it was the key that another study has
+                made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             if made is not None:
                 return cls(Desk(store, spec, made, ahead=True), storage)
             if not exist_ok:
@@ -258,7 +271,8 @@ class Study:
         lease     after so many seconds without an answer a pull is given to somebody else; None: never
         """
         if type(count) is not int or count < 1:
-            count = whole(count, "count", "a whole number of at least 1", 1)
+            count = whole(count, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", 1)
+        require(count <= MOST_AT_ONCE, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", count)
         seconds = check_lease(lease)
         if worker is not None:
             check_text(worker, "worker")
@@ -336,7 +350,10 @@ class Study:
 
     def observe(self, arm: str, reward: float) -> Answer:
         """The reward of a trial that was made without asking."""
-        return self._observe([Trial(self._place(arm), self.check_reward(reward))])
+        trial = Trial(self._place(arm), self.check_reward(reward))
+        with self._desk.writing() as (ledger, now):
+            ledger.observe(trial, now)
+            return ANSWERS[True, ledger.done]
 
     # --- in and out ------------------------------------------------------------------------------------------------
 
@@ -345,6 +362,7 @@ class Study:
     ) -> int:
         """Take in trials from a CSV file with a header, or such a stream, all or none; returns how many.
 
+        They are one batch, which is looked at once, at its end: the order of the rows means nothing.
         Files that `export_csv` wrote come back without loss.
         """
         return self._import(path, "csv", arm_column, reward_column)
@@ -367,24 +385,30 @@ class Study:
         """All observations, in their order; one transaction lasts until the end."""
         with self._desk.reading():
             for row in self._desk.store.iterate_observations(self._desk.row.id):
-                pull = None
-                if row.number is not None:
-                    pull = write_ticket(self._key, row.number, row.attempt)
-                yield Row(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull or row.origin)
+                pull = row.origin
+                if row.number is not None and row.token is not None:
+                    pull = write_ticket(row.token, row.number, row.attempt)
+                yield Row(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
 
     def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
-        total = 0
-        with self._desk.writing() as (ledger, now):
-            rows = read_rows(path, form, arm_column, reward_column)
+        """Read and check everything first, so that nobody has to wait for a slow or faulty file."""
+        rows = read_rows(path, form, arm_column, reward_column)
+        with Spool() as spool:
             while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
-                trials = []
-                for place, row in chunk:
-                    with located(place):
-                        arm, reward = self._place(row.arm), self.check_reward(row.reward)
-                    trials.append(Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull))
-                ledger.observe(trials, now)
-                total += len(trials)
-        return total
+                spool.add([self._trial(place, row) for place, row in chunk])
+            if spool.count:
+                with self._desk.writing() as (ledger, now):
+                    ledger.open_batch(spool.count)
+                    for trials in spool:
+                        ledger.add(trials, now)
+                        self._desk.flush()
+                    ledger.close_batch()
+        return spool.count
+
+    def _trial(self, place: str, row: Row) -> Trial:
+        with located(place):
+            arm, reward = self._place(row.arm), self.check_reward(row.reward)
+        return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull)
 
     def _export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
         return write_rows(path, form, self._observations())
@@ -426,7 +450,6 @@ class Study:
         slots: int | None = None,
         worker: str | None = None,
         lease: float = RUN_LEASE,
-        in_order: bool = False,
         progress: bool = True,
         callback: Callable[[Progress], object] | None = None,
     ) -> Result:
@@ -437,9 +460,6 @@ class Study:
         slots       with an executor: how many trials at once
         worker      a name for this process, to get its open pulls back after a restart; unless given, a new one
         lease       seconds after which others take over if this process dies; renewed while it lives
-        in_order    tell an arm's rewards in the order in which they were asked for. With several trials at once the
-                    guarantee needs that where a trial's reward has to do with how long it takes: otherwise the
-                    quick ones count first
         progress    show a line on stderr, if that is a terminal
         callback    called after every answer with a `Progress`; a true return value ends the run
 
@@ -448,18 +468,18 @@ class Study:
         """
         from ramgape.studies.running import run_study
 
-        return run_study(self, pull, workers, slots, worker, lease, in_order, progress, callback)
+        return run_study(self, pull, workers, slots, worker, lease, progress, callback)
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
         return Pull(
-            write_ticket(self._key, number, attempt), self._names[row.arm], seed_of(self._seed, number, attempt)
+            write_ticket(row.token, number, attempt), self._names[row.arm], seed_of(self._seed, number, attempt)
         )
 
     def _ticket(self, pull: Pull | str) -> Ticket:
-        return read_ticket(self._key, pull.id if isinstance(pull, Pull) else pull)
+        return read_ticket(pull.id if isinstance(pull, Pull) else pull)
 
     def _place(self, arm: object) -> int:
         place = self._places.get(arm) if isinstance(arm, str) else None
@@ -467,11 +487,6 @@ class Study:
             known_name(arm, self.arms, "arm")
             raise AssertionError(arm)
         return place
-
-    def _observe(self, trials: Sequence[Trial]) -> Answer:
-        with self._desk.writing() as (ledger, now):
-            ledger.observe(trials, now)
-            return ANSWERS[True, ledger.done]
 
     def _explained(self, ledger: Ledger, arm: str) -> FailingArm:
         """Why nothing more is asked of an arm."""

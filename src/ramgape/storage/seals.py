@@ -1,0 +1,53 @@
+"""Check values: what was written is what is read, or somebody notices.
+
+A byte that changes on a disk, or a row that somebody edits, would give another result without a word. So the rows of
+studies and of open pulls carry a seal, a check value of the whole row; and every observation carries a link, that of
+all observations up to it. A link is a CRC of 32 bits of the arms and rewards one after the other. Since a CRC may be
+taken in parts, the next link follows from the last one and a single observation, and a million of them are checked at
+once.
+This is about accidents: who wants to forge a row can compute its check value as well.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+OBSERVED = np.dtype([("arm", "<i8"), ("reward", "<f8")])
+_pack = struct.Struct("<qd").pack
+
+
+def next_link(link: int, arm: int, reward: float) -> int:
+    """The link of an observation, from that of the one before.
+
+    >>> next_link(next_link(0, 3, 0.25), 1, 0.5) == link_over(0, np.array([3, 1]), np.array([0.25, 0.5]))
+    True
+    """
+    return zlib.crc32(_pack(arm, reward), link)
+
+
+def link_over(link: int, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> int:
+    """The link of the last of these observations; `link` is that of the one before them."""
+    observed = np.empty(len(arms), OBSERVED)
+    observed["arm"], observed["reward"] = arms, rewards
+    return zlib.crc32(observed.data, link) if len(observed) else link
+
+
+@lru_cache(maxsize=64)
+def _seal_fixed(fixed: tuple[Any, ...]) -> int:
+    return seal(fixed)
+
+
+def seal(row: tuple[Any, ...]) -> int:
+    """The check value of a row, as plain Python values."""
+    return zlib.crc32(repr(tuple(row)).encode(errors="surrogatepass"))
+
+
+def seal_study(row: tuple[Any, ...], fixed: int = 5) -> int:
+    """Likewise of a study, of whose row a part never changes and may be long."""
+    return seal((_seal_fixed(tuple(row[:fixed])), *row[fixed:]))

@@ -1,0 +1,114 @@
+"""A store that an older version wrote: it opens, its open pulls can be answered, it goes on and gives the same answer.
+
+`data/studies-0001.db` was written by the program before its specifications had a version of their own: one study that
+is done, one half-way under a budget with CVaR and five open pulls of the worker ada, one with Gaussian costs and a
+failure.
+`data/studies-0001.json` has what that program answered. Never write it anew.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ramgape
+from ramgape import Study
+from ramgape.storage import upgrade
+
+DATA = Path(__file__).parent / "data"
+
+
+def near(middle: float, width: float) -> Callable[[int], float]:
+    return lambda seed: middle + width * (random.Random(seed).random() - 0.5)
+
+
+def normal(mean: float, deviation: float) -> Callable[[int], float]:
+    return lambda seed: random.Random(seed).gauss(mean, deviation)
+
+
+REWARDS: dict[str, dict[str, Callable[[int], float]]] = {
+    "half-way": {
+        "steady": near(0.55, 0.1),
+        "bold": near(0.65, 0.7),
+        "weak": near(0.3, 0.4),
+        "wild": near(0.5, 1.0),
+    },
+    "costs": {"near": normal(10.0, 1.0), "far": normal(14.0, 0.5), "slow": normal(20.0, 3.0)},
+}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> str:
+    """A copy of the old store, brought up to date."""
+    shutil.copy(DATA / "studies-0001.db", tmp_path / "old.db")
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    with pytest.raises(ramgape.StorageError, match=r"version 0001, made by an older ramgape.*storage upgrade"):
+        Study.load("done", url)
+    assert upgrade(url).before == "0001"
+    return url
+
+
+@pytest.fixture
+def known() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((DATA / "studies-0001.json").read_text())
+    return found
+
+
+def go_on(study: Study, rewards: dict[str, Callable[[int], float]]) -> None:
+    while pulls := study.ask():
+        study.tell_many([(pull.id, rewards[pull.arm](pull.seed)) for pull in pulls])
+
+
+def check_answer(study: Study, known: dict[str, Any]) -> None:
+    result = study.result()
+    assert study.done
+    assert (list(result.front), result.stopped) == (known["front"], known["stopped"])
+
+
+def test_what_was_done_stays_as_it_was(old: str, known: dict[str, Any]) -> None:
+    with Study.load("done", old) as study:
+        check_answer(study, known["done"])
+        assert study.ask() == []
+        found = {arm.name: (arm.pulls, arm.mean, arm.risk) for arm in study.result().arms}
+        assert found == {name: pytest.approx(tuple(values)) for name, values in known["done"]["arms"].items()}
+        assert study.result().samples == known["done"]["samples"]
+
+
+def test_open_pulls_are_answered_by_their_old_names(old: str, known: dict[str, Any]) -> None:
+    opened, rewards = known["half-way"]["open"], REWARDS["half-way"]
+    with Study.load("half-way", old) as study:
+        assert study.report().pending == 5
+        again = study.ask(5, worker="ada")
+        assert [pull._asdict() for pull in again] == opened
+        for pull in opened:
+            assert study.tell(pull["id"], rewards[pull["arm"]](pull["seed"]))
+            assert study.tell(pull["id"], rewards[pull["arm"]](pull["seed"]))  # after a lost reply
+        with pytest.raises(ramgape.ChangedAnswer):
+            study.tell(opened[0]["id"], 0.125)
+        go_on(study, rewards)
+        check_answer(study, known["half-way"])
+        assert study.result().samples == 400
+
+
+def test_costs_with_a_failure_go_on(old: str, known: dict[str, Any]) -> None:
+    with Study.load("costs", old) as study:
+        assert study.report().failures[-1].pull == known["costs"]["failed"]["id"]
+        assert study.report().failures[-1].reason == "the line was cut"
+        go_on(study, REWARDS["costs"])
+        check_answer(study, known["costs"])
+        assert study.report().failed == 1
+
+
+def test_the_old_store_in_and_out(old: str, tmp_path: Path) -> None:
+    """Also after the upgrade the same names are exported, and all check values are right."""
+    with Study.load("costs", old) as study:
+        study.export_jsonl(tmp_path / "rows.jsonl")
+        rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+        assert len(rows) == study.report().told
+        assert len({row["pull"].partition("-")[0] for row in rows}) == 1

@@ -1,0 +1,57 @@
+"""No answer is ever credited to another pull than the one it is about, whatever becomes of the store."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import ramgape
+from ramgape import Study
+from ramgape.studies import study as studies
+from ramgape.studies.tickets import TOKEN_BYTES, read_ticket
+
+ARMS = ["a", "b", "c"]
+
+
+def test_every_pull_has_eighty_random_bits_of_its_own() -> None:
+    study = Study.create("many", ARMS, reward_range=(0, 1), budget=2000, seed=1)
+    tokens = {read_ticket(pull.id).token for pull in study.ask(1000)}
+    assert len(tokens) == 1000
+    assert {len(token) for token in tokens} == {2 * TOKEN_BYTES}
+    assert 8 * TOKEN_BYTES >= 80
+
+
+def test_after_a_restore_old_names_are_refused(tmp_path: Path) -> None:
+    """The copy knows neither the answers nor the pulls since; it hands out the same numbers, for other arms."""
+    path, url = tmp_path / "studies.db", f"sqlite:///{tmp_path / 'studies.db'}"
+    study = Study.create("restored", ARMS, storage=url, reward_range=(0, 1), budget=500, seed=1)
+    study.tell_many([(pull, 0.5) for pull in study.ask(20)])
+    study.close()
+    shutil.copy(path, tmp_path / "copy.db")
+    study = Study.load("restored", url)
+    lost = study.ask(60)
+    study.tell_many([(pull, 0.25) for pull in lost[:30]])
+    study.close()
+    shutil.copy(tmp_path / "copy.db", path)
+    for journal in tmp_path.glob("studies.db-*"):
+        journal.unlink()
+    study = Study.load("restored", url)
+    anew = study.ask(60)
+    study.tell_many([(pull, 0.75) for pull in anew[:30]])
+    for pull in lost:
+        with pytest.raises(ramgape.UnknownPull, match="before its store was restored from a copy"):
+            study.tell(pull, 0.25)
+        with pytest.raises(ramgape.UnknownPull):
+            study.fail(pull)
+    assert study.renew(lost) == [False] * 60
+    assert study.report().told == 50
+
+
+def test_two_studies_never_share_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    keys = iter(["00" * 8, "00" * 8, "00" * 8, "11" * 8])
+    monkeypatch.setattr(studies, "new_key", lambda: next(keys))
+    made = [Study.create(name, ARMS, storage=url, reward_range=(0, 1), epsilon=0.05) for name in ("one", "other")]
+    assert [study._desk.row.key for study in made] == ["00" * 8, "11" * 8]
