@@ -152,7 +152,7 @@ def full(url: str) -> None:
     size = Path(url.removeprefix("sqlite:///")).stat().st_size
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
     row, now = opened.begin(study.id, write=True)
-    many = [ObservationRow(None, 0, 1, 0.5, False, "x" * 200, now) for _ in range(5000)]
+    many = [ObservationRow(None, 0, 1, 0.5, False, "x" * 200, now.time) for _ in range(5000)]
     try:
         opened.write(row._replace(told=row.told + len(many)), Changes(observations=many), row.told)
         opened.commit()
