@@ -20,7 +20,8 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,7 +62,8 @@ SELECT current_setting('fsync'), setting::float8 FROM pg_settings WHERE name = '
 """
 
 LARGEST_MESSAGE = 1_000_000  # characters, more or less
-LARGEST_INSERT = 500  # rows
+INSERTED_TOGETHER = range(10, 500)  # rows: fewer are as quick one by one, more would be a large statement
+PREPARED_FROM = 5  # uses of a statement on a connection: from then on the server keeps its plan
 
 # Both columns as one value each, in network order: a row at a time would take several times as long.
 READ_COLUMNS = (
@@ -91,6 +93,34 @@ class Connection(psycopg.Connection[Any]):
     """A connection that does not wait for ever: only a clock can tell a silent network from a slow one."""
 
     patience = math.inf  # seconds for an answer
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._uses: Counter[str] = Counter()
+        self._calls: dict[str, str] = {}  # of statements that are prepared
+
+    def bound(self, statement: str, parameters: Sequence[Any]) -> str:
+        """A statement with its parameters written into it, as part of a message; a call of it if it is used often."""
+        call = self._calls.get(statement)
+        if call is None:
+            self._uses[statement] += 1
+            call = self._prepare(statement) if self._uses[statement] == PREPARED_FROM else statement
+        return psycopg.ClientCursor(self).mogrify(call, parameters)
+
+    def insertion(self, statement: str, rows: Sequence[Sequence[Any]]) -> str:
+        """A statement that inserts one row, for several."""
+        insert, values, row = statement.partition(" VALUES ")
+        cursor = psycopg.ClientCursor(self)
+        return insert + values + ", ".join(cursor.mogrify(row, each) for each in rows)
+
+    def _prepare(self, statement: str) -> str:
+        """Have the server keep a statement, by a message of its own: within another one it might be forgotten."""
+        name, *parts = f"ramgape_{len(self._calls)}", *statement.split("%s")
+        numbered = "".join(f"{part}${place}" for place, part in enumerate(parts[:-1], start=1))
+        self.execute(f"PREPARE {name} AS {numbered}{parts[-1]}".encode())
+        call = f"EXECUTE {name} ({', '.join(['%s'] * (len(parts) - 1))})"
+        self._calls[statement] = call
+        return call
 
     def wait(self, gen: Generator[Any, Any, Any], *arguments: Any, **named: Any) -> Any:
         """Carry out the steps of an operation; the one place where psycopg waits."""
@@ -191,7 +221,7 @@ class PostgresDatabase(Database):
     def run(
         self, connection: psycopg.Connection[Any], statement: str, parameters: Sequence[Any] = ()
     ) -> psycopg.Cursor[Any]:
-        return connection.execute(statement, parameters or None)
+        return connection.execute(statement, parameters or None, prepare=None if parameters else False)
 
     def ready(self) -> Any:
         if self._connection is not None and self._connection.closed:
@@ -213,29 +243,27 @@ class PostgresDatabase(Database):
     def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
         if self._message is None:
             return super().execute(statement, parameters)
-        return self._add(self._bound(statement, parameters))
+        return self._add(self.ready().bound, statement, parameters)
 
     def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        insert, values, row = statement.partition(" VALUES ")
+        connection, step = self.ready(), INSERTED_TOGETHER.stop
+        together = statement.startswith("INSERT") and len(rows) >= INSERTED_TOGETHER.start
         with self.batch():
-            if not values:
-                for each in rows:
-                    self._add(self._bound(statement, each))
-                return
-            for start in range(0, len(rows), LARGEST_INSERT):
-                bound = [self._bound(row, each) for each in rows[start : start + LARGEST_INSERT]]
-                self._add(f"{insert}{values}{', '.join(bound)}")
+            if together:
+                for start in range(0, len(rows), step):
+                    self._add(connection.insertion, statement, rows[start : start + step])
+            else:
+                for row in rows:
+                    self._add(connection.bound, statement, row)
 
-    def _bound(self, statement: str, parameters: Sequence[Any]) -> str:
-        """A statement with its parameters written into it."""
-        try:
-            return psycopg.ClientCursor(self.ready()).mogrify(statement.encode(), parameters)
-        except self.failures as error:
-            self.complain(error)
-
-    def _add(self, statement: str) -> Outcome:
+    def _add(self, write: Callable[..., str], *arguments: Any) -> Outcome:
+        """Put a statement into the message."""
         assert self._message is not None
         outcome = Outcome()
+        try:
+            statement = write(*arguments)
+        except self.failures as error:
+            self.complain(error)
         self._message.append((statement, outcome))
         self._length += len(statement)
         if self._length > LARGEST_MESSAGE:
@@ -259,19 +287,18 @@ class PostgresDatabase(Database):
         self._begin(write)
 
     def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, float]:
-        cursor = self._begin(write, self._study[write] % int(study_id))
+        cursor = self._begin(write, self._study[write], (study_id,))
         cursor.nextset()
         row = cursor.fetchone()
         return (None, 0.0) if row is None else (row[:-1], row[-1])
 
-    def _begin(self, write: bool, *query: str) -> Any:
+    def _begin(self, write: bool, *query: Any) -> Any:
         """Begin a transaction, with its first query in the same message to the server."""
         # A snapshot for readers; a writer sees what others committed before it got the lock.
         begin = "BEGIN" if write else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        message = "; ".join((begin, *query))
         connection = self.enter()
         try:
-            return self.run(connection, message)
+            return self._try_to_begin(connection, begin, *query)
         except psycopg.Error as error:
             if not connection.closed:
                 self.complain(error)
@@ -279,9 +306,12 @@ class PostgresDatabase(Database):
         self._inside = False
         connection = self.enter()
         try:
-            return self.run(connection, message)
+            return self._try_to_begin(connection, begin, *query)
         except psycopg.Error as error:
             self.complain(error)
+
+    def _try_to_begin(self, connection: Connection, begin: str, *query: Any) -> Any:
+        return self.run(connection, f"{begin}; {connection.bound(*query)}" if query else begin)
 
     def begin_alone(self, connection: Connection) -> None:
         connection.patience = MIGRATING + GRACE
