@@ -141,6 +141,29 @@ def kill(worker: int) -> None:
     assert status == -signal.SIGKILL, f"a worker has ended with {status}"
 
 
+def freezes(url: str, count: int, seed: int) -> None:
+    """Stop a worker at a random moment, so many times; each time somebody else goes on."""
+    from ramgape.storage import postgres
+
+    postgres.SHORTEST_STANDSTILL = 0.2
+    dice = random.Random(seed)
+    options = OPTIONS["budget"] | {"budget": 1_000_000}
+    with Study.create("frozen", ARMS, storage=url, **options) as study:
+
+        def work() -> None:
+            with Study.load("frozen", url) as own:
+                while True:
+                    own.tell_many([(pull, reward_of(pull)) for pull in own.ask(2)])
+
+        for _ in range(count):
+            worker = in_child(work)
+            time.sleep(dice.uniform(0.2, 0.4))
+            os.kill(worker, signal.SIGSTOP)
+            study.tell_many([(pull, reward_of(pull)) for pull in study.ask(2)])
+            say("went on")
+            kill(worker)
+
+
 def creation(url: str, count: int, seed: int) -> None:
     """Kill whoever is creating a store, at a random moment; whoever comes then must be able to. So many times."""
     dice = random.Random(seed)

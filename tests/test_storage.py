@@ -93,8 +93,18 @@ def rewards_in(store: SqlStore, study: int, *places: int) -> list[float]:
 def play(scene: str, url: str, *arguments: int) -> list[str]:
     """What the processes of a scene say."""
     program = Path(__file__).with_name("storage_processes.py")
-    # Python 3.12 and later warn of a fork next to the threads that NumPy starts.
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", str(program), scene, url, *map(str, arguments)]
+    # Python 3.12 and later warn of a fork next to the threads that NumPy starts; and the server here has no fsync.
+    command = [
+        sys.executable,
+        "-W",
+        "ignore::DeprecationWarning",
+        "-W",
+        "ignore:fsync is off",
+        str(program),
+        scene,
+        url,
+        *map(str, arguments),
+    ]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (finished.returncode, finished.stderr) == (0, ""), finished.stderr
     return finished.stdout.splitlines()

@@ -7,7 +7,8 @@
      ├── InvalidReward     a reward that is not a finite number inside the stated range
      ├── UnknownName       a policy, bound, instance, ... that does not exist; suggests the nearest
      ├── NoAnswer          a question that the result cannot answer
-     ├── StorageError      the store of a study: full, read-only, locked, not a store, out of reach, of another version
+     ├── StorageError      the store of a study: read-only, not a store, damaged, of another version, ...
+     │    └── StorageUnavailable    it may serve again soon: locked, full, out of reach, restarting
      ├── UnknownStudy      a study that is not in the store
      ├── StudyExists       a name that another study in the store has already
      ├── UnknownPull       a pull that this study never handed out
@@ -20,13 +21,14 @@
     RamgapeWarning        what was asked for can be done, but is probably not what was meant
 
 Every message has the same form: what, what is allowed, what was given. Errors raised while a search is
-under way carry `partial_result`, so that nothing already observed is lost.
+under way carry `partial_result`, so that nothing already observed is lost; and those that end `Study.run` carry
+`untold`, what was measured and could not be told: pairs of a pull and its reward, to be told when that is possible.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -34,6 +36,7 @@ class RamgapeError(Exception):
     """Anything that ramgape itself complains about."""
 
     partial_result: Any = None
+    untold: Sequence[tuple[Any, float]] = ()
 
 
 class InvalidSpec(RamgapeError, ValueError):
@@ -62,6 +65,14 @@ class NoAnswer(RamgapeError, LookupError):
 
 class StorageError(RamgapeError):
     """A store of studies cannot be used: what happened, where, and what to do."""
+
+
+class StorageUnavailable(StorageError):
+    """A store cannot be used at this moment, and perhaps a little later: what was asked of it may be tried again.
+
+    Whether it has been done is not always known. To ask, as a worker with a name, and to tell again does no harm.
+    `Study.run` tries again by itself.
+    """
 
 
 class UnknownStudy(RamgapeError):

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from ramgape.errors import StorageError
+from ramgape.errors import StorageError, StorageUnavailable
 from ramgape.storage.records import Moment
 from ramgape.storage.statements import Statements, compiled_for
 from ramgape.storage.urls import StoreUrl
@@ -82,6 +82,10 @@ class Database(ABC):
     @abstractmethod
     def explain(self, error: Exception) -> str:
         """A short sentence about an error of the driver: what, and what to do."""
+
+    @abstractmethod
+    def may_pass(self, error: Exception) -> bool:
+        """Whether to try again makes sense."""
 
     @abstractmethod
     def read_columns(self, study_id: int, start: int, stop: int | None) -> Columns:
@@ -151,7 +155,9 @@ class Database(ABC):
                 f"the process was forked in the middle of a transaction on {self.url.shown}: open the store anew"
             )
         if self._inside:
-            raise StorageError(f"the connection to {self.url.shown} broke in the middle of a transaction; try again")
+            raise StorageUnavailable(
+                f"the connection to {self.url.shown} broke in the middle of a transaction; try again"
+            )
         try:
             self._connection = self.connect()
         except self.failures as error:
@@ -163,7 +169,8 @@ class Database(ABC):
         """Raise what the driver said as an error of this project; without a trace of what could contain a password."""
         if isinstance(error, UnicodeEncodeError):
             raise StorageError(f"a text for {self.url.shown} must be valid Unicode, got half a character") from None
-        raise StorageError(self.explain(error)) from None
+        kind = StorageUnavailable if self.may_pass(error) else StorageError
+        raise kind(self.explain(error)) from None
 
     def prepare_for_fork(self) -> None:
         """Close an idle connection: neither kind survives in two processes. The parent opens another when needed."""

@@ -27,6 +27,7 @@ COMMITTING = 0.0001  # seconds, between two tries to commit: all others wait for
 SLEEPS = (0.0002, 0.005)  # seconds, between two tries for a lock
 
 BUSY = 5
+PASSING = (BUSY, 6, 13)  # of the error codes below
 SENTENCES = {  # by the error codes of SQLite
     BUSY: "{where} is locked by another process, and was for {patience:g} s: try again, or add ?timeout=SECONDS",
     6: "{where} is locked by this very process, and was for {patience:g} s",
@@ -157,6 +158,9 @@ class SqliteDatabase(Database):
     def explain(self, error: Exception) -> str:
         sentence = SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "{where} refused this: {error}")
         return sentence.format(where=self.url.shown, patience=self.url.patience, error=error)
+
+    def may_pass(self, error: Exception) -> bool:
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in PASSING
 
     def read_columns(self, study_id: int, start: int, stop: int | None) -> Columns:
         if stop is None:
