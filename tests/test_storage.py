@@ -22,7 +22,6 @@ from benchmarks.postgres import new_database
 from ramgape.errors import MissingExtra, StorageError, UnknownStudy
 from ramgape.storage import open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
-from ramgape.storage import store as store_module
 from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
 from ramgape.storage.store import SqlStore
 from ramgape.storage.urls import PATIENCE, has_password, normalised, parse_url, shown
@@ -276,7 +275,7 @@ def test_everything_written_is_read_again(store: SqlStore) -> None:
 
     assert store.begin(row.id, write=False)[0] == after == store.find_study(row.name)
     assert store.read_pulls(row.id) == [changed[0], changed[1], first[4], changes.new_pulls[0]]
-    assert list(store.iterate_observations(row.id)) == observations
+    assert store.read_rows(row.id, 0, 4) == observations
     assert store.read_failures(row.id) == failures
     assert store.read_answer(row.id, 3) == (2, -1.0)
     assert store.read_answer(row.id, 1) is None
@@ -293,8 +292,8 @@ def test_floats_keep_every_bit(store: SqlStore) -> None:
     store.commit()
     exact = [value.hex() for value in FLOATS]
     assert [value.hex() for value in rewards_in(store, row.id)] == exact
-    assert [seen.reward.hex() for seen in store.iterate_observations(row.id)] == exact
-    assert [seen.told_at.hex() for seen in store.iterate_observations(row.id)] == exact
+    assert [seen.reward.hex() for seen in store.read_rows(row.id, 0, len(FLOATS))] == exact
+    assert [seen.told_at.hex() for seen in store.read_rows(row.id, 0, len(FLOATS))] == exact
     assert [pull.lease_until.hex() for pull in store.read_pulls(row.id)] == [*exact, "inf"]
     assert (store.read_answer(row.id, 3) or (0, 1.0))[1].hex() == "-0x0.0p+0"
 
@@ -311,7 +310,7 @@ def test_counts_may_be_large(store: SqlStore) -> None:
     assert store.read_answer(row.id, large) == (1, 0.5)
 
 
-def test_observations_are_read_by_place(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_observations_are_read_by_place(store: SqlStore) -> None:
     row, count = new_study(store), 5000
     assert [part.tolist() for part in store.read_observations(row.id, 0)] == [[], []]
     observe(store, row.id, *(at / 7 for at in range(count)))
@@ -325,9 +324,7 @@ def test_observations_are_read_by_place(store: SqlStore, monkeypatch: pytest.Mon
     assert rewards_in(store, row.id, count) == []
     assert rewards_in(store, row.id, 10, 12) == [10 / 7, 11 / 7]
     assert rewards_in(store, row.id, 10, 10) == []
-    for chunk in (999, 1000, 5000, 5001):
-        monkeypatch.setattr(store_module, "CHUNK", chunk)
-        assert [seen.number for seen in store.iterate_observations(row.id)] == list(range(count))
+    assert [seen.number for seen in store.read_rows(row.id, 7, 4999)] == list(range(7, 4999))
 
 
 def test_half_a_character_is_refused(store: SqlStore) -> None:

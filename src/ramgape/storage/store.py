@@ -12,14 +12,11 @@ The caller makes sure that one thread uses a store at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ramgape.errors import UnknownStudy
 from ramgape.storage.database import Columns, Database
 from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
-
-CHUNK = 5_000  # observations that are in memory at a time
 
 
 class SqlStore:
@@ -114,16 +111,10 @@ class SqlStore:
         row: Any = self._database.execute(self._statements.answer, (study_id, number)).fetchone()
         return None if row is None else (row[0], row[1])
 
-    def iterate_observations(self, study_id: int) -> Iterator[ObservationRow]:
-        """All observations in order, a few thousand at a time in memory."""
-        start = 0
-        while True:
-            rows = self._database.execute(self._statements.observations, (study_id, start, start + CHUNK)).fetchall()
-            for row in rows:
-                yield ObservationRow._make((*row[:4], bool(row[4]), *row[5:]))
-            if len(rows) < CHUNK:
-                return
-            start += CHUNK
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
+        """The observations from one place to before another, in order."""
+        rows = self._database.execute(self._statements.observations, (study_id, start, stop)).fetchall()
+        return [ObservationRow._make((*row[:4], bool(row[4]), *row[5:])) for row in rows]
 
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """The failed attempts by pull and attempt."""

@@ -15,7 +15,6 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
@@ -46,7 +45,7 @@ class Store(Protocol):
 
     def read_answer(self, study_id: int, number: int) -> tuple[int, float] | None: ...
 
-    def iterate_observations(self, study_id: int) -> Iterator[ObservationRow]: ...
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]: ...
 
     def read_failures(self, study_id: int) -> list[FailureRow]: ...
 

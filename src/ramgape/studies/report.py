@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 LAST_FAILURES = 5
+EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, which a date can have
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +171,18 @@ def summarize(row: StudyRow, pending: int) -> StudySummary:
 
 
 def write_time(seconds: float) -> str:
-    """A moment, in universal time, to the microsecond.
+    """A moment, in universal time, to the microsecond; one that no date can have as the nearest that one can.
 
     >>> write_time(0.25)
     '1970-01-01T00:00:00.250000+00:00'
     """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
+    return datetime.fromtimestamp(max(EARLIEST, min(LATEST, seconds)), UTC).isoformat(timespec="microseconds")
 
 
 def read_time(text: str) -> float:
-    """What `write_time` wrote."""
+    """What `write_time` wrote; an error for what it never would."""
     moment = datetime.fromisoformat(text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if not EARLIEST <= seconds <= LATEST:
+        raise ValueError(text)
+    return seconds

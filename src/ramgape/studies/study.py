@@ -7,7 +7,6 @@ import itertools
 import math
 import os
 import time
-import unicodedata
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from ramgape.checks import as_float, whole
+from ramgape.checks import as_float, check_text, is_text, whole
 from ramgape.conclusion import conclude
 from ramgape.engine import check_reward
 from ramgape.errors import (
@@ -49,9 +48,9 @@ if TYPE_CHECKING:
 
 DEFAULT_LEASE = 3600.0  # seconds
 RUN_LEASE = 60.0  # of `run`, which renews it
-LONGEST_NAME = 200
 LONGEST_REASON = 2000
 IMPORTED_AT_ONCE = 10_000
+PAGE = 5_000  # observations that are read, and in memory, at a time
 
 
 class Pull(NamedTuple):
@@ -364,9 +363,17 @@ class Study:
         return self._export(path, "jsonl")
 
     def _observations(self) -> Iterator[Row]:
-        """All observations, in their order; one transaction lasts until the end."""
-        with self._desk.reading():
-            for row in self._desk.store.iterate_observations(self._desk.row.id):
+        """All observations there are by now, in their order.
+
+        A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
+        Nothing is ever changed before the end of what was told, so the pages belong together.
+        """
+        with self._desk.reading() as (ledger, _):
+            told = ledger.told
+        for start in range(0, told, PAGE):
+            with self._desk.reading(withdraw=False):
+                page = self._desk.store.read_rows(self._desk.row.id, start, min(start + PAGE, told))
+            for row in page:
                 pull = None
                 if row.number is not None:
                     pull = write_ticket(self._key, row.number, row.attempt)
@@ -519,22 +526,6 @@ def unknown_study(store: SqlStore, name: str) -> str:
     hint = f"; did you mean {near[0]!r}?" if near else ""
     there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
     return f"study must be one of those in {store.url} ({there}), got {shorten(name)}{hint}"
-
-
-def check_text(value: object, what: str) -> None:
-    """A name of a study or of a worker."""
-    allowed = f"text of 1 to {LONGEST_NAME} characters without control characters"
-    usable = isinstance(value, str) and bool(value.strip()) and len(value) <= LONGEST_NAME and is_text(value)
-    require(usable and not any(unicodedata.category(each) == "Cc" for each in str(value)), what, allowed, value)
-
-
-def is_text(value: str) -> bool:
-    """Whether a text can be written into a file: it has no halves of characters."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def clean(reason: str) -> str:
