@@ -66,9 +66,10 @@ def test_a_file_stays_as_it_is_until_the_new_one_is_whole(study: Study, tmp_path
             yield row
 
     rows = study._observations
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "_observations", interrupted)
-        study.export_csv(file)
+        with pytest.raises(KeyboardInterrupt):
+            study.export_csv(file)
     assert (seen, file.read_text(), set(tmp_path.iterdir())) == (["old\n"], "old\n", before)
     assert study.export_csv(file) == ROWS
     assert len(file.read_text().splitlines()) == ROWS + 1

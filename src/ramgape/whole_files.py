@@ -43,10 +43,10 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Path]
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
     """Whether a path leads to what can be written to but not replaced: a pipe, a device, an open file of a process."""
-    if os.path.abspath(path).startswith(STREAMS):
+    if str(Path(path).absolute()).startswith(STREAMS):
         return True
     try:
-        mode = os.stat(path).st_mode
+        mode = Path(path).stat().st_mode
     except OSError:
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

@@ -16,6 +16,7 @@ import numpy as np
 
 from ramgape.errors import StorageError
 from ramgape.storage.database import Columns, Database
+from ramgape.storage.rows import damaged
 from ramgape.storage.urls import StoreUrl
 
 # Before, a write-ahead log could lose transactions when two processes reset it at once.
@@ -24,13 +25,14 @@ REWARDS = np.dtype([("arm", np.int64), ("reward", np.float64)])
 COMMITTING = 0.0001  # seconds, between two tries to commit: all others wait for it, and those who read are soon done
 SLEEPS = (0.0002, 0.005)  # seconds, between two tries for a lock
 
-BUSY = 5
+BUSY, DAMAGED = 5, 11
+UNREADABLE = (OverflowError, MemoryError, UnicodeDecodeError)  # what a damaged file may lead to, beside SQLite's errors
 SENTENCES = {  # by the error codes of SQLite
     BUSY: "{where} is locked by another process, and was for {patience:g} s: try again, or add ?timeout=SECONDS",
     6: "{where} is locked by this very process, and was for {patience:g} s",
     8: "{where} is read-only: it can be read, but nothing can be written to it",
     10: "{where} cannot be read or written: is the disk full, or gone? (SQLite says: {error})",
-    11: "{where} is damaged: restore a copy of it (SQLite says: {error})",
+    DAMAGED: "{where} is damaged: restore a copy of it (SQLite says: {error})",
     13: "the disk of {where} is full: make room and try again, nothing that was stored is lost",
     14: "{where} cannot be opened: is there a permission for the file and its folder?",
     26: "{where} is not a SQLite database: choose another file",
@@ -47,7 +49,7 @@ class SqliteDatabase(Database):
 
     kind = "sqlite"
     driver = "sqlite"
-    failures = (sqlite3.Error, UnicodeEncodeError)
+    failures = (sqlite3.Error, UnicodeEncodeError, *UNREADABLE)
 
     def __init__(self, url: StoreUrl) -> None:
         super().__init__(url)
@@ -102,8 +104,8 @@ class SqliteDatabase(Database):
 
     def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, float]:
         self.begin(write)
-        row = self.execute(self.statements.study, (study_id,)).fetchone()
-        return row, present()
+        rows = self.fetch(self.statements.study, (study_id,))
+        return (rows[0] if rows else None), present()
 
     def begin_alone(self, connection: sqlite3.Connection) -> None:
         self.prepare_writing(connection)
@@ -135,7 +137,8 @@ class SqliteDatabase(Database):
         return connection.in_transaction
 
     def explain(self, error: Exception) -> str:
-        sentence = SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "{where} refused this: {error}")
+        code = DAMAGED if isinstance(error, UNREADABLE) else getattr(error, "sqlite_errorcode", 0) & 0xFF
+        sentence = SENTENCES.get(code, "{where} refused this: {error}")
         return sentence.format(where=self.url.shown, patience=self.url.patience, error=error)
 
     def read_columns(self, study_id: int, start: int, stop: int | None) -> Columns:
@@ -146,8 +149,10 @@ class SqliteDatabase(Database):
         # Row by row: a million tuples at a time would take longer, and memory besides.
         try:
             rows = np.fromiter(cursor, REWARDS)
-        except sqlite3.Error as error:
+        except self.failures as error:
             self.complain(error)
+        except (TypeError, ValueError):
+            damaged(self.url.shown, "among observations is what is neither an arm nor a reward")
         return np.ascontiguousarray(rows["arm"]), np.ascontiguousarray(rows["reward"])
 
     def _wait(self, connection: sqlite3.Connection, statement: str, parameters: Sequence[Any]) -> sqlite3.Cursor:
@@ -165,4 +170,4 @@ class SqliteDatabase(Database):
 
 
 def _is_busy(error: sqlite3.Error) -> bool:
-    return error.sqlite_errorcode & 0xFF == BUSY
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == BUSY

@@ -12,11 +12,19 @@ The caller makes sure that one thread uses a store at a time.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from ramgape.errors import UnknownStudy
 from ramgape.storage.database import Columns, Database
 from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
+from ramgape.storage.rows import make_rows
+
+
+class Answer(NamedTuple):
+    """What was answered, and by which attempt."""
+
+    attempt: int
+    reward: float
 
 
 class SqlStore:
@@ -55,14 +63,15 @@ class SqlStore:
 
     def find_study(self, name: str) -> StudyRow | None:
         """The study of that name, if there is one."""
-        row = self._database.execute(self._statements.find_study, (name,)).fetchone()
-        return None if row is None else StudyRow._make(row)
+        rows = self._database.fetch(self._statements.find_study, (name,))
+        return make_rows(StudyRow, rows, self.url)[0] if rows else None
 
     def list_studies(self) -> list[tuple[StudyRow, int]]:
         """All studies by name, each with the number of its open pulls that are not given up."""
-        rows = self._database.execute(self._statements.list_studies).fetchall()
+        rows = self._database.fetch(self._statements.list_studies)
+        studies = make_rows(StudyRow, (row[:-1] for row in rows), self.url)
         # Sorted here: databases have their own ideas of the alphabet.
-        return sorted(((StudyRow._make(row[:-1]), row[-1]) for row in rows), key=lambda pair: pair[0].name)
+        return sorted(zip(studies, (row[-1] for row in rows), strict=True), key=lambda pair: pair[0].name)
 
     def delete_study(self, name: str) -> bool:
         """Delete a study with everything that belongs to it; whether there was one."""
@@ -84,10 +93,11 @@ class SqlStore:
             row, now = self._database.begin_on(study_id, write)
             if row is None:
                 raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
+            (study,) = make_rows(StudyRow, [row], self.url)
         except BaseException:
             self._database.rollback()
             raise
-        return StudyRow._make(row), now
+        return study, now
 
     def commit(self) -> None:
         """Make the changes last."""
@@ -103,22 +113,21 @@ class SqlStore:
 
     def read_pulls(self, study_id: int) -> list[PullRow]:
         """The open pulls by number."""
-        rows = self._database.execute(self._statements.pulls, (study_id,))
-        return [PullRow._make((*row[:-1], bool(row[-1]))) for row in rows]
+        return make_rows(PullRow, self._database.fetch(self._statements.pulls, (study_id,)), self.url)
 
     def read_answer(self, study_id: int, number: int) -> tuple[int, float] | None:
         """Attempt and reward of the observation that answers a pull, if there is one."""
-        row: Any = self._database.execute(self._statements.answer, (study_id, number)).fetchone()
-        return None if row is None else (row[0], row[1])
+        rows = self._database.fetch(self._statements.answer, (study_id, number))
+        return make_rows(Answer, rows, self.url)[0] if rows else None
 
     def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
         """The observations from one place to before another, in order."""
-        rows = self._database.execute(self._statements.observations, (study_id, start, stop)).fetchall()
-        return [ObservationRow._make((*row[:4], bool(row[4]), *row[5:])) for row in rows]
+        rows = self._database.fetch(self._statements.observations, (study_id, start, stop))
+        return make_rows(ObservationRow, rows, self.url)
 
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """The failed attempts by pull and attempt."""
-        return [FailureRow._make(row) for row in self._database.execute(self._statements.failures, (study_id,))]
+        return make_rows(FailureRow, self._database.fetch(self._statements.failures, (study_id,)), self.url)
 
     def write(self, row: StudyRow, changes: Changes, place: int) -> None:
         """Write the counters of a study and what changed in it; the first new observation gets this place."""

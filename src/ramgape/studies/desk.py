@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ramgape.errors import RamgapeError, StorageError
 from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
 from ramgape.studies.ledger import Ledger
+from ramgape.studies.soundness import problems_since, refuse_damage
 from ramgape.studies.specification import StudySpec
 
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
@@ -226,8 +227,9 @@ class Desk:
             raise
 
     def _catch_up(self, ledger: Ledger, row: StudyRow) -> None:
-        since = self.store.read_observations(self.row.id, ledger.told)
-        ledger.catch_up(row, self.store.read_pulls(self.row.id), *since)
+        since, pulls = self.store.read_observations(self.row.id, ledger.told), self.store.read_pulls(self.row.id)
+        refuse_damage(self.store.url, row.name, problems_since(ledger.told, self.spec, row, pulls, *since))
+        ledger.catch_up(row, pulls, *since)
 
     def commit(self, place: int) -> None:
         """Write what has changed, if anything, and end the transaction; `place` is that of the first observation."""

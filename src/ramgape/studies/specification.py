@@ -56,7 +56,7 @@ class StudySpec:
             for name in ("names", "reward_range", "warnings"):
                 search[name] = None if search[name] is None else tuple(search[name])
             return StudySpec(Spec(**search), stored["failure"], stored["retries"], stored["seed"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise StorageError(f"a stored specification cannot be read ({error}), got {shorten(text)}") from error
 
     def differences(self, other: StudySpec) -> list[str]:

@@ -40,6 +40,13 @@ from ramgape.studies.desk import Desk
 from ramgape.studies.files import Row, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Ticket, Trial
 from ramgape.studies.report import Report, StudySummary, make_report, summarize
+from ramgape.studies.soundness import (
+    problems_of_failures,
+    problems_of_observations,
+    problems_of_row,
+    problems_of_spec,
+    refuse_damage,
+)
 from ramgape.studies.specification import DEFAULT_RETRIES, StudySpec, make_study_spec
 from ramgape.studies.tickets import new_key, read_ticket, seed_of, write_ticket
 
@@ -192,7 +199,10 @@ class Study:
         row = store.find_study(name)
         if row is None:
             raise UnknownStudy(unknown_study(store, name))
-        return cls(Desk(store, StudySpec.from_text(row.specification), row, ahead=True), storage)
+        spec = StudySpec.from_text(row.specification)
+        refuse_damage(store.url, name, problems_of_spec(spec))
+        refuse_damage(store.url, name, problems_of_row(row, len(spec.search.names)))
+        return cls(Desk(store, spec, row, ahead=True), storage)
 
     def close(self) -> None:
         """Let go of the store. What was told is there already; a study need not be closed."""
@@ -369,10 +379,14 @@ class Study:
         Nothing is ever changed before the end of what was told, so the pages belong together.
         """
         with self._desk.reading() as (ledger, _):
-            told = ledger.told
-        for start in range(0, told, PAGE):
+            study = ledger.row()
+        for start in range(0, study.told, PAGE):
+            stop = min(start + PAGE, study.told)
             with self._desk.reading(withdraw=False):
-                page = self._desk.store.read_rows(self._desk.row.id, start, min(start + PAGE, told))
+                page = self._desk.store.read_rows(study.id, start, stop)
+            refuse_damage(
+                self._desk.store.url, self.name, problems_of_observations(self.spec, study, start, stop, page)
+            )
             for row in page:
                 pull = None
                 if row.number is not None:
@@ -410,7 +424,8 @@ class Study:
     def report(self) -> Report:
         """The result, and how the study is going: pulls under way, failures, and what they were."""
         with self._desk.reading() as (ledger, _):
-            failures = self._desk.store.read_failures(self._desk.row.id)
+            failures, row = self._desk.store.read_failures(self._desk.row.id), ledger.row()
+            refuse_damage(self._desk.store.url, self.name, problems_of_failures(row, len(self.arms), failures))
             return make_report(self._desk.row, ledger, self._conclude(ledger), failures)
 
     def _conclude(self, ledger: Ledger, ended: Stopped = "open") -> Result:
