@@ -16,6 +16,7 @@ import numpy as np
 
 from ramgape.errors import StorageError
 from ramgape.storage.database import Columns, Database
+from ramgape.storage.places import is_there, make_private
 from ramgape.storage.rows import damaged
 from ramgape.storage.urls import StoreUrl
 
@@ -59,14 +60,12 @@ class SqliteDatabase(Database):
         self._sleeper = random.Random()  # its own, so that nobody's seed is disturbed
 
     def connect(self, create: bool = False) -> sqlite3.Connection:
-        if not create and not self.path.exists():
-            raise StorageError(f"there is no store at {self.url.shown}: no such file")
-        if not self.path.parent.is_dir():
-            raise StorageError(f"there can be no store at {self.url.shown}: no such folder")
-        if self.path.is_dir():
-            raise StorageError(f"there can be no store at {self.url.shown}: that is a folder")
+        if not is_there(self.url):
+            if not create:
+                raise StorageError(f"there is no store at {self.url.shown}: no such file")
+            make_private(self.url)
         connection = sqlite3.connect(
-            f"{self.path.as_uri()}?mode={'rwc' if create else 'rw'}",
+            f"{self.path.as_uri()}?mode=rw",
             uri=True,
             timeout=0,
             isolation_level=None,  # transactions are begun and ended by hand

@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ramgape.conclusion import goal_of
 from ramgape.identification import Progress, progress_of
 from ramgape.result import Goal, Result, jsonable
 from ramgape.storage.records import FailureRow, StudyRow
 from ramgape.studies.ledger import Ledger
-from ramgape.studies.specification import StudySpec
+from ramgape.studies.specification import read_outline
 from ramgape.studies.tickets import write_ticket
 
 if TYPE_CHECKING:
@@ -164,10 +163,9 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
 
 def summarize(row: StudyRow, pending: int) -> StudySummary:
     """From the row of a study alone."""
-    spec = StudySpec.from_text(row.specification).search
-    created = write_time(row.created_at)
+    arms, goal = read_outline(row.specification)
     counts = (row.told, pending, row.failed, row.stopped_at is not None)
-    return StudySummary(row.name, created, spec.names, goal_of(spec), *counts)
+    return StudySummary(row.name, write_time(row.created_at), arms, goal, *counts)
 
 
 def write_time(seconds: float) -> str:

@@ -521,6 +521,18 @@ def list_studies(storage: str) -> list[StudySummary]:
         store.close()
 
 
+def find_summary(name: str, storage: str) -> StudySummary | None:
+    """One study as in the list, which may be long; None if there is none of that name."""
+    from ramgape.storage import open_store
+
+    store = open_store(storage, create=False)
+    try:
+        row = store.find_study(name)
+        return None if row is None else summarize(row, sum(not pull.given_up for pull in store.read_pulls(row.id)))
+    finally:
+        store.close()
+
+
 def delete_study(name: str, storage: str) -> None:
     """Delete a study with all its observations, for good."""
     from ramgape.storage import open_store
