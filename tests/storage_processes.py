@@ -142,6 +142,22 @@ def read_only(url: str) -> None:
     wait_for([in_child(work)])
 
 
+def closed(url: str) -> None:
+    """A folder that lets nobody in, to read a store there or to make one."""
+    open_store(f"{url}-other", create=True).close()  # imports what nobody may not be allowed to import
+
+    def work() -> None:
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        for create in (False, True):
+            try:
+                open_store(url, create=create)
+            except StorageError as error:
+                say(error)
+
+    wait_for([in_child(work)])
+
+
 def full(url: str) -> None:
     """A disk that takes no more, as far as this process can tell."""
     import resource

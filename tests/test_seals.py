@@ -38,7 +38,7 @@ def test_a_change_is_noticed(change: str, tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute(CHANGES[change])
     connection.close()
-    with pytest.raises(ramgape.StorageError, match=r"is damaged: .* not what was written; restore a copy"):
+    with pytest.raises(ramgape.StorageError, match=r"is damaged: .* not what was written.*restore a copy"):
         Study.load("sealed", url).result()
 
 

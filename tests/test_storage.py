@@ -22,8 +22,8 @@ from benchmarks.postgres import new_database
 from ramgape.errors import MissingExtra, StorageError, UnknownStudy
 from ramgape.storage import open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
-from ramgape.storage import store as store_module
 from ramgape.storage.records import AnswerRow, BatchRow, Changes, FailureRow, Moment, ObservationRow, PullRow, StudyRow
+from ramgape.storage.schema import VERSION_TABLE
 from ramgape.storage.store import SqlStore
 from ramgape.storage.urls import PATIENCE, has_password, normalised, parse_url, shown
 from ramgape.storage.versions import MIGRATIONS, newest_version
@@ -292,7 +292,7 @@ def test_everything_written_is_read_again(store: SqlStore) -> None:
 
     assert store.begin(row.id, write=False)[0] == after == store.find_study(row.name)
     assert store.read_pulls(row.id, NOW) == [changed[0], changed[1], first[4], changes.new_pulls[0]]
-    assert list(store.iterate_observations(row.id)) == observations
+    assert store.read_rows(row.id, 0, 4) == observations
     assert store.read_failures(row.id) == failures
     assert store.read_answer(row.id, 3) == AnswerRow(2, -1.0, True, "token")
     assert store.read_answer(row.id, 1) is None
@@ -314,8 +314,8 @@ def test_floats_keep_every_bit(store: SqlStore) -> None:
     store.commit()
     exact = [value.hex() for value in FLOATS]
     assert [value.hex() for value in rewards_in(store, row.id)] == exact
-    assert [seen.reward.hex() for seen in store.iterate_observations(row.id)] == exact
-    assert [seen.told_at.hex() for seen in store.iterate_observations(row.id)] == exact
+    assert [seen.reward.hex() for seen in store.read_rows(row.id, 0, len(FLOATS))] == exact
+    assert [seen.told_at.hex() for seen in store.read_rows(row.id, 0, len(FLOATS))] == exact
     assert [pull.lease_until.hex() for pull in store.read_pulls(row.id, NOW)] == [*exact, "inf"]
     assert (store.read_answer(row.id, 3) or (0, 1.0))[1].hex() == "-0x0.0p+0"
 
@@ -332,7 +332,7 @@ def test_counts_may_be_large(store: SqlStore) -> None:
     assert store.read_answer(row.id, large) == (1, 0.5, False, None)
 
 
-def test_observations_are_read_by_place(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_observations_are_read_by_place(store: SqlStore) -> None:
     row, count = new_study(store), 5000
     assert [part.tolist() for part in store.read_observations(row.id, 0)] == [[], []]
     observe(store, row.id, *(at / 7 for at in range(count)))
@@ -346,9 +346,7 @@ def test_observations_are_read_by_place(store: SqlStore, monkeypatch: pytest.Mon
     assert rewards_in(store, row.id, count) == []
     assert rewards_in(store, row.id, 10, 12) == [10 / 7, 11 / 7]
     assert rewards_in(store, row.id, 10, 10) == []
-    for chunk in (999, 1000, 5000, 5001):
-        monkeypatch.setattr(store_module, "CHUNK", chunk)
-        assert [seen.number for seen in store.iterate_observations(row.id)] == list(range(count))
+    assert [seen.number for seen in store.read_rows(row.id, 7, 4999)] == list(range(7, 4999))
 
 
 def test_half_a_character_is_refused(store: SqlStore) -> None:
@@ -678,6 +676,87 @@ def test_a_read_only_file_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said[:2] == ["a study", "1"]
     assert len(said) == 4
     assert all("is read-only" in line for line in said[2:])
+
+
+def test_new_files_are_private(tmp_path: Path, opening: Callable[..., SqlStore]) -> None:
+    link, file = tmp_path / "link.db", tmp_path / "folder" / "store.db"
+    file.parent.mkdir()
+    link.symlink_to(file)
+    before = os.umask(0)
+    try:
+        store = opening(f"sqlite:///{link}")
+        row = new_study(store)
+        store.begin(row.id, write=True)
+        store.write(row._replace(revision=1), Changes(), 0)
+        modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in file.parent.iterdir()}
+        store.commit()
+    finally:
+        os.umask(before)
+    assert len(modes) > 1  # a journal is there as well
+    assert set(modes.values()) == {0o600}
+
+
+def test_a_file_that_is_there_keeps_its_permissions(file: Path, opening: Callable[..., SqlStore]) -> None:
+    file.touch()
+    file.chmod(0o640)
+    new_study(opening(f"sqlite:///{file}"))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are those of POSIX")
+def test_pipes_and_devices_are_no_stores(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.db")
+    for path in (tmp_path / "pipe.db", Path("/dev/zero"), Path(os.devnull)):
+        for attempt in (
+            lambda path=path: open_store(f"sqlite:///{path}", create=True),
+            lambda path=path: open_store(f"sqlite:///{path}", create=False),
+            lambda path=path: upgrade(f"sqlite:///{path}"),
+        ):
+            with pytest.raises(StorageError, match="that is a pipe or a device, and no file"):
+                attempt()
+
+
+def test_names_that_are_too_long(tmp_path: Path) -> None:
+    for create in (False, True):
+        with pytest.raises(StorageError, match="File name too long"):
+            open_store(f"sqlite:///{tmp_path}/{'x' * 300}", create=create)
+    with pytest.raises(StorageError, match="File name too long"):  # that of the journal would be
+        open_store(f"sqlite:///{tmp_path}/{'x' * 250}", create=True)
+    deep = tmp_path.joinpath(*["y" * 100] * 6)
+    deep.mkdir(parents=True)
+    with pytest.raises(StorageError, match="must have a path of at most 500 bytes"):
+        open_store(f"sqlite:///{deep}/store.db", create=True)
+    assert [each for each in tmp_path.rglob("*") if each.is_file()] == []
+
+
+def test_a_folder_that_lets_nobody_in() -> None:
+    with tempfile.TemporaryDirectory() as name:  # not pytest's: nobody may not enter it
+        inner = Path(name) / "inner"
+        inner.mkdir()
+        Path(name).chmod(0o755)
+        inner.chmod(0o700)
+        said = play("closed", f"sqlite:///{inner}/store.db")
+        if os.geteuid() != 0:
+            pytest.skip("a folder of one's own is open")
+    assert len(said) == 2
+    assert all("there can be no store at" in line and "Permission denied" in line for line in said)
+
+
+@pytest.mark.parametrize("rows", [[], ["0001", "0002"]])
+def test_a_store_without_a_version_is_damaged(url: str, opening: Callable[..., SqlStore], rows: list[str]) -> None:
+    store = opening(url)
+    database = store._database
+    database.execute(f"DELETE FROM {VERSION_TABLE}")
+    for version in rows:
+        database.execute(f"INSERT INTO {VERSION_TABLE} VALUES ('{version}')")
+    store.close()
+    for attempt in (
+        lambda: open_store(url, create=True),
+        lambda: open_store(url, create=False),
+        lambda: upgrade(url),
+    ):
+        with pytest.raises(StorageError, match="ramgape_version must have one row with a version"):
+            attempt()
 
 
 def test_a_full_disk_loses_nothing(file: Path, opening: Callable[..., SqlStore]) -> None:

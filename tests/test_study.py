@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
 import pickle
@@ -494,11 +495,44 @@ def test_import_takes_all_or_nothing(create: Callable[..., Study], tmp_path: Pat
         path.write_text(text)
         with pytest.raises(ramgape.InvalidSpec, match=message):
             study.import_jsonl(path)
+    for column in ("arm", "reward", "worker", "told_at"):
+        path.write_text(f"arm,reward,worker,told_at,{column}\npoor,0.5,me,,0.5\n")
+        with pytest.raises(ramgape.InvalidData, match=f"a column must be the name of one column of .*, got '{column}'"):
+            study.import_csv(path)
     path.write_text("\ufeffModel,Score\r\npoor,0.5\r\nwild,1\r\n")
     assert study.import_csv(path, arm_column="Model", reward_column="Score") == 2
     assert study.report().told == 2
     with pytest.raises(FileNotFoundError):
         study.import_csv(tmp_path / "missing.csv")
+
+
+WRONG_TYPES: dict[str, tuple[object, ...]] = {
+    "worker": ({"a": 1}, ["a"], 10**23, 5, 0, 0.5, True, False, "a\0b", "\ud800", "line\nbreak", " ", "x" * 201),
+    "pull": ({"a": 1}, ["a"], 10**23, 5, 0, 0.5, True, False, "a\0b", "\ud800", "line\nbreak", " ", "x" * 201),
+    "arm": ({"a": 1}, ["poor"], None, True, 10**23, "po\0or"),
+    "failed": ({"a": 1}, [], [True], 10**23, 2, 0.5, "yes", "\0"),
+    "told_at": (0, False, [], {"a": 1}, 10**23, "\0", "yesterday", "0001-01-01T00:00:00+14:00",
+                "9999-12-31T23:59:59.999999+00:00", "9999-12-31T23:00:00-14:00"),
+    "reward": ({"a": 1}, ["0.5"], None, 10**23, "\0"),
+}  # fmt: skip
+
+
+def test_types_in_files_are_checked_before_a_store_sees_them(create: Callable[..., Study]) -> None:
+    study, good = create(), {"arm": "poor", "reward": 0.5}
+    for key, values in WRONG_TYPES.items():
+        for value in values:
+            lines = "".join(json.dumps(row) + "\n" for row in (good, good | {key: value}))
+            with pytest.raises(ramgape.RamgapeError, match=f"line 2: {key} must be "):
+                study.import_jsonl(io.StringIO(lines))
+    assert study.report().told == 0
+    for key, value in (("worker", ""), ("pull", None), ("failed", 1.0), ("told_at", ""), ("reward", 1)):
+        study.import_jsonl(io.StringIO(json.dumps(good | {key: value}) + "\n"))
+    assert study.report().told == 5
+
+
+def test_a_key_that_stands_there_twice_is_refused(create: Callable[..., Study]) -> None:
+    with pytest.raises(ramgape.InvalidSpec, match="line 1 must be a JSON object"):
+        create().import_jsonl(io.StringIO('{"arm": "poor", "reward": 0.5, "reward": 1}\n'))
 
 
 # --- running -----------------------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
-"""Numbers as users give them: what is usable becomes a float or an int, what is not a clear error."""
+"""Numbers and names as users give them: what is usable becomes a float, an int or a text, what is not a clear error."""
 
 from __future__ import annotations
 
 import math
 import operator
+import unicodedata
 from numbers import Real
 from typing import Any
 
@@ -13,6 +14,7 @@ from ramgape.errors import require
 LARGEST = 1e100
 
 MOST = 2**53  # no count is larger: up to here every whole number is a float, too
+LONGEST_NAME = 200
 
 
 def as_float(value: Any) -> float:
@@ -48,3 +50,21 @@ def whole(value: Any, what: str, allowed: str, least: int) -> int:
     require(usable, what, allowed, value)
     require(operator.index(value) <= MOST, what, f"at most {MOST}", value)
     return operator.index(value)
+
+
+def check_text(value: object, what: str) -> None:
+    """A name of a study, a worker or a pull: what every store keeps as it is, and every terminal shows on one line."""
+    usable = isinstance(value, str) and bool(value.strip()) and len(value) <= LONGEST_NAME
+    if not usable or not str(value).isprintable():  # which nearly all are, and it takes a moment to look closer
+        allowed = f"text of 1 to {LONGEST_NAME} characters without control characters"
+        usable = usable and is_text(str(value)) and not any(unicodedata.category(each) == "Cc" for each in str(value))
+        require(usable, what, allowed, value)
+
+
+def is_text(value: str) -> bool:
+    """Whether a text can be written into a file: it has no halves of characters."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -20,7 +20,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
-from ramgape.errors import InvalidData, known_name, require, shorten
+from ramgape.columns import find_column
+from ramgape.errors import InvalidData, require, shorten
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,12 +112,7 @@ class Rows:
                 f"{self._source.name}, line 1 must be the names of at least two columns with {delimiter!r} between "
                 f"them, got only {shorten(header[0])}{hint}"
             )
-        from ramgape.display.names import printable
-
-        known_name(printable(column), map(printable, header), f"{what} of {self._source.name}")
-        allowed = f"the name of one column of {self._source.name}, not of {header.count(column)}"
-        require(header.count(column) == 1, what, allowed, column, InvalidData)
-        return header.index(column)
+        return find_column(column, header, what, self._source.name)
 
     def read_into(self, tally: Tally) -> Iterator[None]:
         """Hand everything over, part by part; between two parts it yields."""

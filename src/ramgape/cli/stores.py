@@ -11,6 +11,7 @@ import typer
 
 from ramgape.cli.simulate import Text
 from ramgape.errors import StorageError
+from ramgape.storage.places import is_there
 from ramgape.storage.urls import has_password, parse_url, shown
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def storage_url(given: str | None, fallback: str | None = None) -> str:
 def existing_storage(given: str | None) -> str:
     """The URL of a store that is there already; for a file that is missing, how to make one."""
     url = storage_url(given)
-    path = parse_url(url).path
-    if path is not None and not path.exists():
+    parsed = parse_url(url)
+    if parsed.path is not None and not is_there(parsed):
         raise StorageError(f"there is no store at {shown(url)}: no such file; ramgape study create makes one")
     return url
 

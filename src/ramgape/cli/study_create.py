@@ -31,7 +31,7 @@ from ramgape.cli.simulate import (
 from ramgape.cli.stores import Name, Storage, existing_storage, storage_url
 from ramgape.cli.study_files import ARM_COLUMN, REWARD_COLUMN, Format, WarmStart
 from ramgape.cli.words import number, number_range
-from ramgape.errors import InvalidData, InvalidSpec, StudyExists
+from ramgape.errors import InvalidData, InvalidSpec, StudyExists, UnknownStudy
 from ramgape.storage.urls import shown
 from ramgape.terminal import output, print_object, waiting
 
@@ -134,9 +134,11 @@ def create(
     with waiting("creating"):
         study, new = make(name, names, url, exist_ok, start, options, **trials)
     study.close()
-    from ramgape.studies.study import list_studies
+    from ramgape.studies.study import find_summary
 
-    made = next(each for each in list_studies(url) if each.name == name)
+    made = find_summary(name, url)
+    if made is None:
+        raise UnknownStudy(f"the study must still be in {shown(url)}, got one that was deleted meanwhile")
     if as_json:
         print_object(describe(made, url, new))
     else:
@@ -213,12 +215,12 @@ def delete(
 ) -> None:
     """Delete a study with all its observations, for good. At a terminal it asks first; elsewhere it needs --yes."""
     url = existing_storage(storage)
-    from ramgape.studies.study import delete_study, list_studies
+    from ramgape.studies.study import delete_study, find_summary
 
     if not yes:
-        told = next((each.told for each in list_studies(url) if each.name == name), None)
-        if told is not None:  # otherwise the deletion says so
-            confirm(name, told)
+        found = find_summary(name, url)
+        if found is not None:  # otherwise the deletion says so
+            confirm(name, found.told)
     delete_study(name, url)
     if as_json:
         print_object({"deleted": name})

@@ -8,8 +8,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 from tempfile import SpooledTemporaryFile
 from typing import IO, Annotated, cast
 
@@ -109,7 +108,7 @@ def reading(file: str) -> Iterator[IO[str]]:
 
 @contextmanager
 def writing(file: str) -> Iterator[IO[str]]:
-    """A file, or standard output, for text in UTF-8, whatever the terminal knows."""
+    """A file, which appears when it is whole, or standard output, for text in UTF-8, whatever the terminal knows."""
     if file == STANDARD_INPUT:
         sys.stdout.flush()
         text = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
@@ -118,12 +117,14 @@ def writing(file: str) -> Iterator[IO[str]]:
         finally:
             text.detach()  # not ours to close
         return
-    try:
-        stream = Path(file).open("w", encoding="utf-8", newline="")  # noqa: SIM115
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InvalidSpec(f"file must be one that can be written, got {file!r}: {reason}") from None
-    with stream:
+    from ramgape.studies.files import written
+
+    with ExitStack() as opened_file:
+        try:
+            stream = opened_file.enter_context(written(file))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InvalidSpec(f"file must be one that can be written, got {file!r}: {reason}") from None
         yield stream
 
 

@@ -96,7 +96,7 @@ def tell_many(study: Study, file: str, as_json: bool) -> None:
     from ramgape.studies.study import located
 
     answers: list[tuple[str, float]] = []
-    with reading(file) as stream, checked(stream, "r"):
+    with reading(file) as stream, checked(stream):
         source = name_of(stream)
         for line, found in read_objects(stream, source):
             place = f"{source}, line {line}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 import ramgape
 from ramgape.core.kernel import PACKAGE
 from ramgape.experiments.cells import Cell, Outcome
+from ramgape.whole_files import replacing
 
 # Everything that numbers can depend on; words and pictures may change without computing anything again.
 SHOWN_ONLY = ("cli", "display", "plots", "planning.py", "forecast.py")
@@ -83,16 +83,8 @@ def makers() -> dict[str, Any]:
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that whoever looks finds the old one or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(content.encode("utf-8") if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with replacing(path) as part:
+        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 def unique(cells: Iterable[Cell]) -> list[Cell]:

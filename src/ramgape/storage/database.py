@@ -99,6 +99,15 @@ class Database(ABC):
         except self.failures as error:
             self.complain(error)
 
+    def fetch(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query; a damaged database may give some and fail at the next."""
+        connection = self.ready()
+        try:
+            found: list[Any] = self.run(connection, statement, parameters).fetchall()
+        except self.failures as error:
+            self.complain(error)
+        return found
+
     def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
         """Execute a statement for every row."""
         if len(rows) == 1:

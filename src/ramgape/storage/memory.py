@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,9 +68,9 @@ class MemoryStore:
         row = self._observations[place]
         return AnswerRow(row.attempt, row.reward, row.failed, row.token or "")
 
-    def iterate_observations(self, study_id: int) -> Iterator[ObservationRow]:
-        """All, in order."""
-        yield from self._observations[:]
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
+        """Whole observations, in order."""
+        return self._observations[start:stop]
 
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """All, in order."""

@@ -1,7 +1,7 @@
 """The tables of a store. Columns stand in the order of the rows in records.py, so that a row is written as it is.
 
-What stands behind a row is the store's own: the revision in which a pull was last changed, the clock that its lease is
-measured by, and the seal, a check value of the whole row.
+Behind each stands its seal, a check value; and behind that of a pull the store's own remarks: the clock that its lease
+is measured by, and the revision in which it was last changed.
 
 The migrations make these tables in a database; a test compares the two.
 """
@@ -92,8 +92,8 @@ PULLS = Table(
     Column("answer", Exact),
     Column("answered_at", Exact),
     Column("answer_failed", Boolean, nullable=False, server_default=false()),
-    Column("clock", Text, nullable=False, server_default=""),
     Column("seal", BigInteger, nullable=False, server_default="0"),
+    Column("clock", Text, nullable=False, server_default=""),
     Column("revision", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("study_id", "number", name="ramgape_pulls_key"),
     Index("ramgape_pulls_revision", "study_id", "revision"),
@@ -116,6 +116,7 @@ OBSERVATIONS = Table(
     Column("origin", Text),
     Column("token", Text),
     Column("chain", BigInteger, nullable=False, server_default="0"),
+    Column("seal", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("study_id", "place", name="ramgape_observations_key"),
     UniqueConstraint("study_id", "number", name="ramgape_observations_number"),
     _of_study("ramgape_observations"),
@@ -133,6 +134,7 @@ FAILURES = Table(
     Column("reason", Text, nullable=False),
     Column("failed_at", Exact, nullable=False),
     Column("token", Text, nullable=False, server_default=""),
+    Column("seal", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("study_id", "number", "attempt", name="ramgape_failures_key"),
     _of_study("ramgape_failures"),
     sqlite_with_rowid=False,
@@ -144,6 +146,7 @@ BATCHES = Table(
     Column("study_id", BigInteger, nullable=False),
     Column("place", BigInteger, nullable=False),
     Column("size", BigInteger, nullable=False),
+    Column("seal", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("study_id", "place", name="ramgape_batches_key"),
     _of_study("ramgape_batches"),
     sqlite_with_rowid=False,

@@ -1,8 +1,8 @@
 """Check values: what was written is what is read, or somebody notices.
 
-A byte that changes on a disk, or a row that somebody edits, would give another result without a word. So the rows of
-studies and of open pulls carry a seal, a check value of the whole row; and every observation carries a link, that of
-all observations up to it. A link is a CRC of 32 bits of the arms and rewards one after the other. Since a CRC may be
+A byte that changes on a disk, or a row that somebody edits, would give another result without a word. So every
+row carries a seal, a check value of the record in it; and every observation carries a link as well, that of all
+observations up to it. A link is a CRC of 32 bits of the arms and rewards one after the other. Since a CRC may be
 taken in parts, the next link follows from the last one and a single observation, and a million of them are checked at
 once.
 This is about accidents: who wants to forge a row can compute its check value as well.
@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.storage.records import StudyRow
+
+FIXED = 5  # columns of a study that never change
 OBSERVED = np.dtype([("arm", "<i8"), ("reward", "<f8")])
 _pack = struct.Struct("<qd").pack
 
@@ -38,16 +41,20 @@ def link_over(link: int, arms: NDArray[np.int64], rewards: NDArray[np.float64]) 
     return zlib.crc32(observed.data, link) if len(observed) else link
 
 
-@lru_cache(maxsize=64)
-def _seal_fixed(fixed: tuple[Any, ...]) -> int:
-    return seal(fixed)
-
-
 def seal(row: tuple[Any, ...]) -> int:
-    """The check value of a row, as plain Python values."""
-    return zlib.crc32(repr(tuple(row)).encode(errors="surrogatepass"))
+    """The check value of a record."""
+    if isinstance(row, StudyRow):  # of which a part never changes and may be long
+        return _crc((_crc_of_fixed(row[:FIXED]), *row[FIXED:]))
+    return _crc(tuple(row))
 
 
-def seal_study(row: tuple[Any, ...], fixed: int = 5) -> int:
-    """Likewise of a study, of whose row a part never changes and may be long."""
-    return seal((_seal_fixed(tuple(row[:fixed])), *row[fixed:]))
+def sealed(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A record with its check value behind it."""
+    return *row, seal(row)
+
+
+def _crc(values: tuple[Any, ...]) -> int:
+    return zlib.crc32(repr(values).encode(errors="surrogatepass"))
+
+
+_crc_of_fixed = lru_cache(maxsize=64)(_crc)

@@ -17,7 +17,9 @@ import numpy as np
 
 from ramgape.errors import StorageError
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
+from ramgape.storage.places import is_there, make_private
 from ramgape.storage.records import Moment
+from ramgape.storage.rows import damaged
 from ramgape.storage.urls import StoreUrl
 
 # Before, a write-ahead log could lose transactions when two processes reset it at once.
@@ -26,14 +28,15 @@ REWARDS = np.dtype([("arm", np.int64), ("reward", np.float64)])
 COMMITTING = 0.0001  # seconds, between two tries to commit: all others wait for it, and those who read are soon done
 SLEEPS = (0.0002, 0.005)  # seconds, between two tries for a lock
 
-BUSY = 5
+BUSY, DAMAGED = 5, 11
 PASSING = (BUSY, 6, 13)  # of the error codes below
+UNREADABLE = (OverflowError, MemoryError, UnicodeDecodeError)  # what a damaged file may lead to, beside SQLite's errors
 SENTENCES = {  # by the error codes of SQLite
     BUSY: "{where} is locked by another process, and was for {patience:g} s: try again, or add ?timeout=SECONDS",
     6: "{where} is locked by this very process, and was for {patience:g} s",
     8: "{where} is read-only: it can be read, but nothing can be written to it",
     10: "{where} cannot be read or written: is the disk full, or gone? (SQLite says: {error})",
-    11: "{where} is damaged: restore a copy of it (SQLite says: {error})",
+    DAMAGED: "{where} is damaged: restore a copy of it (SQLite says: {error})",
     13: "the disk of {where} is full: make room and try again, nothing that was stored is lost",
     14: "{where} cannot be opened: is there a permission for the file and its folder?",
     26: "{where} is not a SQLite database: choose another file",
@@ -67,7 +70,7 @@ class SqliteDatabase(Database):
 
     kind = "sqlite"
     driver = "sqlite"
-    failures = (sqlite3.Error, UnicodeEncodeError)
+    failures = (sqlite3.Error, UnicodeEncodeError, *UNREADABLE)
     clock = BOOT
 
     def __init__(self, url: StoreUrl) -> None:
@@ -78,14 +81,12 @@ class SqliteDatabase(Database):
         self._sleeper = random.Random()  # its own, so that nobody's seed is disturbed
 
     def connect(self, create: bool = False) -> sqlite3.Connection:
-        if not create and not self.path.exists():
-            raise StorageError(f"there is no store at {self.url.shown}: no such file")
-        if not self.path.parent.is_dir():
-            raise StorageError(f"there can be no store at {self.url.shown}: no such folder")
-        if self.path.is_dir():
-            raise StorageError(f"there can be no store at {self.url.shown}: that is a folder")
+        if not is_there(self.url):
+            if not create:
+                raise StorageError(f"there is no store at {self.url.shown}: no such file")
+            make_private(self.url)
         connection = sqlite3.connect(
-            f"{self.path.as_uri()}?mode={'rwc' if create else 'rw'}",
+            f"{self.path.as_uri()}?mode=rw",
             uri=True,
             timeout=0,
             isolation_level=None,  # transactions are begun and ended by hand
@@ -123,8 +124,8 @@ class SqliteDatabase(Database):
 
     def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
         self.begin(write)
-        row = self.execute(self.statements.study, (study_id,)).fetchone()
-        return row, present()
+        rows = self.fetch(self.statements.study, (study_id,))
+        return (rows[0] if rows else None), present()
 
     def begin_alone(self, connection: sqlite3.Connection) -> None:
         self.prepare_writing(connection)
@@ -156,7 +157,8 @@ class SqliteDatabase(Database):
         return connection.in_transaction
 
     def explain(self, error: Exception) -> str:
-        sentence = SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "{where} refused this: {error}")
+        code = DAMAGED if isinstance(error, UNREADABLE) else getattr(error, "sqlite_errorcode", 0) & 0xFF
+        sentence = SENTENCES.get(code, "{where} refused this: {error}")
         return sentence.format(where=self.url.shown, patience=self.url.patience, error=error)
 
     def may_pass(self, error: Exception) -> bool:
@@ -170,8 +172,10 @@ class SqliteDatabase(Database):
         # Row by row: a million tuples at a time would take longer, and memory besides.
         try:
             rows = np.fromiter(cursor, REWARDS)
-        except sqlite3.Error as error:
+        except self.failures as error:
             self.complain(error)
+        except (TypeError, ValueError):
+            damaged(self.url.shown, "among observations is what is neither an arm nor a reward")
         return np.ascontiguousarray(rows["arm"]), np.ascontiguousarray(rows["reward"])
 
     def _wait(self, connection: sqlite3.Connection, statement: str, parameters: Sequence[Any]) -> sqlite3.Cursor:
@@ -189,4 +193,4 @@ class SqliteDatabase(Database):
 
 
 def _is_busy(error: sqlite3.Error) -> bool:
-    return error.sqlite_errorcode & 0xFF == BUSY
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == BUSY

@@ -13,7 +13,6 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.engine import Dialect
 
-from ramgape.storage.records import AnswerRow
 from ramgape.storage.schema import BATCHES, FAILURES, OBSERVATIONS, PULLS, STUDIES
 
 COUNTERS = ("revision", "asked", "told", "failed", "stopped_at", "decision", "withdrawn", "chain", "seal")
@@ -27,11 +26,12 @@ class Statements(NamedTuple):
     find_study: str  # name
     study: str  # id
     list_studies: str
+    count_pending: str  # study
     delete_study: str  # name
     update_study: str  # *COUNTERS, id
     pulls: str  # study
     changed_pulls: str  # study, revision: those changed since
-    insert_pull: str  # study, *PullRow, clock, seal, revision
+    insert_pull: str  # study, *PullRow, seal, clock, revision
     update_pull: str  # *PULL_CHANGES, study, number
     delete_pull: str  # study, number
     answered: str  # study, start: the numbers of the pulls that observations from there on answer
@@ -39,11 +39,11 @@ class Statements(NamedTuple):
     rewards_between: str  # study, start, stop
     answer: str  # study, number
     observations: str  # study, start, stop
-    insert_observation: str  # study, place, *ObservationRow
+    insert_observation: str  # study, place, *ObservationRow, seal
     failures: str  # study
-    insert_failure: str  # study, *FailureRow
+    insert_failure: str  # study, *FailureRow, seal
     batches: str  # study, start: those that begin there or later
-    insert_batch: str  # study, *BatchRow
+    insert_batch: str  # study, *BatchRow, seal
 
 
 def _columns(table: Table, *without: str) -> list[Any]:
@@ -56,13 +56,8 @@ def _insert(table: Table, *without: str) -> Any:
 
 _STUDY: BindParameter[int] = bindparam("of_study")
 _NUMBER: BindParameter[int] = bindparam("of_number")
-_OPEN = (
-    select(func.count())
-    .select_from(PULLS)
-    .where(PULLS.c.study_id == STUDIES.c.id, ~PULLS.c.given_up, PULLS.c.answer.is_(None))
-    .correlate(STUDIES)
-    .scalar_subquery()
-)
+_PENDING = select(func.count()).select_from(PULLS).where(~PULLS.c.given_up, PULLS.c.answer.is_(None))
+_OPEN = _PENDING.where(PULLS.c.study_id == STUDIES.c.id).correlate(STUDIES).scalar_subquery()
 _THIS_PULL = (PULLS.c.study_id == _STUDY, PULLS.c.number == _NUMBER)
 _PULLS = select(*_columns(PULLS, "study_id", "revision")).where(PULLS.c.study_id == _STUDY)
 _REWARDS = (
@@ -76,6 +71,7 @@ _CORE: dict[str, Any] = {
     "find_study": select(STUDIES).where(STUDIES.c.name == bindparam("name")),
     "study": select(STUDIES).where(STUDIES.c.id == _STUDY),
     "list_studies": select(STUDIES, _OPEN),
+    "count_pending": _PENDING.where(PULLS.c.study_id == _STUDY),
     "delete_study": delete(STUDIES).where(STUDIES.c.name == bindparam("name")),
     "update_study": update(STUDIES).where(STUDIES.c.id == _STUDY).values({name: bindparam(name) for name in COUNTERS}),
     "pulls": _PULLS.order_by(PULLS.c.number),
@@ -91,7 +87,7 @@ _CORE: dict[str, Any] = {
     ),
     "rewards": _REWARDS,
     "rewards_between": _REWARDS.where(OBSERVATIONS.c.place < bindparam("stop")),
-    "answer": select(*(OBSERVATIONS.c[name] for name in AnswerRow._fields)).where(
+    "answer": select(*_columns(OBSERVATIONS, "study_id", "place")).where(
         OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.number == _NUMBER
     ),
     "observations": select(*_columns(OBSERVATIONS, "study_id", "place"))
@@ -103,7 +99,7 @@ _CORE: dict[str, Any] = {
     .where(FAILURES.c.study_id == _STUDY)
     .order_by(FAILURES.c.number, FAILURES.c.attempt),
     "insert_failure": _insert(FAILURES),
-    "batches": select(BATCHES.c.place, BATCHES.c.size)
+    "batches": select(*_columns(BATCHES, "study_id"))
     .where(BATCHES.c.study_id == _STUDY, BATCHES.c.place >= bindparam("start"))
     .order_by(BATCHES.c.place),
     "insert_batch": _insert(BATCHES),

@@ -14,10 +14,8 @@ The caller makes sure that one thread uses a store at a time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
 
-from ramgape.errors import StorageError, UnknownStudy, shorten
+from ramgape.errors import UnknownStudy
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.records import (
     AnswerRow,
@@ -29,10 +27,10 @@ from ramgape.storage.records import (
     PullRow,
     StudyRow,
 )
-from ramgape.storage.seals import seal, seal_study
+from ramgape.storage.rows import open_rows
+from ramgape.storage.seals import sealed
 
 ENDED = 0.0  # a lease of another time
-CHUNK = 5_000  # observations that are in memory at a time
 
 
 class SqlStore:
@@ -66,7 +64,7 @@ class SqlStore:
             # The id, which the database has chosen, is sealed with the rest.
             found = database.execute(self._statements.find_study, (name,)).fetchone()
             row = StudyRow._make(found[:-1])
-            database.execute(self._statements.update_study, (*row[5:], seal_study(row), row.id))
+            database.execute(self._statements.update_study, (*sealed(row)[5:], row.id))
             database.commit()
             return row
         finally:
@@ -74,27 +72,19 @@ class SqlStore:
 
     def find_study(self, name: str) -> StudyRow | None:
         """The study of that name, if there is one."""
-        row = self._database.execute(self._statements.find_study, (name,)).fetchone()
-        return None if row is None else self._study(row)
-
-    def _study(self, row: Sequence[Any]) -> StudyRow:
-        """A study whose seal is unbroken."""
-        found = StudyRow._make(row[:-1])
-        if seal_study(found) != row[-1]:
-            self._refuse(f"the row of study {shorten(found.name)}")
-        return found
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise StorageError(
-            f"{self.url} is damaged: {what} is not what was written; restore a copy of it, "
-            "`ramgape storage check` tells what else is wrong"
-        )
+        rows = self._database.fetch(self._statements.find_study, (name,))
+        return open_rows(StudyRow, rows, self.url)[0] if rows else None
 
     def list_studies(self) -> list[tuple[StudyRow, int]]:
         """All studies by name, each with the number of its pulls under way."""
-        rows = self._database.execute(self._statements.list_studies).fetchall()
+        rows = self._database.fetch(self._statements.list_studies)
+        studies = open_rows(StudyRow, (row[:-1] for row in rows), self.url)
         # Sorted here: databases have their own ideas of the alphabet.
-        return sorted(((self._study(row[:-1]), row[-1]) for row in rows), key=lambda pair: pair[0].name)
+        return sorted(zip(studies, (row[-1] for row in rows), strict=True), key=lambda pair: pair[0].name)
+
+    def count_pending(self, study_id: int) -> int:
+        """How many pulls of a study are under way."""
+        return int(self._database.fetch(self._statements.count_pending, (study_id,))[0][0])
 
     def delete_study(self, name: str) -> bool:
         """Delete a study with everything that belongs to it; whether there was one."""
@@ -116,10 +106,11 @@ class SqlStore:
             row, now = self._database.begin_on(study_id, write)
             if row is None:
                 raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
-            return self._study(row), now
+            (study,) = open_rows(StudyRow, [row], self.url)
         except BaseException:
             self._database.rollback()
             raise
+        return study, now
 
     def commit(self) -> None:
         """Make the changes last."""
@@ -136,83 +127,71 @@ class SqlStore:
     def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]:
         """The open pulls by number, or in any order those of them that have changed since a revision."""
         if since is None:
-            rows = self._database.execute(self._statements.pulls, (study_id,))
+            rows = self._database.fetch(self._statements.pulls, (study_id,))
         else:
-            rows = self._database.execute(self._statements.changed_pulls, (study_id, since))
-        return [self._pull(row, now) for row in rows]
+            rows = self._database.fetch(self._statements.changed_pulls, (study_id, since))
+        pulls = open_rows(PullRow, (row[:-1] for row in rows), self.url)
+        return [self._by_our_clock(pull, row[-1], now) for pull, row in zip(pulls, rows, strict=True)]
 
-    def _pull(self, row: Sequence[Any], now: Moment) -> PullRow:
-        """A pull whose seal is unbroken, with its lease by our clock."""
-        *values, clock, sealed = row
-        found = PullRow._make(values)
-        found = found._replace(given_up=bool(found.given_up), answer_failed=bool(found.answer_failed))
-        if seal((*found, clock)) != sealed:
-            self._refuse(f"the row of pull {found.number}")
-        ours = self._database.clock
-        if clock == ours or found.lease_until == math.inf:
-            return found
+    def _by_our_clock(self, pull: PullRow, clock: str, now: Moment) -> PullRow:
+        """A pull with its lease by our clock, from the one that it was given by."""
+        if clock == self._database.clock or pull.lease_until == math.inf:
+            return pull
         if clock == WALL_CLOCK:  # of an older version
-            return found._replace(lease_until=found.lease_until - now.time + now.clock)
-        return found._replace(lease_until=ENDED)  # the machine was started anew, and whoever had it is gone
+            return pull._replace(lease_until=pull.lease_until - now.time + now.clock)
+        return pull._replace(lease_until=ENDED)  # the machine was started anew, and whoever had it is gone
 
     def read_answered(self, study_id: int, start: int) -> list[int]:
         """The numbers of the pulls that are answered by observations from a place on."""
-        return [row[0] for row in self._database.execute(self._statements.answered, (study_id, start))]
+        return [row[0] for row in self._database.fetch(self._statements.answered, (study_id, start))]
 
     def read_batches(self, study_id: int, start: int) -> list[BatchRow]:
         """The batches that begin at a place or later."""
-        return [BatchRow._make(row) for row in self._database.execute(self._statements.batches, (study_id, start))]
+        return open_rows(BatchRow, self._database.fetch(self._statements.batches, (study_id, start)), self.url)
 
     def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
         """The answer to a pull, if there is one."""
-        row: Any = self._database.execute(self._statements.answer, (study_id, number)).fetchone()
-        return None if row is None else AnswerRow(row[0], row[1], bool(row[2]), row[3])
+        rows = self._database.fetch(self._statements.answer, (study_id, number))
+        if not rows:
+            return None
+        (found,) = open_rows(ObservationRow, rows, self.url)
+        return AnswerRow(found.attempt, found.reward, found.failed, found.token or "")
 
-    def iterate_observations(self, study_id: int) -> Iterator[ObservationRow]:
-        """All observations in order, a few thousand at a time in memory."""
-        start = 0
-        while True:
-            rows = self._database.execute(self._statements.observations, (study_id, start, start + CHUNK)).fetchall()
-            for row in rows:
-                yield ObservationRow._make((*row[:4], bool(row[4]), *row[5:]))
-            if len(rows) < CHUNK:
-                return
-            start += CHUNK
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
+        """The observations from one place to before another, in order."""
+        rows = self._database.fetch(self._statements.observations, (study_id, start, stop))
+        return open_rows(ObservationRow, rows, self.url)
 
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """The failed attempts by pull and attempt."""
-        return [FailureRow._make(row) for row in self._database.execute(self._statements.failures, (study_id,))]
+        return open_rows(FailureRow, self._database.fetch(self._statements.failures, (study_id,)), self.url)
 
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Write observations, the first of which gets this place; `write`, with their counters, follows."""
-        placed = [(study_id, at, *seen) for at, seen in enumerate(rows, place)]
+        placed = [(study_id, at, *sealed(seen)) for at, seen in enumerate(rows, place)]
         self._database.execute_many(self._statements.insert_observation, placed)
 
     def write(self, row: StudyRow, changes: Changes, place: int) -> None:
         """Write the counters of a study and what changed in it; the first new observation gets this place."""
         with self._database.batch():
-            updated = self._database.execute(self._statements.update_study, (*row[5:], seal_study(row), row.id))
+            updated = self._database.execute(self._statements.update_study, (*sealed(row)[5:], row.id))
             self._write_changes(row, changes, place)
         if updated.rowcount != 1:
             raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
 
     def _write_changes(self, row: StudyRow, changes: Changes, place: int) -> None:
         database, statements, study = self._database, self._statements, row.id
+        own = database.clock, row.revision
         if changes.answered_pulls:
             database.execute_many(statements.delete_pull, [(study, number) for number in changes.answered_pulls])
         if changes.observations:
             self.add_observations(study, changes.observations, place)
         if changes.changed_pulls:
-            changed = [(*self._sealed(pull, row)[1:], study, pull.number) for pull in changes.changed_pulls]
+            changed = [(*sealed(pull)[1:], *own, study, pull.number) for pull in changes.changed_pulls]
             database.execute_many(statements.update_pull, changed)
         if changes.new_pulls:
-            new = [(study, *self._sealed(pull, row)) for pull in changes.new_pulls]
-            database.execute_many(statements.insert_pull, new)
+            database.execute_many(statements.insert_pull, [(study, *sealed(pull), *own) for pull in changes.new_pulls])
         if changes.failures:
-            database.execute_many(statements.insert_failure, [(study, *failure) for failure in changes.failures])
+            database.execute_many(statements.insert_failure, [(study, *sealed(each)) for each in changes.failures])
         if changes.batches:
-            database.execute_many(statements.insert_batch, [(study, *batch) for batch in changes.batches])
-
-    def _sealed(self, pull: PullRow, row: StudyRow) -> tuple[Any, ...]:
-        clock = self._database.clock
-        return *pull, clock, seal((*pull, clock)), row.revision
+            database.execute_many(statements.insert_batch, [(study, *sealed(each)) for each in changes.batches])

@@ -9,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ramgape.errors import StorageError
+from ramgape.errors import StorageError, shorten
 from ramgape.storage.database import Database
+from ramgape.storage.rows import damaged
 from ramgape.storage.schema import VERSION_TABLE
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -31,13 +32,14 @@ def newest_version(folder: Path = MIGRATIONS) -> str:
 
 def check_version(database: Database, folder: Path = MIGRATIONS) -> bool:
     """Whether the database has a store; an error if that is of another version than ours."""
+    connection = database.ready()
     try:
-        row = database.run(database.ready(), READ_VERSION).fetchone()
+        version = _read_version(database, connection)
     except database.failures as error:
         if database.is_missing_table(error):
             return False
         database.complain(error)
-    return row is not None and _is_ours(database, row[0], newest_version(folder))
+    return _is_ours(database, version, newest_version(folder))
 
 
 def create_tables(database: Database, folder: Path = MIGRATIONS) -> None:
@@ -91,10 +93,15 @@ def _migrate(database: Database, folder: Path, create: bool) -> Upgrade:
 
 
 def _version_in(database: Database, raw: Any) -> str | None:
-    if not database.has_table(raw, VERSION_TABLE):
-        return None
-    row = database.run(raw, READ_VERSION).fetchone()
-    return None if row is None else str(row[0])
+    return _read_version(database, raw) if database.has_table(raw, VERSION_TABLE) else None
+
+
+def _read_version(database: Database, raw: Any) -> str:
+    """What stands in the table of the version. It comes with its row, so without one it is damaged."""
+    rows = database.run(raw, READ_VERSION).fetchall()
+    if len(rows) != 1 or not isinstance(rows[0][0], str):
+        damaged(database.url.shown, f"{VERSION_TABLE} must have one row with a version, got {shorten(rows)}")
+    return str(rows[0][0])
 
 
 def _run_migrations(connection: Any, folder: Path) -> None:

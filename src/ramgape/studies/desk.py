@@ -15,7 +15,6 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
@@ -33,6 +32,7 @@ from ramgape.storage.records import (
     PullRow,
     StudyRow,
 )
+from ramgape.storage.rows import damaged
 from ramgape.storage.seals import link_over
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.specification import StudySpec
@@ -61,7 +61,7 @@ class Store(Protocol):
 
     def read_answer(self, study_id: int, number: int) -> AnswerRow | None: ...
 
-    def iterate_observations(self, study_id: int) -> Iterator[ObservationRow]: ...
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]: ...
 
     def read_failures(self, study_id: int) -> list[FailureRow]: ...
 
@@ -251,10 +251,7 @@ class Desk:
         store, study, told = self.store, self.row.id, ledger.told
         arms, rewards = store.read_observations(study, told) if row.told != told else NOTHING
         if len(arms) != row.told - told or link_over(ledger.chain, arms, rewards) != row.chain:
-            raise StorageError(
-                f"{store.url} is damaged: the observations of study {shorten(row.name)} are not what was written; "
-                "restore a copy of it, `ramgape storage check` tells where it begins"
-            )
+            damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
         anew = not ledger.revision or row.withdrawn != ledger.withdrawn  # of what was withdrawn there is no trace
         answered = None if anew else store.read_answered(study, told) if len(arms) else []
         batches = store.read_batches(study, told) if answered is None or len(answered) < len(arms) else []

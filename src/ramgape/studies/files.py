@@ -10,10 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ramgape.errors import InvalidReward, InvalidSpec, known_name, shorten
+from ramgape.checks import check_text
+from ramgape.columns import find_column
+from ramgape.errors import InvalidReward, InvalidSpec, known_name, require, shorten
 from ramgape.studies.report import read_time, write_time
+from ramgape.whole_files import is_stream, replacing
 
 FORMS = ("csv", "jsonl")
+OPTIONAL = ("told_at", "failed", "worker", "pull")
+FAILED = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
 class Row(NamedTuple):
@@ -31,7 +36,7 @@ def write_rows(path: str | os.PathLike[str] | IO[str], form: str, rows: Iterable
     """Write rows into a file, or to a stream; returns how many."""
     known_name(form, FORMS, "format")
     count = 0
-    with opened(path, "w") as stream:
+    with written(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         if form == "csv":
             writer.writerow(Row._fields)
@@ -62,7 +67,7 @@ def read_rows(
     """Rows of a file, each with its place; only the arm and the reward must be there. Rewards are not judged here."""
     known_name(form, FORMS, "format")
     name = name_of(path)
-    with opened(path, "r") as stream:
+    with opened(path) as stream:
         found = _read_csv(stream, name, arm_column, reward_column) if form == "csv" else read_objects(stream, name)
         for line, cells in found:
             place = f"{name}, line {line}"
@@ -79,21 +84,28 @@ def _row(place: str, cells: dict[str, Any], arm_column: str, reward_column: str)
             reward = float(reward if "_" not in reward else "")  # Python would read 1_5 as 15
         except ValueError:
             raise InvalidReward(f"{place}: {reward_column} must be a number, got {shorten(reward)}") from None
-    moment = cells.get("told_at") or None
+    moment, failed, worker, pull = (_given(cells, name) for name in OPTIONAL)
     try:
         told_at = None if moment is None else read_time(moment)
     except (TypeError, ValueError):
-        raise InvalidSpec(f"{place}: told_at must be a time such as {write_time(0.0)}, got {shorten(moment)}") from None
-    failed = cells.get("failed") in (True, 1, "1", "true", "True")
+        raise InvalidSpec(
+            f"{place}: told_at must be a time from the year 1 to 9999, such as {write_time(0.0)}, got {shorten(moment)}"
+        ) from None
     arm = cells[arm_column]
-    return Row(
-        arm if isinstance(arm, str) else str(arm),
-        reward,
-        failed,
-        cells.get("worker") or None,
-        told_at,
-        cells.get("pull") or None,
-    )
+    usable = isinstance(arm, str | int | float) and not isinstance(arm, bool)
+    require(usable, f"{place}: {arm_column}", "the name of an arm", arm)
+    counts = FAILED.get(str(failed or 0).lower()) if isinstance(failed, str | int | float | None) else None
+    require(counts is not None, f"{place}: failed", "0 or 1, or false or true", failed)
+    for name, text in (("worker", worker), ("pull", pull)):
+        if text is not None:
+            check_text(text, f"{place}: {name}")
+    return Row(str(arm), reward, bool(counts), worker, told_at, pull)
+
+
+def _given(cells: dict[str, Any], name: str) -> Any:
+    """What stands under a name; None where nothing does."""
+    value = cells.get(name)
+    return None if value == "" else value
 
 
 def _read_csv(stream: IO[str], name: str, *columns: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -102,8 +114,8 @@ def _read_csv(stream: IO[str], name: str, *columns: str) -> Iterator[tuple[int, 
         header = next(reader, None)
         if header is None:
             raise InvalidSpec(f"{name} must begin with a header, got an empty file")
-        for column in columns:
-            known_name(column, header, f"a column of {name}")
+        for column in (*columns, *(column for column in OPTIONAL if column in header)):
+            find_column(column, header, "a column", name)
         for cells in reader:
             if not cells:
                 continue
@@ -122,7 +134,7 @@ def read_objects(stream: IO[str], name: str) -> Iterator[tuple[int, dict[str, An
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            found = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
@@ -130,13 +142,33 @@ def read_objects(stream: IO[str], name: str) -> Iterator[tuple[int, dict[str, An
         yield number, found
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of two values with one key nobody knows which is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
+
+
 @contextmanager
-def opened(path: str | os.PathLike[str] | IO[str], mode: str) -> Iterator[IO[str]]:
+def written(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
+    """A file for text in UTF-8, which appears when it is whole. What is a stream already is written to as it is."""
+    if not isinstance(path, (str, os.PathLike)):
+        yield path
+    elif is_stream(path):
+        with Path(path).open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+    else:
+        with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """A file as text, UTF-8; what cannot be read as such is a clear error."""
-    encoding = "utf-8-sig" if mode == "r" else "utf-8"
     try:
         if isinstance(path, (str, os.PathLike)):
-            with Path(path).open(mode, encoding=encoding, newline="") as stream:
+            with Path(path).open(encoding="utf-8-sig", newline="") as stream:
                 yield stream
         else:
             yield path

@@ -9,18 +9,18 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ramgape.conclusion import goal_of
 from ramgape.identification import Progress, progress_of
 from ramgape.result import Goal, Result, jsonable
 from ramgape.storage.records import FailureRow, StudyRow
 from ramgape.studies.ledger import Ledger
-from ramgape.studies.specification import StudySpec
+from ramgape.studies.specification import read_outline
 from ramgape.studies.tickets import write_ticket
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 LAST_FAILURES = 5
+EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, which a date can have
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,22 +167,24 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
 
 def summarize(row: StudyRow, pending: int) -> StudySummary:
     """From the row of a study alone."""
-    spec = StudySpec.from_text(row.specification).search
-    created = write_time(row.created_at)
+    arms, goal = read_outline(row.specification)
     counts = (row.told, pending, row.failed, row.stopped_at is not None)
-    return StudySummary(row.name, created, spec.names, goal_of(spec), *counts)
+    return StudySummary(row.name, write_time(row.created_at), arms, goal, *counts)
 
 
 def write_time(seconds: float) -> str:
-    """A moment, in universal time, to the microsecond.
+    """A moment, in universal time, to the microsecond; one that no date can have as the nearest that one can.
 
     >>> write_time(0.25)
     '1970-01-01T00:00:00.250000+00:00'
     """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
+    return datetime.fromtimestamp(max(EARLIEST, min(LATEST, seconds)), UTC).isoformat(timespec="microseconds")
 
 
 def read_time(text: str) -> float:
-    """What `write_time` wrote."""
+    """What `write_time` wrote; an error for what it never would."""
     moment = datetime.fromisoformat(text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if not EARLIEST <= seconds <= LATEST:
+        raise ValueError(text)
+    return seconds

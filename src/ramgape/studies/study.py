@@ -7,7 +7,6 @@ import itertools
 import math
 import os
 import time
-import unicodedata
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from ramgape.checks import as_float, whole
+from ramgape.checks import as_float, check_text, is_text, whole
 from ramgape.conclusion import conclude
 from ramgape.engine import check_reward
 from ramgape.errors import (
@@ -37,6 +36,7 @@ from ramgape.result import Result, Stopped
 from ramgape.spec import Options, make_spec
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
+from ramgape.storage.rows import damaged
 from ramgape.studies.desk import Desk
 from ramgape.studies.files import Row, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
 DEFAULT_LEASE = 3600.0  # seconds
 RUN_LEASE = 60.0  # of `run`, which renews it
-LONGEST_NAME = 200
 LONGEST_REASON = 2000
 IMPORTED_AT_ONCE = 10_000
+PAGE = 5_000  # observations that are read, and in memory, at a time
 MOST_AT_ONCE = 100_000  # pulls that one ask gives
 
 
@@ -382,9 +382,17 @@ class Study:
         return self._export(path, "jsonl")
 
     def _observations(self) -> Iterator[Row]:
-        """All observations, in their order; one transaction lasts until the end."""
-        with self._desk.reading():
-            for row in self._desk.store.iterate_observations(self._desk.row.id):
+        """All observations there are by now, in their order.
+
+        A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
+        Nothing is ever changed before the end of what was told, so the pages belong together.
+        """
+        with self._desk.reading() as (ledger, _):
+            told = ledger.told
+        for start in range(0, told, PAGE):
+            with self._desk.reading(withdraw=False):
+                page = self._desk.store.read_rows(self._desk.row.id, start, min(start + PAGE, told))
+            for row in page:
                 pull = row.origin
                 if row.number is not None and row.token is not None:
                     pull = write_ticket(row.token, row.number, row.attempt)
@@ -428,6 +436,8 @@ class Study:
         """The result, and how the study is going: pulls under way, failures, and what they were."""
         with self._desk.reading() as (ledger, _):
             failures = self._desk.store.read_failures(self._desk.row.id)
+            if len(failures) != ledger.failed:
+                damaged(self._desk.store.url, f"there are {len(failures)} of {ledger.failed} failures")
             return make_report(self._desk.row, ledger, self._conclude(ledger), failures)
 
     def _conclude(self, ledger: Ledger, ended: Stopped = "open") -> Result:
@@ -514,6 +524,18 @@ def list_studies(storage: str) -> list[StudySummary]:
         store.close()
 
 
+def find_summary(name: str, storage: str) -> StudySummary | None:
+    """One study as in the list, which may be long; None if there is none of that name."""
+    from ramgape.storage import open_store
+
+    store = open_store(storage, create=False)
+    try:
+        row = store.find_study(name)
+        return None if row is None else summarize(row, store.count_pending(row.id))
+    finally:
+        store.close()
+
+
 def delete_study(name: str, storage: str) -> None:
     """Delete a study with all its observations, for good."""
     from ramgape.storage import open_store
@@ -534,22 +556,6 @@ def unknown_study(store: SqlStore, name: str) -> str:
     hint = f"; did you mean {near[0]!r}?" if near else ""
     there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
     return f"study must be one of those in {store.url} ({there}), got {shorten(name)}{hint}"
-
-
-def check_text(value: object, what: str) -> None:
-    """A name of a study or of a worker."""
-    allowed = f"text of 1 to {LONGEST_NAME} characters without control characters"
-    usable = isinstance(value, str) and bool(value.strip()) and len(value) <= LONGEST_NAME and is_text(value)
-    require(usable and not any(unicodedata.category(each) == "Cc" for each in str(value)), what, allowed, value)
-
-
-def is_text(value: str) -> bool:
-    """Whether a text can be written into a file: it has no halves of characters."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def clean(reason: str) -> str:

@@ -1,0 +1,132 @@
+"""Observations in files: whole or not at all, whoever reads them, and while others write."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ramgape import Study
+from ramgape.studies import study as study_module
+from ramgape.studies.ledger import Trial
+
+ROWS = 40
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/studies.db"
+
+
+@pytest.fixture
+def study(url: str) -> Iterator[Study]:
+    data = [("AB"[at % 2], at / ROWS) for at in range(ROWS)]
+    with Study.create("models", ["A", "B"], storage=url, reward_range=(0, 1), budget=10_000, data=data) as made:
+        yield made
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_time_that_no_date_can_have_is_exported_all_the_same(study: Study, tmp_path: Path, form: str) -> None:
+    times = (-62_135_647_200.0, 253_402_300_800.0, 1e300, -1e300, float("inf"))
+    with study._desk.writing() as (ledger, now):
+        for seconds in times:
+            ledger.observe(Trial(0, 0.5, told_at=seconds), now)
+    first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
+    assert getattr(study, f"export_{form}")(first) == ROWS + len(times)
+    copy = Study.create("copy", study.arms, reward_range=(0, 1), budget=10_000)
+    assert getattr(copy, f"import_{form}")(first) == ROWS + len(times)
+    getattr(copy, f"export_{form}")(second)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_file_stays_as_it_is_until_the_new_one_is_whole(study: Study, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("old\n")
+    file.chmod(0o640)
+    before = set(tmp_path.iterdir())
+    seen: list[str] = []
+
+    def interrupted() -> Iterator[object]:
+        for count, row in enumerate(rows()):
+            if count == ROWS // 2:
+                seen.append(file.read_text())
+                raise KeyboardInterrupt
+            yield row
+
+    rows = study._observations
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(study, "_observations", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            study.export_csv(file)
+    assert (seen, file.read_text(), set(tmp_path.iterdir())) == (["old\n"], "old\n", before)
+    assert study.export_csv(file) == ROWS
+    assert len(file.read_text().splitlines()) == ROWS + 1
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_what_stands_in_the_way(study: Study, tmp_path: Path) -> None:
+    folder, link, real = tmp_path / "folder", tmp_path / "link.csv", tmp_path / "folder" / "real.csv"
+    folder.mkdir()
+    link.symlink_to(real)
+    assert study.export_csv(link) == ROWS  # a link that leads nowhere yet, and then to a file
+    assert study.export_csv(link) == ROWS
+    assert link.is_symlink()
+    assert len(real.read_text().splitlines()) == ROWS + 1
+    assert list(folder.iterdir()) == [real]
+    with pytest.raises(IsADirectoryError):
+        study.export_csv(folder)
+    with pytest.raises(FileNotFoundError):
+        study.export_csv(tmp_path / "nowhere" / "rows.csv")
+    with pytest.raises(OSError, match="too long"):
+        study.export_csv(tmp_path / ("x" * 300))
+    assert study.export_csv(tmp_path / ("x" * 255)) == ROWS
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are those of POSIX")
+def test_devices_and_pipes_are_written_to_as_they_are(study: Study, tmp_path: Path) -> None:
+    assert study.export_csv(os.devnull) == ROWS
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    assert study.export_csv(pipe) == ROWS
+    reader.join(10)
+    assert len(read[0].splitlines()) == ROWS + 1
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_whoever_takes_observations_slowly_holds_nobody_up(
+    study: Study, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study_module, "PAGE", 7)
+    rows = study._observations()
+    first = next(rows)
+    with Study.load("models", f"{url}?timeout=0.2") as other:  # a reader in a transaction would hold up the commit
+        other.observe("A", 1.0)
+        study.observe("B", 1.0)
+        assert [first, *rows] == list(other._observations())[:ROWS]  # what was there when it began
+        assert other.report().told == ROWS + 2
+
+
+def test_a_pipe_that_nobody_reads_stops_no_writer(study: Study, url: str) -> None:
+    study.import_csv(io.StringIO("arm,reward\n" + "A,0.5\n" * 9_000))
+    command = [sys.executable, "-m", "ramgape", "study", "export", "models", "-", "--storage", url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as exporting:
+        assert exporting.stdout is not None
+        assert exporting.stdout.read(9) == b"arm,rewar"  # it is at it, and will soon have filled the pipe
+        with Study.load("models", f"{url}?timeout=1") as other:
+            for _ in range(20):
+                other.observe("A", 1.0)
+        rest = exporting.stdout.read()
+    assert exporting.returncode == 0
+    assert rest.count(b"\n") == ROWS + 9_000 + 1
