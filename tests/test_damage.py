@@ -127,7 +127,7 @@ def test_cells_with_anything_inside(whole: bytes, tmp_path: Path) -> None:
     ("change", "words"),
     [
         ("update ramgape_observations set arm = 7 where place = 5", "observations of study 'open' are not what was"),
-        ("update ramgape_observations set reward = 1.5 where place = 5", "observations of study 'open' are not what"),
+        ("update ramgape_observations set reward = 1.5 where place = 5", "observations of study 'open' are not"),
         ("update ramgape_observations set reward = 'x' where place = 5", "neither an arm nor a reward"),
         (
             "delete from ramgape_observations where study_id = 1 and place = 5",
