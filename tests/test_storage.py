@@ -329,7 +329,7 @@ def test_counts_may_be_large(store: SqlStore) -> None:
     store.commit()
     assert store.find_study(row.name) == after
     assert store.read_observations(row.id, large - 1)[0].tolist() == [2**31 - 1]
-    assert store.read_answer(row.id, large) == (1, 0.5, False, None)
+    assert store.read_answer(row.id, large) == (1, 0.5, False, "")
 
 
 def test_observations_are_read_by_place(store: SqlStore) -> None:
