@@ -120,6 +120,17 @@ def test_the_commands_call_it_a_reference(file: Path) -> None:
     assert described["samples"] == pytest.approx(17_368, abs=1)
 
 
+def test_a_tie_is_one_for_rewards_of_every_kind(tmp_path: Path) -> None:
+    arms = [{"name": name, "distribution": "bernoulli", "p": 0.3} for name in "AB"]
+    tie = tmp_path / "tie.json"
+    tie.write_text(json.dumps({"reward_range": [0, 1], "arms": arms}), encoding="utf-8")
+    bound = ramgape.lower_bound(tie)
+    assert (bound.samples, bound.exact) == (None, True)
+    shown = said("lower-bound", str(tie))
+    assert shown.startswith("tie: no number of samples suffices")
+    assert_modest(shown)
+
+
 def test_the_help_claims_it_for_gaussian_arms_only() -> None:
     words = " ".join(said("lower-bound", "--help").split())
     assert "If the arms are Gaussian, this is a lower bound" in words

@@ -76,7 +76,7 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
             f"probability 1 − δ. A method is a confidence bound and a sampling rule. {defaults(present)}",
             "A search that reaches the cap on its pulls is undecided. Where one is, there is no mean: > stands before "
             "the pulls that were made on average, which the mean of whole searches would exceed. Such a case is in no "
-            "average.",
+            "average. Where the answer hangs on a tie, no number of samples suffices, and nothing is run.",
             *explained(rows),
         ),
         summarize(rows),

@@ -27,7 +27,7 @@ METHODS = {
 # What the samples are compared with, by whether it is a bound.
 LEAST = {
     True: Look("lower bound", style.PALETTE["black"], DASHED, "|", 1.3),
-    False: Look("Gaussian reference", style.PALETTE["reddish purple"], DOTTED, "|", 1.3),
+    False: Look("Gaussian reference", style.PALETTE["reddish purple"], DASHED, "|", 1.6),
 }
 SIZES = {"X": 6.0, "D": 4.6, "s": 4.8, "^": 5.4, "o": 5.4}
 
