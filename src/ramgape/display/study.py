@@ -111,7 +111,7 @@ def trial_words(report: Report) -> str:
     """How many there are, and how many there may still be."""
     late = f" ({report.late:,} of them after the end, and not counted)" if report.late else ""
     parts = [f"{report.told:,} told{late}"]
-    counts = {"under way": report.pending, "failed": report.failed}
+    counts = {"held back": report.held, "under way": report.pending, "failed": report.failed}
     parts += [f"{count:,} {word}" for word, count in counts.items() if count]
     if report.done:
         return ", ".join(parts)

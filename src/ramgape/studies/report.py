@@ -137,6 +137,7 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
     names = ledger.spec.search.names
     failures = list(failures)
     failed: Counter[int] = Counter(failure.arm for failure in failures)
+    pending = Counter(pull.arm for pull in ledger.open.values() if not pull.given_up and pull.answer is None)
     last = tuple(
         Failure(
             write_ticket(each.token, each.number, each.attempt),
@@ -158,7 +159,7 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
         late=ledger.late,
         held=ledger.held,
         done=ledger.done,
-        arms_pending=dict(zip(names, ledger.engine.pending, strict=True)),
+        arms_pending={name: pending[place] for place, name in enumerate(names)},
         arms_failed={name: failed[place] for place, name in enumerate(names)},
         failures=last,
         progress=progress_of(ledger.engine),
