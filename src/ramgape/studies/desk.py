@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import RamgapeError, StorageError
+from ramgape.errors import RamgapeError, StorageError, StorageUnavailable
 from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.specification import StudySpec
@@ -217,6 +217,13 @@ class Desk:
         self._holder = threading.get_ident()
         try:
             row, now = self.store.begin(self.row.id, write)
+        except StorageUnavailable:
+            self.undo(unchanged=True)
+            raise
+        except BaseException:
+            self.undo()
+            raise
+        try:
             if self._ledger is None:
                 self._ledger = Ledger(self.spec, self.row)
             if row.revision != self._ledger.revision:
