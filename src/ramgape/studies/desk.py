@@ -22,6 +22,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.engine import Engine
 from ramgape.errors import RamgapeError, StorageError, StorageUnavailable
 from ramgape.storage.records import Changes, FailureRow, ObservationRow, PullRow, StudyRow
 from ramgape.studies.ledger import Ledger
@@ -78,6 +79,16 @@ class Held(NamedTuple):
     process: int
 
 
+def rehearse(spec: StudySpec) -> None:
+    """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
+    engine = Engine(spec.search)
+    engine.reserve(0)
+    engine.ask()  # in view of what is under way
+    engine.release(0)
+    engine.tell(0, spec.search.reward_range[0] if spec.search.reward_range else 0.0)
+    engine.learn_many(np.zeros(0, np.int64), np.zeros(0))
+
+
 class Desk:
     """One study in one process. Where asking ahead is not worth it, as in memory, `ahead` is false."""
 
@@ -88,6 +99,7 @@ class Desk:
         self._lock = threading.RLock()
         self._holder: int | None = None  # the thread with an operation under way
         self._ledger: Ledger | None = None
+        self._rehearsed = False  # all is compiled
         self._ahead = ahead
         self._held: Held | None = None
         self._terms: Terms | None = None  # of the last ask, if it was for one pull
@@ -216,6 +228,9 @@ class Desk:
             )
         self._holder = threading.get_ident()
         try:
+            if not self._rehearsed and self._ahead:
+                rehearse(self.spec)
+                self._rehearsed = True
             row, now = self.store.begin(self.row.id, write)
         except StorageUnavailable:
             self.undo(unchanged=True)
