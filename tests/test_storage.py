@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -772,6 +773,56 @@ def test_a_full_disk_loses_nothing(file: Path, opening: Callable[..., SqlStore])
     connection.execute("PRAGMA max_page_count = 1000000")
     observe(store, row.id, 0.75)
     assert rewards_in(store, row.id) == [0.5, 0.75]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a file that is open cannot be deleted")
+@pytest.mark.parametrize("ahead", [False, True])  # the journal: a write-ahead log, or one to roll back
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("moment", ["before", "within"])
+def test_a_file_that_is_taken_away(
+    file: Path,
+    opening: Callable[..., SqlStore],
+    monkeypatch: pytest.MonkeyPatch,
+    ahead: bool,
+    replaced: bool,
+    moment: str,
+) -> None:
+    """Nothing is acknowledged that goes into a file which nobody will find, and nobody is told of permissions."""
+    monkeypatch.setattr(sqlite_module, "WAL_IS_SAFE", ahead)
+    store = opening(f"sqlite:///{file}")
+    row = new_study(store)
+    observe(store, row.id, 0.5)
+    other = opening(f"sqlite:///{file.with_name('other.db')}")
+    new_study(other)
+    other.close()
+
+    def take_away() -> None:
+        if replaced:
+            file.with_name("other.db").rename(file)
+        else:
+            file.unlink()
+
+    if moment == "before":
+        take_away()
+    else:
+        write = store.write
+
+        def taken_away_meanwhile(*arguments: Any) -> None:
+            write(*arguments)
+            take_away()
+
+        monkeypatch.setattr(store, "write", taken_away_meanwhile)
+    with pytest.raises(StorageError, match="was deleted or replaced while it was in use"):
+        observe(store, row.id, 0.75)
+    monkeypatch.undo()
+    store.rollback()
+    for _ in range(2):  # also by a new connection
+        with pytest.raises(StorageError, match=r"was deleted or replaced|no such file"):
+            observe(store, row.id, 0.75)
+        store.rollback()
+        store.close()
+    if replaced and not ahead:  # a log that is left lying beside the file would be taken for its own
+        assert rewards_in(opening(f"sqlite:///{file}", create=False), row.id) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits on the size of a file are those of POSIX")

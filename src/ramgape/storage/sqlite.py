@@ -28,12 +28,14 @@ REWARDS = np.dtype([("arm", np.int64), ("reward", np.float64)])
 COMMITTING = 0.0001  # seconds, between two tries to commit: all others wait for it, and those who read are soon done
 SLEEPS = (0.0002, 0.005)  # seconds, between two tries for a lock
 
-BUSY, DAMAGED = 5, 11
+BUSY, DAMAGED, MOVED = 5, 11, 1032
 PASSING = (BUSY, 6, 13)  # of the error codes below
 UNREADABLE = (OverflowError, MemoryError, UnicodeDecodeError)  # what a damaged file may lead to, beside SQLite's errors
 SENTENCES = {  # by the error codes of SQLite
     BUSY: "{where} is locked by another process, and was for {patience:g} s: try again, or add ?timeout=SECONDS",
     6: "{where} is locked by this very process, and was for {patience:g} s",
+    MOVED: "{where} was deleted or replaced while it was in use, so that nothing can be stored there any more: open it "
+    "anew, and tell again what was not acknowledged",
     8: "{where} is read-only: it can be read, but nothing can be written to it",
     10: "{where} cannot be read or written: is the disk full, or gone? (SQLite says: {error})",
     DAMAGED: "{where} is damaged: restore a copy of it (SQLite says: {error})",
@@ -78,6 +80,7 @@ class SqliteDatabase(Database):
         assert url.path is not None
         self.path = url.path
         self._writes = False  # the connection is set up for writing
+        self._identity: tuple[int, int] | None = None  # of the file that was opened first
         self._sleeper = random.Random()  # its own, so that nobody's seed is disturbed
 
     def connect(self, create: bool = False) -> sqlite3.Connection:
@@ -85,6 +88,8 @@ class SqliteDatabase(Database):
             if not create:
                 raise StorageError(f"there is no store at {self.url.shown}: no such file")
             make_private(self.url)
+        if not create:
+            self._check_identity()
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=rw",
             uri=True,
@@ -114,6 +119,7 @@ class SqliteDatabase(Database):
     def begin(self, write: bool) -> None:
         connection = self.enter()
         try:
+            self._check_identity()
             if write and not self._writes:
                 self.prepare_writing(connection)
                 self._writes = True
@@ -121,6 +127,23 @@ class SqliteDatabase(Database):
         except BaseException:
             self.rollback()
             raise
+
+    def commit(self) -> None:
+        super().commit()
+        # Afterwards, so that nothing is acknowledged that went into a file which nobody will find.
+        self._check_identity()
+
+    def _check_identity(self) -> None:
+        """Notice that the file is not the one that was opened. SQLite does not: with a write-ahead log it writes on."""
+        try:
+            status = self.path.stat()
+            identity = (status.st_dev, status.st_ino)
+        except OSError:
+            identity = None
+        if self._identity is None:
+            self._identity = identity
+        elif identity != self._identity:
+            raise StorageError(SENTENCES[MOVED].format(where=self.url.shown))
 
     def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
         self.begin(write)
@@ -157,8 +180,8 @@ class SqliteDatabase(Database):
         return connection.in_transaction
 
     def explain(self, error: Exception) -> str:
-        code = DAMAGED if isinstance(error, UNREADABLE) else getattr(error, "sqlite_errorcode", 0) & 0xFF
-        sentence = SENTENCES.get(code, "{where} refused this: {error}")
+        code = DAMAGED if isinstance(error, UNREADABLE) else getattr(error, "sqlite_errorcode", 0)
+        sentence = SENTENCES.get(code) or SENTENCES.get(code & 0xFF, "{where} refused this: {error}")
         return sentence.format(where=self.url.shown, patience=self.url.patience, error=error)
 
     def may_pass(self, error: Exception) -> bool:

@@ -21,7 +21,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import RamgapeError, StorageError, shorten
+from ramgape.engine import FEW, Engine
+from ramgape.errors import RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.storage.records import (
     AnswerRow,
     BatchRow,
@@ -95,6 +96,20 @@ class Held(NamedTuple):
     process: int
 
 
+def rehearse(spec: StudySpec) -> None:
+    """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
+    engine = Engine(spec.search)
+    engine.reserve(0)
+    engine.ask()  # in view of what is under way
+    engine.release(0)
+    reward = spec.search.reward_range[0] if spec.search.reward_range else 0.0
+    engine.tell(0, reward)
+    many = np.zeros(FEW + 1, np.int64), np.full(FEW + 1, reward)
+    engine.learn_many(*many)
+    engine.add_up(*many)
+    engine.look()
+
+
 class Desk:
     """One study in one process. Where asking ahead is not worth it, as in memory, `ahead` is false."""
 
@@ -107,6 +122,7 @@ class Desk:
         self._ledger: Ledger | None = None
         self._place = 0  # of the first observation that is not written yet
         self._flushed = False  # some of those in the transaction under way are
+        self._rehearsed = False  # all is compiled
         self._ahead = ahead
         self._held: Held | None = None
         self._terms: Terms | None = None  # of the last ask, if it was for one pull
@@ -235,7 +251,17 @@ class Desk:
             )
         self._holder = threading.get_ident()
         try:
+            if not self._rehearsed and self._ahead:
+                rehearse(self.spec)
+                self._rehearsed = True
             row, now = self.store.begin(self.row.id, write)
+        except StorageUnavailable:
+            self.undo(unchanged=True)
+            raise
+        except BaseException:
+            self.undo()
+            raise
+        try:
             if self._ledger is None:
                 self._ledger = Ledger(self.spec, self.row)
             if row.revision != self._ledger.revision:
