@@ -81,7 +81,7 @@ class ChangedAnswer(RamgapeError):
 
 
 class FailingArm(RamgapeError):
-    """The next pull would be of an arm whose trials failed too often."""
+    """The next pull would be of an arm whose trials failed too often, or cannot even be begun."""
 
 
 class FailedTrial(RamgapeError):

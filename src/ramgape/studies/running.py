@@ -164,12 +164,16 @@ class Run:
     def _finish(self) -> bool:
         """Tell what came out; returns whether a listener wants to end it here."""
         answers: list[tuple[Pull, float]] = []
+        hopeless: FailingArm | None = None
         for future in self._finished():
             pull = self.under_way[future]
             error = future.exception()
             if isinstance(error, BrokenExecutor):
                 raise error
             del self.under_way[future]
+            if isinstance(error, FailingArm):  # the trial itself knows that its arm cannot work: no failure to count
+                hopeless = error
+                continue
             if error is None:
                 try:
                     answers.append((pull, self.study.check_reward(future.result())))
@@ -178,6 +182,8 @@ class Run:
             if error is not None:
                 self.study.fail(pull, f"{type(error).__name__}: {error}")
         self.study.tell_many(answers)
+        if hopeless is not None:
+            raise hopeless
         wishes = [listener(self.study.known_progress()) for listener in self.listeners]
         return any(wishes)
 
