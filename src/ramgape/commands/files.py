@@ -41,6 +41,7 @@ from ramgape.studies.specification import DEFAULT_RETRIES
 from ramgape.studies.study import located
 
 REWARDS = ("output", "elapsed")
+LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
 OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "seed", "storage", "cwd")
@@ -92,7 +93,7 @@ class StudyFile:
 
 def read_study_file(path: Path) -> StudyFile:
     """The study that a file describes."""
-    text = read_text(path, "study file", InvalidSpec)
+    text = read_text(path, "study file", InvalidSpec, LARGEST_STUDY)
     try:
         found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -22,6 +22,7 @@ import numpy as np
 from ramgape.commands.files import Command, StudyFile
 from ramgape.commands.guard import MARK, Guard
 from ramgape.errors import FailedTrial, FailingArm, shorten
+from ramgape.inputs import read_number
 from ramgape.interrupts import interrupts_deferred
 
 KEPT = 64 * 1024  # bytes of what a command prints: the last ones
@@ -227,7 +228,7 @@ def judge(finished: Finished, reward: str, timeout: float | None) -> float:
         return finished.seconds
     last = finished.output.strip().splitlines()[-1].strip() if finished.output.strip() else ""
     try:
-        return float(last)
+        return read_number(last)
     except ValueError:
         what = "the last line of the output must be a number"
         raise FailedTrial(f"{what}, got {shorten(last, SHOWN)}{_ending(finished.errors)}") from None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, shorten
+from ramgape.inputs import as_text, open_file, read_number
 from ramgape.studies.report import read_time, write_time
 
 FORMS = ("csv", "jsonl")
@@ -76,7 +77,7 @@ def _row(place: str, cells: dict[str, Any], arm_column: str, reward_column: str)
     reward = cells[reward_column]
     if isinstance(reward, str):
         try:
-            reward = float(reward if "_" not in reward else "")  # Python would read 1_5 as 15
+            reward = read_number(reward)
         except ValueError:
             raise InvalidReward(f"{place}: {reward_column} must be a number, got {shorten(reward)}") from None
     moment = cells.get("told_at") or None
@@ -133,10 +134,12 @@ def read_objects(stream: IO[str], name: str) -> Iterator[tuple[int, dict[str, An
 @contextmanager
 def opened(path: str | os.PathLike[str] | IO[str], mode: str) -> Iterator[IO[str]]:
     """A file as text, UTF-8; what cannot be read as such is a clear error."""
-    encoding = "utf-8-sig" if mode == "r" else "utf-8"
     try:
-        if isinstance(path, (str, os.PathLike)):
-            with Path(path).open(mode, encoding=encoding, newline="") as stream:
+        if isinstance(path, (str, os.PathLike)) and mode == "r":
+            with open_file(path) as binary:
+                yield as_text(binary, str(path))
+        elif isinstance(path, (str, os.PathLike)):
+            with Path(path).open(mode, encoding="utf-8", newline="") as stream:
                 yield stream
         else:
             yield path
