@@ -33,10 +33,14 @@ from typing import Any
 
 
 class RamgapeError(Exception):
-    """Anything that ramgape itself complains about."""
+    """Anything that ramgape itself complains about; on one line, whatever names and files it quotes."""
 
     partial_result: Any = None
     untold: Sequence[tuple[Any, float]] = ()
+
+    def __str__(self) -> str:
+        """The message, with nothing in it that a terminal would obey."""
+        return printable(super().__str__())
 
 
 class InvalidSpec(RamgapeError, ValueError):
@@ -92,7 +96,7 @@ class ChangedAnswer(RamgapeError):
 
 
 class FailingArm(RamgapeError):
-    """The next pull would be of an arm whose trials failed too often."""
+    """The next pull would be of an arm whose trials failed too often, or cannot even be begun."""
 
 
 class FailedTrial(RamgapeError):
@@ -142,3 +146,13 @@ def shorten(value: object, limit: int = 80) -> str:
     """A value as it is shown in a message: long ones are cut, so that a message stays readable."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def printable(text: str) -> str:
+    """The text with everything that could move the cursor or hide letters written out.
+
+    >>> print(printable("two" + chr(10) + "lines"))
+    two\\nlines
+    """
+    joiner = "\N{ZERO WIDTH JOINER}"  # part of many emoji
+    return "".join(c if c.isprintable() or c == joiner else repr(c)[1:-1] for c in text)

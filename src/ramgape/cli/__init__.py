@@ -24,7 +24,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli import analyze, benchmark, demo, listing, lower_bound, plan, reproduce, run, simulate, storage, study
-from ramgape.cli.guard import Commands, prepare_streams
+from ramgape.cli.guard import Commands, prepare_streams, written
 
 __all__ = ["app", "main"]
 
@@ -58,7 +58,8 @@ app.add_typer(storage.app, name="storage")
 def main() -> None:
     """The console script."""
     prepare_streams()
-    app()
+    with written():
+        app()
 
 
 def show_version(wanted: bool) -> None:

@@ -119,6 +119,7 @@ class Run:
         self.listeners = [listener for listener in listeners if listener is not None]
         self.under_way: dict[Future[float], Pull] = {}  # in the order in which they were asked for
         self.untold: list[tuple[Pull, float]] = []  # measured
+        self.fatal: Exception | None = None  # why no trial can be made any more
         self.patience = study.patience
 
     def to_the_end(self, submit: Callable[[Pull], Future[float]]) -> Result:
@@ -183,17 +184,21 @@ class Run:
         for pull, reason in self._collect():
             self._patiently(lambda pull=pull, reason=reason: self.study.fail(pull, reason))  # type: ignore[misc]
         self._patiently(self._tell)
+        if self.fatal is not None:
+            raise self.fatal
         wishes = [listener(self._patiently(self.study.known_progress)) for listener in self.listeners]
         return any(wishes)
 
     def _collect(self) -> list[tuple[Pull, str]]:
         """Take over what was measured; returns the trials that failed, and why."""
-        failed, broken = [], None
+        failed = []
         for future in [future for future in self.under_way if future.done()]:
             pull = self.under_way[future]
             error = future.exception()
-            if isinstance(error, BrokenExecutor):
-                broken = error
+            # Nobody is there to make trials, or the trial itself knows that its arm cannot work: no failure to count.
+            if isinstance(error, (BrokenExecutor, FailingArm)):
+                self.fatal = error
+                del self.under_way[future]
                 continue
             if error is None:
                 try:
@@ -203,8 +208,6 @@ class Run:
             del self.under_way[future]
             if error is not None:
                 failed.append((pull, f"{type(error).__name__}: {error}"))
-        if broken is not None:
-            raise broken
         return failed
 
     def _tell(self) -> None:
