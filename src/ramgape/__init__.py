@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ramgape.errors import (
         BudgetSpent,
         ChangedAnswer,
+        DamagedStore,
         FailedTrial,
         FailingArm,
         InvalidData,
@@ -52,6 +53,7 @@ __all__ = [
     "BudgetSpent",
     "CVaR",
     "ChangedAnswer",
+    "DamagedStore",
     "Data",
     "Entropic",
     "Expectation",
@@ -111,6 +113,7 @@ _HOMES = {
     "errors": (
         "BudgetSpent",
         "ChangedAnswer",
+        "DamagedStore",
         "FailedTrial",
         "FailingArm",
         "InvalidData",

@@ -8,6 +8,7 @@
      ├── UnknownName       a policy, bound, instance, ... that does not exist; suggests the nearest
      ├── NoAnswer          a question that the result cannot answer
      ├── StorageError      the store of a study: full, read-only, locked, not a store, out of reach, of another version
+     │    └── DamagedStore      what stands in it is not what was written
      ├── UnknownStudy      a study that is not in the store
      ├── StudyExists       a name that another study in the store has already
      ├── UnknownPull       a pull that this study never handed out
@@ -62,6 +63,10 @@ class NoAnswer(RamgapeError, LookupError):
 
 class StorageError(RamgapeError):
     """A store of studies cannot be used: what happened, where, and what to do."""
+
+
+class DamagedStore(StorageError):
+    """What stands in a store is not what was written there."""
 
 
 class UnknownStudy(RamgapeError):

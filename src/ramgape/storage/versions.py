@@ -30,8 +30,8 @@ def newest_version(folder: Path = MIGRATIONS) -> str:
     return max(file.name.partition("_")[0] for file in (folder / "versions").glob("[0-9]*_*.py"))
 
 
-def check_version(database: Database, folder: Path = MIGRATIONS) -> bool:
-    """Whether the database has a store; an error if that is of another version than ours."""
+def check_version(database: Database, folder: Path = MIGRATIONS, any_version: bool = False) -> bool:
+    """Whether the database has a store; an error if that is of another version than ours, unless any will do."""
     connection = database.ready()
     try:
         version = _read_version(database, connection)
@@ -39,7 +39,7 @@ def check_version(database: Database, folder: Path = MIGRATIONS) -> bool:
         if database.is_missing_table(error):
             return False
         database.complain(error)
-    return _is_ours(database, version, newest_version(folder))
+    return any_version or _is_ours(database, version, newest_version(folder))
 
 
 def create_tables(database: Database, folder: Path = MIGRATIONS) -> None:
