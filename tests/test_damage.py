@@ -16,6 +16,9 @@ import pytest
 import ramgape
 from ramgape import RamgapeError, StorageError, Study
 from ramgape.engine import Engine
+from ramgape.storage import upgrade
+from ramgape.storage.backup import back_up
+from ramgape.studies.checking import check_store
 from ramgape.studies.soundness import problems_of_spec
 from ramgape.studies.specification import StudySpec
 
@@ -55,6 +58,10 @@ def use(file: Path) -> int:
             pass
 
     attempt(lambda: ramgape.list_studies(url))
+    attempt(lambda: check_store(url))
+    attempt(lambda: upgrade(url))
+    attempt(lambda: Study.create("new", ["a", "b"], storage=url, reward_range=(0, 1), budget=9).close())
+    attempt(lambda: back_up(url, f"{file}.copy"))
     for name in ("open", "done"):
         study: Study | None = attempt(lambda name=name: Study.load(name, url))  # type: ignore[misc]
         if study is None:

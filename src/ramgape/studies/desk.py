@@ -217,7 +217,7 @@ class Desk:
         self._holder = threading.get_ident()
         try:
             row, now = self.store.begin(self.row.id, write)
-            if self._ledger is None:
+            if self._ledger is None or row.told < self._ledger.told:  # an older state of the store was restored
                 self._ledger = Ledger(self.spec, self.row)
             if row.revision != self._ledger.revision:
                 self._catch_up(self._ledger, row)
