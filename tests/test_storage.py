@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from benchmarks.postgres import new_database
-from ramgape.errors import MissingExtra, StorageError, UnknownStudy
+from ramgape.errors import DamagedStore, MissingExtra, StorageError, UnknownStudy
 from ramgape.storage import open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
 from ramgape.storage.records import AnswerRow, BatchRow, Changes, FailureRow, Moment, ObservationRow, PullRow, StudyRow
@@ -758,6 +758,16 @@ def test_a_store_without_a_version_is_damaged(url: str, opening: Callable[..., S
     ):
         with pytest.raises(StorageError, match="ramgape_version must have one row with a version"):
             attempt()
+
+
+def test_a_version_that_never_was(url: str, opening: Callable[..., SqlStore]) -> None:
+    store = opening(url)
+    store._database.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0000'")
+    store.close()
+    with pytest.raises(StorageError, match="made by an older ramgape"):
+        open_store(url, create=True)
+    with pytest.raises(DamagedStore, match="has version 0000, which there never was"):
+        upgrade(url)
 
 
 def test_a_full_disk_loses_nothing(file: Path, opening: Callable[..., SqlStore]) -> None:

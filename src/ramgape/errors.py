@@ -7,8 +7,9 @@
      ├── InvalidReward     a reward that is not a finite number inside the stated range
      ├── UnknownName       a policy, bound, instance, ... that does not exist; suggests the nearest
      ├── NoAnswer          a question that the result cannot answer
-     ├── StorageError      the store of a study: read-only, not a store, damaged, of another version, ...
-     │    └── StorageUnavailable    it may serve again soon: locked, full, out of reach, restarting
+     ├── StorageError      the store of a study: read-only, not a store, of another version, ...
+     │    ├── StorageUnavailable    it may serve again soon: locked, full, out of reach, restarting
+     │    └── DamagedStore          what stands in it is not what was written
      ├── UnknownStudy      a study that is not in the store
      ├── StudyExists       a name that another study in the store has already
      ├── UnknownPull       a pull that this study never handed out
@@ -77,6 +78,10 @@ class StorageUnavailable(StorageError):
     Whether it has been done is not always known. To ask, as a worker with a name, and to tell again does no harm.
     `Study.run` tries again by itself.
     """
+
+
+class DamagedStore(StorageError):
+    """What stands in a store is not what was written there."""
 
 
 class UnknownStudy(RamgapeError):

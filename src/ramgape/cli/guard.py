@@ -1,7 +1,8 @@
 """What goes wrong, as one line on stderr and an exit code.
 
 0     done
-1     unexpected failure: a traceback, which is a bug worth reporting; or the reader of a pipe went away
+1     unexpected failure: a traceback, which is a bug worth reporting; or the reader of a pipe went away; or damage that
+      `storage check` has found
 2     bad input or usage
 130   interrupted
 """

@@ -11,11 +11,11 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ramgape.errors import StorageError
+from ramgape.errors import DamagedStore, StorageError
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.places import is_there, make_private
 from ramgape.storage.records import Moment
@@ -28,8 +28,9 @@ REWARDS = np.dtype([("arm", np.int64), ("reward", np.float64)])
 COMMITTING = 0.0001  # seconds, between two tries to commit: all others wait for it, and those who read are soon done
 SLEEPS = (0.0002, 0.005)  # seconds, between two tries for a lock
 
-BUSY, DAMAGED, MOVED = 5, 11, 1032
+BUSY, DAMAGED, NO_DATABASE, MOVED = 5, 11, 26, 1032
 PASSING = (BUSY, 6, 13)  # of the error codes below
+MOST_PROBLEMS = 10  # of a file that are told
 UNREADABLE = (OverflowError, MemoryError, UnicodeDecodeError)  # what a damaged file may lead to, beside SQLite's errors
 SENTENCES = {  # by the error codes of SQLite
     BUSY: "{where} is locked by another process, and was for {patience:g} s: try again, or add ?timeout=SECONDS",
@@ -41,7 +42,7 @@ SENTENCES = {  # by the error codes of SQLite
     DAMAGED: "{where} is damaged: restore a copy of it (SQLite says: {error})",
     13: "the disk of {where} is full: make room and try again, nothing that was stored is lost",
     14: "{where} cannot be opened: is there a permission for the file and its folder?",
-    26: "{where} is not a SQLite database: choose another file",
+    NO_DATABASE: "{where} is not a SQLite database: choose another file",
 }
 
 
@@ -179,9 +180,22 @@ class SqliteDatabase(Database):
     def in_transaction(self, connection: sqlite3.Connection) -> bool:
         return connection.in_transaction
 
+    def complain(self, error: Exception) -> NoReturn:
+        if _code(error) in (DAMAGED, NO_DATABASE):
+            raise DamagedStore(self.explain(error)) from None
+        super().complain(error)
+
+    def integrity(self) -> list[str]:
+        try:
+            found = [str(row[0]) for row in self.fetch(f"PRAGMA integrity_check({MOST_PROBLEMS})")]
+            loose = self.fetch("PRAGMA foreign_key_check")
+        except DamagedStore as error:  # too much so for these, even
+            return [str(error)]
+        return (found if found != ["ok"] else []) + [f"a row of {row[0]} belongs to no study" for row in loose[:1]]
+
     def explain(self, error: Exception) -> str:
-        code = DAMAGED if isinstance(error, UNREADABLE) else getattr(error, "sqlite_errorcode", 0)
-        sentence = SENTENCES.get(code) or SENTENCES.get(code & 0xFF, "{where} refused this: {error}")
+        code = getattr(error, "sqlite_errorcode", 0)
+        sentence = SENTENCES.get(code) or SENTENCES.get(_code(error), "{where} refused this: {error}")
         return sentence.format(where=self.url.shown, patience=self.url.patience, error=error)
 
     def may_pass(self, error: Exception) -> bool:
@@ -215,5 +229,10 @@ class SqliteDatabase(Database):
                     raise
 
 
+def _code(error: Exception) -> int:
+    """SQLite's number for what happened; 0 where there is none."""
+    return DAMAGED if isinstance(error, UNREADABLE) else getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def _is_busy(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF == BUSY
+    return _code(error) == BUSY

@@ -264,25 +264,31 @@ class Desk:
         try:
             if self._ledger is None:
                 self._ledger = Ledger(self.spec, self.row)
-            if row.revision != self._ledger.revision:
-                self._catch_up(self._ledger, row, now)
+            if (row.revision, row.chain) != (self._ledger.revision, self._ledger.chain):
+                self._catch_up(row, now)
             self._place = self._ledger.told
             return self._ledger, now
         except BaseException:
             self.undo()
             raise
 
-    def _catch_up(self, ledger: Ledger, row: StudyRow, now: Moment) -> None:
+    def _catch_up(self, row: StudyRow, now: Moment) -> None:
         """Read what others have written since the ledger was up to date, and no more than that."""
-        store, study, told = self.store, self.row.id, ledger.told
-        arms, rewards = store.read_observations(study, told) if row.told != told else NOTHING
-        if len(arms) != row.told - told or link_over(ledger.chain, arms, rewards) != row.chain:
-            damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
-        anew = not ledger.revision or row.withdrawn != ledger.withdrawn  # of what was withdrawn there is no trace
-        answered = None if anew else store.read_answered(study, told) if len(arms) else []
-        batches = store.read_batches(study, told) if answered is None or len(answered) < len(arms) else []
+        store, study, ledger = self.store, self.row.id, self._ledger
+        assert ledger is not None
+        arms, rewards = store.read_observations(study, ledger.told) if row.told != ledger.told else NOTHING
+        if len(arms) != row.told - ledger.told or link_over(ledger.chain, arms, rewards) != row.chain:
+            if not ledger.told:
+                damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
+            self._ledger = Ledger(self.spec, self.row)  # perhaps the store was restored from a copy
+            return self._catch_up(row, now)
+        # Of what was withdrawn there is no trace; and a store that was restored may have gone back.
+        anew = not ledger.revision or row.withdrawn != ledger.withdrawn or row.revision < ledger.revision
+        answered = None if anew else store.read_answered(study, ledger.told) if len(arms) else []
+        batches = store.read_batches(study, ledger.told) if answered is None or len(answered) < len(arms) else []
         pulls = store.read_pulls(study, now, None if anew else ledger.revision)
         ledger.catch_up(row, arms, rewards, batches, pulls, answered)
+        return None
 
     def flush(self) -> None:
         """Write the observations so far, in the transaction under way: a long import need not fit into memory."""
