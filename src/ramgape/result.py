@@ -21,7 +21,7 @@ SCHEMA_VERSION = 1  # of `Result.to_dict`: raised when a key changes its meaning
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
-# "open": a study that goes on; "data": the logged data came to an end.
+# "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
 Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callback", "open", "data"]
 
 

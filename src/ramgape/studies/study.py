@@ -439,7 +439,8 @@ class Study:
         lease       seconds after which others take over if this process dies; renewed while it lives
         in_order    tell an arm's rewards in the order in which they were asked for. With several trials at once the
                     guarantee needs that where a trial's reward has to do with how long it takes: otherwise the
-                    quick ones count first
+                    quick ones count first. It is then proved for every bound but "pairwise", which compares two
+                    arms at one moment
         progress    show a line on stderr, if that is a terminal
         callback    called after every answer with a `Progress`; a true return value ends the run
 
