@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.assumptions import Objection, assumption_of, contradictions
+from ramgape.assumptions import Objection, assumption_of, objections_to
 from ramgape.bounds import AUTOMATIC, bound_module
 from ramgape.core.pareto import (
     Floats,
@@ -147,7 +147,7 @@ def conclude(
     if reason == "confidence" and not findings.proved.all():
         # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
         reason = "data"
-    objections = contradictions(evidence.misses)
+    objections = objections_to(spec, engine.arms, evidence.misses)
     certified = None
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
@@ -162,7 +162,7 @@ def conclude(
         samples=engine.samples,
         goal=goal_of(spec),
         risk=str(spec.risk),
-        risk_formula=spec.risk.formula(spec.direction == "minimize"),
+        risk_formula=spec.risk_formula,
         rho=spec.rho,
         alpha=spec.alpha,
         noise=spec.noise,
@@ -221,7 +221,17 @@ def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) ->
         variance=float(row["variance"]) * spec.span**2,
         doubt=float(findings.tolerances[arm]),
         certificate=_certificate(findings, arm),
+        empirical_risk=_empirical_risk(engine, arm),
     )
+
+
+def _empirical_risk(engine: Engine, arm: int) -> float | None:
+    """Where the risk is a model's value: that of the rewards themselves, if all of them were kept."""
+    rewards = engine.sample.of(arm) if engine.sample is not None else np.empty(0)
+    if not len(rewards) or len(rewards) != engine.arms["pulls"][arm]:
+        return None
+    spec = engine.spec
+    return spec.alpha * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
 
 
 def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:

@@ -47,6 +47,7 @@ from ramgape.interrupts import interrupts_deferred
 from ramgape.policies import policy_module
 from ramgape.risk_table import RISKS
 from ramgape.risks import risk_module
+from ramgape.samples import Sample
 from ramgape.spec import Spec
 
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
@@ -89,6 +90,7 @@ def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
     record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max
+    record["resolution"] = spec.resolution or 0.0
     bounded = spec.noise == "bounded"
     record["reference_mean"] = 0.0 if bounded else math.nan
     least, most = spec.risk_range
@@ -135,6 +137,7 @@ class Engine:
         self.arms = make_table(spec, spec.bound)
         self.search = empty_search()
         self.problem = make_problem(spec, spec.bound, spec.delta)
+        self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
         self._state = (self.arms, self.search, self.problem)
         # Views: to read a number through the record would cost a microsecond.
         self._samples, self._ready, self._stopped = (self.search[name] for name in ("samples", "ready", "stopped"))
@@ -268,6 +271,8 @@ class Engine:
         self._ahead = None
         steps = self._entries or self._steps()
         steps.learn(*self._state, arm, reward)
+        if self.sample is not None:
+            self.sample.add(arm, reward)
         steps.compare(*self._state, arm)
         if self._ready[0] and steps.stop(*self._state):
             self._stopped[0] = 1
@@ -290,7 +295,10 @@ class Engine:
         functions = (self.rule.learn, self.rule.compare, self.rule.stop)
         tables = (self.arms, self.search, self.problem)
         with interrupts_deferred():
-            return int(replay(*functions, *tables, arms, rewards, heed))
+            made = int(replay(*functions, *tables, arms, rewards, heed))
+        if self.sample is not None:
+            self.sample.add_many(arms[:made], rewards[:made])
+        return made
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error."""

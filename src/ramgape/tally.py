@@ -2,6 +2,7 @@
 
 An arm's statistics are a function of its own rewards alone. Only boxes depend on the number of arms, which share delta
 among them: they wait until the last row has been read, and a table that grows with the arms is all there is to keep.
+Only where a risk is a model's value are the rewards kept as well (`Sample`), to show what they say themselves.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ramgape.core.table import STATISTICS, empty_search, empty_table
 from ramgape.engine import Engine, kernels_of, make_problem, make_rule
 from ramgape.errors import InvalidData, InvalidReward, known_name, require, shorten
 from ramgape.interrupts import interrupts_deferred
+from ramgape.samples import Sample
 from ramgape.spec import Spec, check_names
 
 MOST_ARMS = 5_000  # results compare all pairs; and whoever has more arms has probably named the wrong column
@@ -57,6 +59,7 @@ class Tally:
         self._problem = make_problem(spec, "none", None)
         self._problem["initial_pulls"] = NEVER
         self._search = empty_search()
+        self._sample = Sample() if spec.modelled else None
         self._arms = empty_table(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._rows_waiting = 0
@@ -119,6 +122,8 @@ class Tally:
         tables = (self._arms, self._search, self._problem)
         with interrupts_deferred():
             replay(*functions, *tables, chosen, rewards, False)
+        if self._sample is not None:
+            self._sample.add_many(chosen, rewards)
 
     def hand_over(self, engine: Engine) -> None:
         """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself.
@@ -131,6 +136,7 @@ class Tally:
         for column in STATISTICS:
             arms[column] = self._arms[column][: len(arms)]
         search["samples"] = self._search["samples"]
+        engine.sample = self._sample
         estimate = kernels_of(engine.spec, engine.spec.bound).estimate
         for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
             estimate(arms[arm], search[0], problem[0])
