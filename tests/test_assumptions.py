@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ramgape import CVaR, Data, Entropic, Result, Semivariance, Study, analyze, identify, simulate
+from ramgape.commands.files import read_study_file
 from ramgape.display import page
 from ramgape.engine import Engine, kernels_of
 from ramgape.risks.measure import Measure
@@ -197,6 +198,12 @@ def test_a_tolerance_below_the_resolution_is_mentioned() -> None:
     assert "below the resolution 1" in make_spec(["a", "b"], epsilon=0.5, resolution=1, **GAUSSIAN).warnings[0]
     assert make_spec(["a", "b"], epsilon=1.0, resolution=1, **GAUSSIAN).warnings == ()
     assert make_spec(["a", "b"], epsilon=0.0, resolution=1, **GAUSSIAN).warnings == ()
+
+
+def test_a_study_file_may_state_it(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text('[study]\nnoise = "gaussian"\nresolution = 0.05\nbudget = 8\n[arms]\na = "echo 1"\nb = "echo 2"\n')
+    assert read_study_file(file).options["resolution"] == 0.05
 
 
 # --- a model's risk, and that of the data ---------------------------------------------------------
