@@ -125,6 +125,14 @@ def test_few_rewards_are_no_reason_for_an_alarm() -> None:
         ]
 
 
+@pytest.mark.parametrize("size", [1e-160, 1e-80, 1e-75, 1e70, 1e90])
+def test_rewards_of_any_size_are_normal(size: float) -> None:
+    """Powers that are no numbers say nothing. A false alarm has a chance below 1e-8."""
+    rows = rows_of(*(size * np.random.default_rng(1).standard_normal((2, 2000))))
+    assert analyze(rows, **GAUSSIAN).result.warnings == ()
+    assert analyze([("a", size), ("b", size)] * 9, resolution=10.0, **GAUSSIAN).result.warnings == ()
+
+
 # --- rounded rewards ------------------------------------------------------------------------------
 
 

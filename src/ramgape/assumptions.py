@@ -13,6 +13,7 @@ from ramgape.display.names import list_names
 from ramgape.spec import Spec
 
 FAR = 10.0  # standard errors
+SMALLEST = 1e-140  # variances whose squares have all their digits
 
 
 class Objection(NamedTuple):
@@ -52,7 +53,7 @@ def _repeated(spec: Spec, arms: Table) -> list[Objection]:
     with less than r / sigma. Without a resolution a single repetition is too many: its chance is some 1e-16 a pull.
     """
     pulls, step = arms["pulls"], spec.resolution or 0.0
-    expected = pulls * np.minimum(1.0, step / np.maximum(_deviations(arms), np.finfo(float).tiny))
+    expected = pulls * (step / np.maximum(_deviations(arms), step or 1.0))
     allowed = expected + FAR * np.sqrt(expected) + (FAR if step else 0.0)
     names = _names(spec, arms["repeats"] > allowed)
     if not names:
@@ -75,13 +76,14 @@ def _not_normal(spec: Spec, arms: Table) -> list[Objection]:
     The errors are skewed: of normal rewards one arm in 100,000 is that far off at 60 to 200 pulls, fewer otherwise.
     Rounding to less than a standard deviation hardly changes a kurtosis; of rewards rounded more nothing is said.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         pulls, first = arms["pulls"], arms["average"] - arms["shift"]
         second = (arms["squares"] + arms["squares_carry"]) / pulls
         fourth = (arms["fourths"] - 4.0 * first * arms["cubes"]) / pulls + (6.0 * second - 3.0 * first**2) * first**2
         kurtosis = fourth / arms["variance"] ** 2
         far = np.abs(kurtosis - 3.0) > FAR * np.sqrt(24.0 / pulls)
-    names = _names(spec, far & (_deviations(arms) > (spec.resolution or 0.0)))
+    exact = np.isfinite(kurtosis) & (arms["variance"] > SMALLEST)
+    names = _names(spec, far & exact & (_deviations(arms) > (spec.resolution or 0.0)))
     if not names:
         return []
     brief = f"rewards are not normal by their kurtosis ({names})"

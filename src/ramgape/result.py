@@ -35,7 +35,7 @@ class ArmReport:
                    dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these
     dominated_by   for an arm outside the set: the returned arm that dominates it most clearly
     mean, risk     estimates (NaN before the first pull); the intervals are those of the bound in use
-    empirical_risk  where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same of
+    empirical_risk where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same of
                    the arm's rewards as they are, on the same scale; None elsewhere, and where rewards are not kept
     doubt          V_i of the paper: the verdict holds up to this tolerance, in units of the mean
     """
