@@ -19,6 +19,9 @@ def observe(arms, search, problem, arm, reward):
     value = (reward - problem.origin) / problem.span
     if row.pulls == 0:
         row.shift = value
+    elif value == row.last or value == row.shift:  # exactly: draws from a density never are
+        row.repeats += 1
+    row.last = value
     row.pulls += 1
     search.samples += 1
 

@@ -37,6 +37,8 @@ ARM = np.dtype(
         ("risk_shift", np.float64),  # likewise of a transformed reward, where the risk is about its mean
         ("risk_total", np.float64),
         ("risk_squares", np.float64),
+        ("last", np.float64),  # the last reward, and how many were equal to the one before or to the first
+        ("repeats", np.int64),
         ("average", np.float64),  # estimates
         ("variance", np.float64),
         ("risk", np.float64),
@@ -114,6 +116,7 @@ PROBLEM = np.dtype(
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget
         ("exploration", np.float64),  # a of the fixed-budget bound
         ("sigma_max", np.float64),
+        ("resolution", np.float64),  # the step to which Gaussian rewards were rounded, or 0
         ("mean_scales", np.float64, 2),  # of a mixture: the amounts of variation it is made for, in mean and in risk
         ("risk_scales", np.float64, 2),
         ("reference_mean", np.float64),  # the worst corner, for hypervolumes; NaN where there is none

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ramgape.bounds.empirical_bernstein import renew_mean
 from ramgape.bounds.gaussian import moment_intervals
 from ramgape.core.box import narrow_box
@@ -28,6 +30,8 @@ from ramgape.risks.boxes import wants_box
 from ramgape.risks.measure import Measure
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ramgape.distributions import Distribution
 
 COUNT, SUM, SQUARES, LOW, HIGH = range(5)  # of rewards in a cell, about its lower end; of E (z - X)+ at its upper end
@@ -53,6 +57,12 @@ class CVaR(Measure):
 
     def value_of(self, distribution: Distribution) -> float:
         return -distribution.tail_mean(self.level)
+
+    def value_in(self, rewards: NDArray[np.float64]) -> float:
+        size = self.level * len(rewards)
+        whole = min(int(size), len(rewards) - 1)
+        lowest = np.partition(rewards, whole)[: whole + 1]
+        return -float(lowest[:whole].sum() + (size - whole) * lowest[whole]) / size
 
     def write(self, problem: Any) -> None:
         normal = NormalDist()

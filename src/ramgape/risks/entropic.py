@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ramgape.bounds.empirical_bernstein import renew_mean
 from ramgape.bounds.gaussian import moment_intervals
 from ramgape.core.box import narrow_box
@@ -21,6 +23,8 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.transformed import remember, transformed_interval, transformed_mean, transformed_variance
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ramgape.distributions import Distribution
 
 MOST_GAMMA = 300.0  # in units of the reward range: beyond, squares of exp(-gamma) are no floats, and nothing is learnt
@@ -52,6 +56,10 @@ class Entropic(Measure):
 
     def value_of(self, distribution: Distribution) -> float:
         return distribution.log_laplace(self.gamma) / self.gamma
+
+    def value_in(self, rewards: NDArray[np.float64]) -> float:
+        low = float(rewards.min())
+        return float(np.log1p(np.expm1(-self.gamma * (rewards - low)).mean())) / self.gamma - low
 
     def write(self, problem: Any) -> None:
         problem["risk_parameters"] = self.gamma, -math.expm1(-self.gamma), math.exp(-self.gamma)

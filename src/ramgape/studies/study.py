@@ -134,7 +134,8 @@ class Study:
         seed        for a study that can be repeated: the trials' seeds come from it
         in_order    hold an arm's answers back until those to its earlier pulls are in. With several pulls under way
                     the guarantee needs that where a reward has to do with how long its trial takes: otherwise the
-                    quick ones count first
+                    quick ones count first. It is then proved for every bound but "pairwise", which compares two
+                    arms at one moment
         expired     what an expired lease is: to "retry" with somebody else, so that a trial slower than its lease drops
                     out; or, with failure="worst", to "fail" like any other failed trial
 
