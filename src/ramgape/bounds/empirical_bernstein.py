@@ -6,16 +6,19 @@ apart: Z(m) = (X - m)^2 - rho X has the mean-variance as its expectation at m = 
 it is for every m in the interval of the mean. That interval is cut into cells; on a cell the sum is taken at its
 least, the squares and the reach at their greatest. L = ln(4 K / delta): mean and risk, above and below, for K arms.
 
-The scales are fixed in advance, from epsilon alone: 3 for the mean and 0.1 for the mean-variance, in units of their
-summed squares, suit the number of pulls that a tolerance of 0.01 or more asks for; below, where that is unknown, half
-of the mixture goes to a smaller and half to a larger scale. A box is renewed when its arm's pulls have grown by a
-hundredth; an old box stays valid.
+The scales are fixed in advance, from epsilon and rho alone: 3 for the mean and 0.1 for the mean-variance, in units of
+their summed squares, suit the number of pulls that a tolerance of 0.01 or more asks for; below, where that is unknown,
+half of the mixture goes to a smaller and half to a larger scale. Where rho is large, Z is little else than -rho X: its
+scale is that of (X - m)^2 or rho^2 times that of the mean, whichever is more. A box is renewed when its arm's pulls
+have grown by a hundredth; an old box stays valid.
 """
 
 from __future__ import annotations
 
 import math
 from typing import Any
+
+import numpy as np
 
 from ramgape.core.box import estimate_mean_variance, is_due, narrow_box
 from ramgape.core.inversion import FINENESS, SAFETY, highest_mean, lowest_mean
@@ -32,10 +35,10 @@ COARSE_MEAN_SCALE, COARSE_RISK_SCALE = 3.0, 0.1
 def constants(record: Any, arm_count: int, delta: float) -> None:
     """The level, and the scales of the mixtures."""
     record["level"] = math.log(4.0 * arm_count / delta)
-    if record["epsilon"] >= COARSE:
-        record["mean_scales"], record["risk_scales"] = COARSE_MEAN_SCALE, COARSE_RISK_SCALE
-    else:
-        record["mean_scales"], record["risk_scales"] = MEAN_SCALES, RISK_SCALES
+    coarse = record["epsilon"] >= COARSE
+    record["mean_scales"] = COARSE_MEAN_SCALE if coarse else MEAN_SCALES
+    record["risk_scales"] = COARSE_RISK_SCALE if coarse else RISK_SCALES
+    record["risk_scales"] = np.maximum(record["risk_scales"], record["rho"] ** 2 * record["mean_scales"])
 
 
 @inlined
