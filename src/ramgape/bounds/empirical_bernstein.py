@@ -50,7 +50,8 @@ def squared_distance(row, centre, rho, risk):
     total, squares = row.total + row.total_carry, row.squares + row.squares_carry
     return (
         row.fourths
-        - 2.0 * slope * row.cubes
+        + row.fourths_carry
+        - 2.0 * slope * (row.cubes + row.cubes_carry)
         + (slope * slope + 2.0 * rest) * squares
         - 2.0 * slope * rest * total
         + row.pulls * rest * rest

@@ -15,7 +15,8 @@ def estimate_mean_variance(row, problem):
     first, second = row.average - row.shift, (row.squares + row.squares_carry) / count
     slope = 2.0 * first + rho
     value = second - slope * first
-    square = (row.fourths - 2.0 * slope * row.cubes) / count + slope * slope * second
+    cubes, fourths = row.cubes + row.cubes_carry, row.fourths + row.fourths_carry
+    square = (fourths - 2.0 * slope * cubes) / count + slope * slope * second
     row.risk_spread = alpha * alpha * max(square - value * value, 0.0)
 
 
