@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ramgape.core.box import estimate_mean_variance, is_due, narrow_box
-from ramgape.core.inversion import FINENESS, SAFETY, highest_mean, lowest_mean
+from ramgape.core.box import estimate_mean_variance, is_due, narrow_box, narrow_risk
+from ramgape.core.inversion import FINENESS, MOST_STEPS, SAFETY, highest_mean, lowest_mean
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.mixture import is_rejected
 from ramgape.core.statistics import FEWEST_PULLS, observe
@@ -100,16 +100,23 @@ def rejects_risk(row, problem, side, risk):
 
 @kernel
 def end_of_risk(row, problem, side, known):
-    """The end of the interval of the mean-variance on one side: the innermost value found that is rejected."""
+    """The end of the interval of the mean-variance on one side: the innermost value found that is rejected.
+
+    Where the average has left the interval of the mean, every value up to the estimate may be: then that is the end.
+    """
     estimate = row.variance - problem.rho * row.average
     if side * (estimate - known) <= 0.0 or not rejects_risk(row, problem, side, known):
         return known
     end, step = known, (estimate - known) / 64.0
-    while side * (estimate - end - step) > 0.0 and rejects_risk(row, problem, side, end + step):
+    for _ in range(MOST_STEPS):
+        if side * (estimate - end - step) <= 0.0 or not rejects_risk(row, problem, side, end + step):
+            break
         end += step
         step *= 2.0
     inner = end + step if side * (estimate - end - step) > 0.0 else estimate
-    while abs(inner - end) > abs(estimate - end) / FINENESS:
+    for _ in range(MOST_STEPS):
+        if abs(inner - end) <= abs(estimate - end) / FINENESS:
+            break
         middle = 0.5 * (end + inner)
         if rejects_risk(row, problem, side, middle):
             end = middle
@@ -137,7 +144,7 @@ def renew(row, search, problem):
     # No variance exceeds m (1 - m), the greater the nearer m is to the top of that parabola.
     top = min(max(0.5 * (1.0 - rho), row.mean_low), row.mean_high)
     risk_high = min(risk_high, top * (1.0 - top) - rho * top)
-    narrow_box(row, search, row.mean_low, row.mean_high, alpha * risk_low, alpha * risk_high)
+    narrow_risk(row, search, alpha * risk_low, alpha * risk_high)
 
 
 @inlined

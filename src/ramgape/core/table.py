@@ -91,7 +91,7 @@ SEARCH = np.dtype(
         ("leader", np.int64),  # m_t: the arm with the largest doubt
         ("doubt", np.float64),  # V(t), the largest doubt
         ("smallest_doubt", np.float64),  # the smallest V(t) so far
-        ("misses", np.int64),  # boxes that contradicted an earlier one
+        ("misses", np.int64),  # intervals that contradicted an earlier one, or the average
         ("next_look", np.int64),  # pulls before which a costly rule need not look again
         ("mean_prior", np.float64),  # the average variance of an arm, and spread of its risk, when they were last taken
         ("risk_prior", np.float64),
