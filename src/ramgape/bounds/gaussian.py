@@ -25,6 +25,7 @@ import math
 from typing import Any
 
 from ramgape.core.box import estimate_mean_variance, is_due, narrow_box
+from ramgape.core.inversion import MOST_STEPS
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
 
@@ -63,12 +64,16 @@ def end_of_ratio(count, level, prior, side):
     """The q on one side of n - 1 at which ln M reaches the level, or a little beyond: 0 if none below does."""
     middle = count - 1.0
     step = side * 0.5
-    while log_likelihood(count, middle * math.exp(step), prior) < level:
+    for _ in range(MOST_STEPS):
+        if not log_likelihood(count, middle * math.exp(step), prior) < level:
+            break
         if step < -50.0:
             return 0.0
         step *= 2.0
     near, far = 0.0, step
-    while abs(far - near) > FINENESS * abs(far):
+    for _ in range(MOST_STEPS):
+        if abs(far - near) <= FINENESS * abs(far):
+            break
         half = 0.5 * (near + far)
         if log_likelihood(count, middle * math.exp(half), prior) < level:
             near = half

@@ -10,7 +10,7 @@ import numpy as np
 
 from ramgape.bounds.empirical_bernstein import renew_mean
 from ramgape.bounds.gaussian import moment_intervals
-from ramgape.core.box import narrow_box
+from ramgape.core.box import narrow_box, narrow_risk
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import observe
 from ramgape.errors import require
@@ -132,7 +132,7 @@ def estimate(row, search, problem):
     else:
         renew_mean(row, search, problem)
         low, high = transformed_interval(row, problem)
-        narrow_box(row, search, row.mean_low, row.mean_high, untransform(problem, low), untransform(problem, high))
+        narrow_risk(row, search, untransform(problem, low), untransform(problem, high))
 
 
 @kernel
