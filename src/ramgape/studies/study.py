@@ -488,7 +488,8 @@ class Study:
         callback    called after every answer with a `Progress`; a true return value ends the run
 
         An exception in `pull`, or a reward that is none, is a failed trial: see `fail`. When an arm has failed too
-        often, the error says why. Ctrl-C returns the result so far.
+        often, the error says why; `pull` may raise that error itself, `FailingArm`, and then the trial counts for
+        nothing. Ctrl-C returns the result so far.
         """
         from ramgape.studies.running import run_study
 
