@@ -83,6 +83,22 @@ def test_what_is_held_has_been_answered(create: Make) -> None:
     assert study.report().told == 0
 
 
+def test_a_held_answer_of_an_earlier_attempt(create: Make, tmp_path: Path) -> None:
+    """Whoever has the later attempt comes too late, and is no stranger for that."""
+    study = create()
+    pulls = study.ask(4)
+    first, second = of_arm(pulls, "a")
+    for pull in pulls:
+        study.give_back(pull)
+    again = {pull.id.partition(".")[0]: pull for pull in study.ask(4)}
+    assert study.tell(second, 0.5)
+    assert not study.tell(again[second.id], 0.25)
+    assert study.tell(again[first.id], 0.75)
+    assert not study.tell(again[second.id], 0.25)
+    assert study.tell(second, 0.5)
+    assert told(study, tmp_path) == [f"{first.id}.2", second.id]
+
+
 def test_others_see_what_is_held_and_go_on_with_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     study = Study.create(

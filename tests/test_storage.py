@@ -274,7 +274,7 @@ def test_everything_written_is_read_again(store: SqlStore) -> None:
     store.commit()
     assert store.read_pulls(row.id, NOW) == first
 
-    held = ("token", -0.0, 8.5, True)
+    held = ("token", -0.0, 8.5, True, 6)
     changed = [PullRow(1, 1, 2, None, 99.5, 1, 1, True), PullRow(2, 2, 7, "🎲", -0.0, 3, 2, False, *held)]
     observations = [
         ObservationRow(0, 1, 0, 0.25, False, "worker 0", 10.125),

@@ -50,6 +50,7 @@ class PullRow(NamedTuple):
     answer: float | None = None  # told, but held back until the arm's earlier pulls are answered
     answered_at: float | None = None
     answer_failed: bool = False  # the answer is a failure that counts as the worst reward
+    answer_attempt: int = 0  # the one that it came from, perhaps not the last
 
 
 class ObservationRow(NamedTuple):

@@ -92,6 +92,7 @@ PULLS = Table(
     Column("answer", Exact),
     Column("answered_at", Exact),
     Column("answer_failed", Boolean, nullable=False, server_default=false()),
+    Column("answer_attempt", Integer, nullable=False, server_default="0"),
     Column("seal", BigInteger, nullable=False, server_default="0"),
     Column("clock", Text, nullable=False, server_default=""),
     Column("revision", BigInteger, nullable=False, server_default="0"),

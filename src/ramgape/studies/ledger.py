@@ -318,15 +318,14 @@ class Ledger:
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
         """Answer an open pull; what can be observed by that, in its order."""
-        worker = pull.worker if answer.attempt == pull.attempt else None
+        answered = pull._replace(
+            answer=answer.reward, answered_at=now.time, answer_failed=answer.failed, answer_attempt=answer.attempt
+        )
         if self.spec.in_order and not pull.given_up and self._unanswered[pull.arm][0] < pull.number:
-            kept = {"answer": answer.reward, "answered_at": now.time, "answer_failed": answer.failed}
-            held = pull._replace(attempt=answer.attempt, worker=worker, lease_until=math.inf, **kept)  # type: ignore[arg-type]
-            self._change(held)
+            self._change(answered)
             return []
         self._close(pull)
-        seen = (answer.reward, answer.failed, worker, now.time, None, pull.token)
-        return [ObservationRow(pull.number, answer.attempt, pull.arm, *seen), *self._released(pull.arm)]
+        return [_observed(answered), *self._released(pull.arm)]
 
     def _released(self, arm: int) -> list[ObservationRow]:
         """The answers of an arm that have been held back and need not be any longer: no earlier pull is under way."""
@@ -335,10 +334,7 @@ class Ledger:
         while held and not (unanswered and unanswered[0] < held[0] and not self.done):
             pull = self.open[held[0]]
             self._close(pull)
-            assert pull.answer is not None
-            assert pull.answered_at is not None
-            seen = (pull.answer, pull.answer_failed, pull.worker, pull.answered_at, None, pull.token)
-            rows.append(ObservationRow(pull.number, pull.attempt, arm, *seen))
+            rows.append(_observed(pull))
         return rows
 
     def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
@@ -504,7 +500,16 @@ def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray
 
 def _held_answer(pull: PullRow) -> AnswerRow | None:
     """The answer to an open pull, if it has one."""
-    return None if pull.answer is None else AnswerRow(pull.attempt, pull.answer, pull.answer_failed, pull.token)
+    return None if pull.answer is None else AnswerRow(pull.answer_attempt, pull.answer, pull.answer_failed, pull.token)
+
+
+def _observed(pull: PullRow) -> ObservationRow:
+    """What is seen of a pull that has an answer."""
+    assert pull.answer is not None
+    assert pull.answered_at is not None
+    worker = pull.worker if pull.answer_attempt == pull.attempt else None
+    seen = (pull.answer, pull.answer_failed, worker, pull.answered_at, None, pull.token)
+    return ObservationRow(pull.number, pull.answer_attempt, pull.arm, *seen)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKeyConstraint,
+    Integer,
     PrimaryKeyConstraint,
     Text,
     false,
@@ -46,6 +47,7 @@ def upgrade() -> None:
     op.add_column("ramgape_pulls", Column("answer", EXACT))
     op.add_column("ramgape_pulls", Column("answered_at", EXACT))
     op.add_column("ramgape_pulls", Column("answer_failed", Boolean, nullable=False, server_default=false()))
+    op.add_column("ramgape_pulls", Column("answer_attempt", Integer, nullable=False, server_default="0"))
     op.add_column("ramgape_pulls", number("seal"))
     op.add_column("ramgape_pulls", Column("clock", Text, nullable=False, server_default=WALL_CLOCK))
     op.add_column("ramgape_pulls", number("revision"))
@@ -123,7 +125,7 @@ def seal_pulls(study: int, key: str) -> None:
         say(
             "UPDATE ramgape_pulls SET token = :token, seal = :seal WHERE study_id = :study AND number = :number",
             token=key,
-            seal=seal((*values, bool(given_up), key, None, None, False)),
+            seal=seal((*values, bool(given_up), key, None, None, False, 0)),
             study=study,
             number=values[0],
         )
