@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ramgape
@@ -55,3 +58,36 @@ def test_two_studies_never_share_a_key(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(studies, "new_key", lambda: next(keys))
     made = [Study.create(name, ARMS, storage=url, reward_range=(0, 1), epsilon=0.05) for name in ("one", "other")]
     assert [study._desk.row.key for study in made] == ["00" * 8, "11" * 8]
+
+
+def test_a_store_that_goes_back_while_it_is_open(tmp_path: Path) -> None:
+    """By SQLite's own copy the file stays the same. What the copy does not hold is refused, what it holds is not."""
+    path = tmp_path / "studies.db"
+    url = f"sqlite:///{path}"
+    study = Study.create("restored", ARMS, storage=url, reward_range=(0, 1), budget=500, policy="round-robin")
+    other = Study.load("restored", url)
+    study.tell_many([(pull, 0.5) for pull in study.ask(12)])
+    other.report()
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
+        source.backup(copy)
+    lost = study.ask(2)
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy, closing(sqlite3.connect(path)) as target:
+        copy.backup(target)
+    anew = other.ask(2)
+    for pull in lost:
+        with pytest.raises(ramgape.StorageUnavailable, match="restored from a copy"):
+            study.tell(pull, 0.25)
+        with pytest.raises(ramgape.UnknownPull):
+            study.tell(pull, 0.25)
+        break
+    assert all(study.tell_many([(pull, 0.75) for pull in anew]))
+    assert study.report().told == 14
+
+
+def test_names_are_plain_text(tmp_path: Path) -> None:
+    """What is a kind of text would be another one when it is read again."""
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    study = Study.create(np.str_("plain"), ARMS, storage=url, reward_range=(0, 1), budget=500)
+    (pull,) = study.ask(worker=np.str_("node"))
+    assert Study.load("plain", url).ask(worker="node") == [pull]
+    assert study.leave(np.str_("node")) == 1

@@ -268,14 +268,14 @@ def test_a_deleted_study_takes_everything_with_it_and_never_comes_back(
 def test_everything_written_is_read_again(store: SqlStore) -> None:
     row = new_study(store)
     new_study(store, "a neighbour")
-    first = [PullRow(number, number % 3, 1, f"worker {number}", math.inf, 0, 0, False) for number in range(5)]
+    first = [PullRow(number, number % 3, 1, f"worker {number}", math.inf, 0, 0, False, "token") for number in range(5)]
     store.begin(row.id, write=True)
     store.write(row._replace(revision=1, asked=5), Changes(new_pulls=first), 0)
     store.commit()
     assert store.read_pulls(row.id, NOW) == first
 
     held = ("token", -0.0, 8.5, True, 6)
-    changed = [PullRow(1, 1, 2, None, 99.5, 1, 1, True), PullRow(2, 2, 7, "🎲", -0.0, 3, 2, False, *held)]
+    changed = [PullRow(1, 1, 2, None, 99.5, 1, 1, True, "token"), PullRow(2, 2, 7, "🎲", -0.0, 3, 2, False, *held)]
     observations = [
         ObservationRow(0, 1, 0, 0.25, False, "worker 0", 10.125),
         ObservationRow(3, 2, 0, -1.0, True, None, 11.0, None, "token", 2**32 - 1),
@@ -284,9 +284,10 @@ def test_everything_written_is_read_again(store: SqlStore) -> None:
     ]
     failures = [FailureRow(1, 1, 1, "worker 1", "it's\nbroken", 9.0), FailureRow(2, 1, 2, None, "", 9.5, "token")]
     batches = [BatchRow(2, 2)]
-    changes = Changes([PullRow(5, 0, 1, None, 3.0, 0, 0, False)], changed, [0, 3], observations, failures, batches)
+    new = [PullRow(5, 0, 1, None, 3.0, 0, 0, False)]
+    changes = Changes(new, changed, [first[0], first[3]], observations, failures, batches)
     after = row._replace(revision=2, asked=6, told=4, failed=2, stopped_at=4, decision='{"leader": 1}')
-    after = after._replace(withdrawn=3, chain=2**32 - 1)
+    after = after._replace(withdrawn=3, chain=2**32 - 1, batches=1)
     store.begin(row.id, write=True)
     store.write(after, changes, 0)
     store.commit()

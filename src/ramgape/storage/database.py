@@ -11,7 +11,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,13 @@ from ramgape.storage.urls import StoreUrl
 
 WALL_CLOCK = ""  # the name of the clock that tells people the time
 Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]  # arms and rewards
+
+
+class Counted(Protocol):
+    """What has come of a statement."""
+
+    @property
+    def rowcount(self) -> int: ...
 
 
 class Database(ABC):
@@ -112,15 +119,16 @@ class Database(ABC):
             self.complain(error)
         return found
 
-    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        """Execute a statement for every row."""
+    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> Counted:
+        """Execute a statement for every row; how many rows of the database that was about is known after the batch."""
         if len(rows) == 1:
-            self.execute(statement, rows[0])
-            return
+            return cast(Counted, self.execute(statement, rows[0]))
+        cursor = self.ready().cursor()
         try:
-            self.ready().cursor().executemany(statement, rows)
+            cursor.executemany(statement, rows)
         except self.failures as error:
             self.complain(error)
+        return cast(Counted, cursor)
 
     def batch(self) -> AbstractContextManager[None]:
         """Statements whose results are not looked at before the end, so that they may travel together."""

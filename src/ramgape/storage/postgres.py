@@ -23,12 +23,12 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ramgape.errors import MissingExtra, RamgapeWarning
-from ramgape.storage.database import Columns, Database
+from ramgape.storage.database import Columns, Counted, Database
 from ramgape.storage.records import Moment
 from ramgape.storage.urls import StoreUrl, scrub
 
@@ -163,6 +163,16 @@ class Outcome:
     rowcount = -1
 
 
+class Total(NamedTuple):
+    """Of several statements."""
+
+    outcomes: list[Outcome]
+
+    @property
+    def rowcount(self) -> int:
+        return sum(outcome.rowcount for outcome in self.outcomes)
+
+
 class PostgresDatabase(Database):
     """A connection to a server."""
 
@@ -246,16 +256,14 @@ class PostgresDatabase(Database):
             return super().execute(statement, parameters)
         return self._add(self.ready().bound, statement, parameters)
 
-    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> Counted:
         connection, step = self.ready(), INSERTED_TOGETHER.stop
         together = statement.startswith("INSERT") and len(rows) >= INSERTED_TOGETHER.start
         with self.batch():
             if together:
-                for start in range(0, len(rows), step):
-                    self._add(connection.insertion, statement, rows[start : start + step])
-            else:
-                for row in rows:
-                    self._add(connection.bound, statement, row)
+                parts = [rows[start : start + step] for start in range(0, len(rows), step)]
+                return Total([self._add(connection.insertion, statement, part) for part in parts])
+            return Total([self._add(connection.bound, statement, row) for row in rows])
 
     def _add(self, write: Callable[..., str], *arguments: Any) -> Outcome:
         """Put a statement into the message."""
@@ -301,7 +309,7 @@ class PostgresDatabase(Database):
         try:
             return self._try_to_begin(connection, begin, *query)
         except psycopg.Error as error:
-            if not connection.closed:
+            if not connection.closed or isinstance(error, NothingHeard):  # that was waited for long enough
                 self.complain(error)
         # The server hung up while we were idle. Nothing has been done yet, so we may call again.
         self._inside = False

@@ -33,6 +33,7 @@ class StudyRow(NamedTuple):
     decision: str = ""  # JSON: where the sampling rule stands, beyond what observations tell
     withdrawn: int = 0  # pulls that were handed out to nobody, and taken back
     chain: int = 0  # the check value of all observations, which is that of the last one
+    batches: int = 0  # how many there are
 
 
 class PullRow(NamedTuple):
@@ -98,11 +99,11 @@ class AnswerRow(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """What one transaction adds to a study. A pull appears in at most one of the first three."""
+    """What one transaction adds to a study. A pull that is changed and then answered is answered."""
 
     new_pulls: list[PullRow] = field(default_factory=list)
     changed_pulls: list[PullRow] = field(default_factory=list)
-    answered_pulls: list[int] = field(default_factory=list)  # numbers; they are no longer open
+    answered_pulls: list[PullRow] = field(default_factory=list)  # or withdrawn: they are no longer open
     observations: list[ObservationRow] = field(default_factory=list)  # in order; the first has place `told` of before
     failures: list[FailureRow] = field(default_factory=list)
     batches: list[BatchRow] = field(default_factory=list)

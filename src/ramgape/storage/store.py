@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 
-from ramgape.errors import UnknownStudy
-from ramgape.storage.database import WALL_CLOCK, Columns, Database
+from ramgape.errors import StorageUnavailable, UnknownStudy
+from ramgape.storage.database import WALL_CLOCK, Columns, Counted, Database
 from ramgape.storage.records import (
     AnswerRow,
     BatchRow,
@@ -30,7 +30,7 @@ from ramgape.storage.records import (
 from ramgape.storage.rows import open_rows
 from ramgape.storage.seals import sealed
 
-ENDED = 0.0  # a lease of another time
+ENDED = 1e-9  # a lease of another time: it ran out, and was not given back
 
 
 class SqlStore:
@@ -183,23 +183,36 @@ class SqlStore:
         """Write the counters of a study and what changed in it; the first new observation gets this place."""
         with self._database.batch():
             updated = self._database.execute(self._statements.update_study, (*sealed(row)[5:], row.id))
-            self._write_changes(row, changes, place)
+            expected = self._write_changes(row, changes, place)
         if updated.rowcount != 1:
             raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
+        if any(outcome.rowcount != count for outcome, count in expected):
+            raise StorageUnavailable(
+                f"{self.url} has other open pulls than it had: was it restored from a copy? Try again"
+            )
 
-    def _write_changes(self, row: StudyRow, changes: Changes, place: int) -> None:
+    def _write_changes(self, row: StudyRow, changes: Changes, place: int) -> list[tuple[Counted, int]]:
+        """Tells of how many rows each of the changes to open pulls was, once that is known, and should be."""
         database, statements, study = self._database, self._statements, row.id
         own = database.clock, row.revision
-        if changes.answered_pulls:
-            database.execute_many(statements.delete_pull, [(study, number) for number in changes.answered_pulls])
+        expected = []
+        answered = {pull.number for pull in changes.answered_pulls}
+        if answered:
+            gone = [(study, pull.number, pull.token) for pull in changes.answered_pulls]
+            expected.append((database.execute_many(statements.delete_pull, gone), len(gone)))
         if changes.observations:
             self.add_observations(study, changes.observations, place)
-        if changes.changed_pulls:
-            changed = [(*sealed(pull)[1:], *own, study, pull.number) for pull in changes.changed_pulls]
-            database.execute_many(statements.update_pull, changed)
+        changed = [
+            (*sealed(pull)[1:], *own, study, pull.number, pull.token)
+            for pull in changes.changed_pulls
+            if pull.number not in answered
+        ]
+        if changed:
+            expected.append((database.execute_many(statements.update_pull, changed), len(changed)))
         if changes.new_pulls:
             database.execute_many(statements.insert_pull, [(study, *sealed(pull), *own) for pull in changes.new_pulls])
         if changes.failures:
             database.execute_many(statements.insert_failure, [(study, *sealed(each)) for each in changes.failures])
         if changes.batches:
             database.execute_many(statements.insert_batch, [(study, *sealed(each)) for each in changes.batches])
+        return expected

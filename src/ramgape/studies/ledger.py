@@ -64,7 +64,7 @@ class Ledger:
         self.engine = Engine(spec.search)
         self.name = row.name
         self._fixed = tuple(row[:5])
-        self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = 0
+        self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = self.batches = 0
         self.stopped_at: int | None = None
         self.open: dict[int, PullRow] = {}
         self.given_up = 0
@@ -106,7 +106,7 @@ class Ledger:
             self._decision = decision
             self._decision_text = json.dumps([int(value) for value in decision])
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
-        return StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain))
+        return StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain, self.batches))
 
     # --- pulls -----------------------------------------------------------------------------------------------------
 
@@ -132,10 +132,12 @@ class Ledger:
             again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
             given.append(self._change(again))
         while len(given) < count and not ((given or known) and self.engine.is_enough()):
+            before = self.engine.decision if self.given_up else ()
             arm = self.engine.ask()
             if arm is None:
                 break
             if self.given_up and any(pull.given_up and pull.arm == arm for pull in self.open.values()):
+                self.engine.decision = before  # it was not followed
                 if given or known:
                     break
                 raise FailingArm(self.spec.search.names[arm])
@@ -260,6 +262,7 @@ class Ledger:
         if self.open.get(pull.number) == pull:
             self.withdrawn += 1
             self._close(pull)
+            self._observe(self._released(pull.arm))
 
     def observe(self, trial: Trial, now: Moment) -> None:
         """Take in a trial made elsewhere."""
@@ -284,6 +287,7 @@ class Ledger:
         """All of them are there."""
         assert self._batch is not None
         self.changes.batches.append(self._batch)
+        self.batches += 1
         if self.stopped_at is None:
             self.engine.look()
             self._note_stop(self.told)
@@ -297,12 +301,7 @@ class Ledger:
         return self.spec.search.limit - self.told - len(self.open) + self.given_up
 
     def _require_room(self, count: int) -> None:
-        if self.spec.search.budget is not None and count > self._room():
-            free = max(self._room(), 0)
-            raise BudgetSpent(
-                f"the budget of {self.spec.search.budget:,} pulls has room for {free:,} more ({self.told:,} are told, "
-                f"{len(self.open) - self.given_up:,} under way), got {count:,}"
-            )
+        require_room(self.spec, self.told, len(self.open) - self.given_up, count)
 
     def _open_pull(self, ticket: Ticket, find_answer: FindAnswer) -> PullRow | None:
         """The pull of a ticket; None if it is answered."""
@@ -417,7 +416,7 @@ class Ledger:
         self._forget(pull.number)
         if not pull.given_up:
             self.engine.release(pull.arm)
-        self.changes.answered_pulls.append(pull.number)
+        self.changes.answered_pulls.append(pull)
 
     def _expired(self, clock: float) -> list[PullRow]:
         """The pulls that are available, oldest first."""
@@ -448,7 +447,8 @@ class Ledger:
         if self.stopped_at is None:
             self._learn(row, arms, rewards, batches)
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
-        self.stopped_at, self.withdrawn, self.chain = row.stopped_at, row.withdrawn, row.chain
+        self.stopped_at, self.withdrawn = row.stopped_at, row.withdrawn
+        self.chain, self.batches = row.chain, row.batches
         if row.decision:
             self.engine.decision = json.loads(row.decision)
         if answered is None:
@@ -491,6 +491,17 @@ class Ledger:
         if row.stopped_at is not None:
             self.engine.learn_many(arms[last:used], rewards[last:used])
             self.engine.end()
+
+
+def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:
+    """Complain about more observations than the budget has room for."""
+    budget = spec.search.budget
+    if budget is not None and count > budget - told - under_way:
+        free = max(budget - told - under_way, 0)
+        raise BudgetSpent(
+            f"the budget of {budget:,} pulls has room for {free:,} more ({told:,} are told, {under_way:,} under way), "
+            f"got {count:,}"
+        )
 
 
 def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
