@@ -117,7 +117,7 @@ KINDS: Mapping[str, Kind] = {
     "reason": Kind(("it rains", *STRANGE)),
     "reward": Kind(("0.5", "0", "1"), (*NO_NUMBERS, "1_5", "0_1", DIGITS, "1e200"), ("-1", "5", "-0", "5e-324")),
     "storage": Kind(("sqlite:///studies.db", "sqlite:///studies.db?timeout=1"), NO_STORES, ("", "sqlite:///new.db")),
-    "plot": Kind(("x.svg",), NO_PICTURES),
+    "plot": Kind(("x.svg", "x\x1b[2J.svg"), NO_PICTURES),
 }  # fmt: skip
 NAMES = ("a", "bb")
 OTHERS: Mapping[str, Kind] = {
@@ -131,8 +131,8 @@ OTHERS: Mapping[str, Kind] = {
         ("good.csv", "good.jsonl", "good.csv.gz", Content("-", CSV.encode())),
         (*NO_FILES, *files("csv", BROKEN_CSV), *files("jsonl", BROKEN_JSONL)[::2]),
     ),
-    "study export.file": Kind(("out.csv", "out.jsonl", "-"), ("folder", "missing/x.csv", "", "out.nope", "x" * 300 + ".csv"), ("good.csv", "/dev/full")),
-    "storage backup.file": Kind(("copy.db",), ("folder", "missing/x.db", "", "x" * 300, "studies.db")),
+    "study export.file": Kind(("out.csv", "out.jsonl", "-"), ("folder", "missing/x.csv", "", "out.nope", "x" * 300 + ".csv"), ("good.csv", "/dev/full", "out\x1b[2J.csv")),
+    "storage backup.file": Kind(("copy.db", "copy\x1b[2J"), ("folder", "missing/x.db", "", "x" * 300, "studies.db")),
 }  # fmt: skip
 # What a verb needs to get anywhere, and to end soon.
 NEEDED: Mapping[str, Mapping[str, Any]] = {
@@ -192,7 +192,8 @@ def draw_case(rng: random.Random, world: World) -> Case:
             if rng.random() < 0.05 and is_single(parameter):  # twice: the last one counts
                 drawn.append((parameter, draw(rng, kind)))
         elif parameter.name in needed:
-            drawn.append((parameter, Drawn(needed[parameter.name], "good")))
+            value = needed[parameter.name]
+            drawn.append((parameter, Drawn(value, "good") if value is not None else draw(rng, kind, 0.9)))
         elif parameter.required and rng.random() < 0.98:
             drawn.append((parameter, draw(rng, kind, 0.9)))
     words, contents, bad = verb.split(), {}, {}
@@ -283,6 +284,8 @@ def complaints(
     case: Case, world: World, before: dict[str, bytes], code: int, stdout: str, stderr: str
 ) -> Iterator[str]:
     """What must not be."""
+    if case.verb == "storage check" and code == 1 and stdout and not stderr:
+        return  # the store is damaged, which is no error of the command
     if code == -1 or "Traceback" in stderr:
         yield f"ended with a traceback: {' | '.join(stderr.split(chr(10))[-8:])}"
         return
@@ -301,6 +304,8 @@ def complaints(
             yield from check_json(stdout)
     elif not stderr.startswith("Usage: ") and (len(lines) != 1 or not lines[0].startswith("error: ")):
         yield f"ended with exit code {code} and said {lines[:3]}"
+    if len(max(lines, key=len, default="")) > 4000 and not stderr.startswith("Usage: "):
+        yield f"said {len(stderr):,} letters: {stderr[:100]}"
     if code == 1 and case.verb != "run" and "/dev/full" not in case.words:
         yield f"ended with exit code 1: {stderr[:300]}"
     if code == 2:

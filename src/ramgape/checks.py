@@ -52,6 +52,16 @@ def whole(value: Any, what: str, allowed: str, least: int) -> int:
     return operator.index(value)
 
 
+def check_many(values: object, what: str, allowed: str) -> None:
+    """Something to go through, from beginning to end; a text is not meant as its letters."""
+    usable = not isinstance(values, str | bytes)
+    try:
+        iter(values)  # type: ignore[call-overload]
+    except TypeError:
+        usable = False
+    require(usable, what, allowed, values)
+
+
 def check_text(value: object, what: str) -> None:
     """A name of a study, a worker or a pull: what every store keeps as it is, and every terminal shows on one line."""
     usable = isinstance(value, str) and bool(value.strip()) and len(value) <= LONGEST_NAME

@@ -255,6 +255,7 @@ class Result:
         it. `save_plot` makes a file of it.
         """
         load_extra("matplotlib", "plot")
+        require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
         from ramgape import display
         from ramgape.plots import crosses, style
 
