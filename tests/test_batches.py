@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -128,3 +130,33 @@ def test_nobody_waits_while_a_file_is_read(tmp_path: Path) -> None:
 
     assert study.import_csv(Slow()) == 3  # type: ignore[arg-type]
     assert study.report().told == 6
+
+
+IMPORT = """
+import resource, sys
+from ramgape import Study
+url, path = sys.argv[1:]
+study = Study.create("large", ["good", "poor"], storage=url, reward_range=(0, 1), budget=10**7)
+small = path + ".small"
+open(small, "w").writelines(open(path).readlines(10_000))
+study.import_csv(small)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+rows = study.import_csv(path)
+print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.long
+def test_a_large_file_needs_little_memory(tmp_path: Path) -> None:
+    """A million rows took 590 MB; all that stays in memory of them now are chunks of ten thousand."""
+    path, count = tmp_path / "rows.csv", 1_000_000
+    with path.open("w") as file:
+        file.write("arm,reward,worker,pull\n")
+        for row in range(count):
+            file.write(f"{ARMS[row % 2]},{row % 1000 / 1000},a worker,9f86d081884c7d659a2f-{row}\n")
+    command = [sys.executable, "-c", IMPORT, f"sqlite:///{tmp_path / 'studies.db'}", str(path)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    assert finished.returncode == 0, finished.stderr
+    rows, kilobytes = map(int, finished.stdout.split())
+    assert rows == count
+    assert kilobytes < 100_000

@@ -1117,27 +1117,28 @@ def test_theorem_1_is_not_quoted_for_a_risk_that_is_harder_to_estimate() -> None
 @pytest.mark.parametrize(("bound", "policy"), [("empirical-bernstein", "ramgape"), ("pairwise", "evidence")])
 @pytest.mark.parametrize("epsilon", [0.0, 0.02])
 def test_certificates_say_what_is_proved_of_each_arm(bound: str, policy: str, epsilon: float) -> None:
-    """With probability 0.95 each; the seed is fixed, so a failure is a defect or a change in the order of draws."""
-    result = ramgape.simulate("paper:46", epsilon=epsilon, bound=bound, policy=policy, seed=11)
-    assert result.truth is not None
-    true_front = set(result.truth.front)
-    certificates = {arm.name: arm.certificate for arm in result.arms}
-    assert all(arm.certified for arm in result.arms)
-    assert all(name in true_front for name, what in certificates.items() if what == "in")
-    assert not any(name in true_front for name, what in certificates.items() if what == "out")
+    """With probability 0.95 each; seeds are fixed, so a failure is a defect or a change in the order of draws."""
     instance = ramgape.load_instance("paper:46")
     means = dict(zip(instance.names, instance.means, strict=True))
     risks = dict(zip(instance.names, instance.risks(0.01, 1.0), strict=True))
-    for arm in result.arms:
-        if arm.certificate == "out":
-            assert arm.dominated_by is not None
-            assert means[arm.dominated_by] > means[arm.name]
-            assert risks[arm.dominated_by] < risks[arm.name]
-    if epsilon == 0.0:
-        assert "within-epsilon" not in certificates.values()
-    else:
-        assert {"within-epsilon", "in"} <= set(certificates.values())
-        assert "within epsilon" in str(result)
+    seen = set()
+    for seed in range(11, 16):
+        result = ramgape.simulate("paper:46", epsilon=epsilon, bound=bound, policy=policy, seed=seed)
+        assert result.truth is not None
+        true_front = set(result.truth.front)
+        certificates = {arm.name: arm.certificate for arm in result.arms}
+        seen |= set(certificates.values())
+        assert all(arm.certified for arm in result.arms)
+        assert all(name in true_front for name, what in certificates.items() if what == "in")
+        assert not any(name in true_front for name, what in certificates.items() if what == "out")
+        for arm in result.arms:
+            if arm.certificate == "out":
+                assert arm.dominated_by is not None
+                assert means[arm.dominated_by] > means[arm.name]
+                assert risks[arm.dominated_by] < risks[arm.name]
+    # A search that stops early may prove no arm's place exactly; some of them do.
+    assert seen - {"out"} == ({"in"} if epsilon == 0.0 else {"in", "within-epsilon"})
+    assert ("within epsilon" in str(result)) == (epsilon > 0.0)
 
 
 def test_nothing_is_certified_before_every_arm_was_tried() -> None:

@@ -78,8 +78,10 @@ def _not_normal(spec: Spec, arms: Table) -> list[Objection]:
     """
     with np.errstate(all="ignore"):
         pulls, first = arms["pulls"], arms["average"] - arms["shift"]
-        second = (arms["squares"] + arms["squares_carry"]) / pulls
-        fourth = (arms["fourths"] - 4.0 * first * arms["cubes"]) / pulls + (6.0 * second - 3.0 * first**2) * first**2
+        second, third, fourth = (
+            (arms[power] + arms[f"{power}_carry"]) / pulls for power in ("squares", "cubes", "fourths")
+        )
+        fourth += -4.0 * first * third + (6.0 * second - 3.0 * first**2) * first**2
         kurtosis = fourth / arms["variance"] ** 2
         far = np.abs(kurtosis - 3.0) > FAR * np.sqrt(24.0 / pulls)
     exact = np.isfinite(kurtosis) & (arms["variance"] > SMALLEST)

@@ -570,7 +570,7 @@ def delete_study(name: str, storage: str) -> None:
 
 def unknown_study(store: SqlStore, name: str) -> str:
     """What to say of a name that is not there."""
-    names = [row.name for row, _ in store.list_studies()]
+    names = store.study_names()
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
