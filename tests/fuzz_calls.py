@@ -191,7 +191,7 @@ def run_case(case: Case, world: World, rng: random.Random) -> list[str]:
         # Of a file in Python, Python's own errors tell most; it must be the file that was given.
         return [] if isinstance(given.get("path"), str | os.PathLike) else [f"raised {type(error).__name__}: {error}"]
     except Boom:
-        return [] if boom in given.values() else ["raised the exception of a function that it was not given"]
+        return [] if any(value is boom for value in given.values()) else ["raised the exception of a function that it was not given"]
     except TypeError as error:
         if wrong_signature(target, given) or calls_wrongly(given):
             return []

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape import checks
+from ramgape.checks import SMALLEST
 from ramgape.core.kernel import kernel
 from ramgape.distributions import (
-    SMALLEST,
     Bernoulli,
     Beta,
     Data,

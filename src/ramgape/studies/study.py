@@ -287,6 +287,7 @@ class Study:
             count = whole(count, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", 1)
         require(count <= MOST_AT_ONCE, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", count)
         seconds = check_lease(lease)
+        check_many(known, "known", "a list of pulls")
         numbers = {self._ticket(pull).number for pull in known}
         if worker is not None:
             check_text(worker, "worker")
