@@ -1,8 +1,8 @@
 """Fuzzing: every verb of the command and every public call, with values that nobody means.
 
 Each case has a number, from which everything in it is drawn: the odd ones are commands, the even ones calls in Python.
-`python -m tests.fuzz 17` makes case 17 again and says what it is; `python -m tests.fuzz 0 5000` makes the first 5,000 and
-prints a line for each that fails.
+`python -m tests.fuzz 17` makes case 17 again and says what it is; `python -m tests.fuzz 0 5000` makes the first 5,000
+and prints a line for each that fails.
 """
 
 from __future__ import annotations
@@ -100,6 +100,8 @@ def main(first: int, count: int | None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         fuzz = Fuzz(Path(folder))
         for number in range(first, first + (count or 1)):
+            sys.stderr.write(f"case {number}\n")  # what was under way, if this process does not come to its end
+            sys.stderr.flush()
             text, wrong = fuzz.run(number)
             if wrong or count is None:
                 print(f"python -m tests.fuzz {number}  # {text}: {'; '.join(wrong) or 'fine'}", flush=True)  # noqa: T201

@@ -31,6 +31,8 @@ from tests.fuzz_values import (
     boom,
     coin,
     draw,
+    takes_nothing,
+    takes_three,
 )
 from tests.fuzz_world import World
 
@@ -44,7 +46,7 @@ OF_THE_ENGINE = ("check_range", "formula", "offset", "on_unit", "unit_range", "u
 ARMS = (ramgape.Arm("a", ramgape.Beta(2, 3)), ramgape.Arm("bb", ramgape.Uniform(0, 1)))
 SEARCH: Mapping[str, Any] = {"reward_range": (0, 1), "budget": 20}
 
-# What a call needs beside its required parameters, to get anywhere and to end soon; and where a name means another thing.
+# What a call needs to get anywhere, and to end soon.
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     "identify": {"pull": coin, "arms": ("a", "bb", "c"), "max_pulls": 500, **SEARCH},
     "analyze": {"rows": ROWS, "reward_range": (0, 1)},
@@ -57,7 +59,8 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "Result.best": {"rho": 0.5},
 }
 LABELS = tuple(value for value in NO_TEXTS if value != "x" * 201)
-PULL = Kind((), (*NO_ITERABLES, "", "x", LONG, CONTROL, "00000000000000000000-0", "a1b2c3-0", None, ("a",), b"x"))
+NO_PULLS = (*NO_ITERABLES, "", "x", LONG, CONTROL, "00000000000000000000-0", "a1b2c3-0", None, ("a",), b"x")
+# Where a name means another thing than usual.
 OTHERS: Mapping[str, Kind] = {
     "Instance.name": Kind(("mine", MARKUP), (*LABELS, None)),
     "Arm.name": Kind(("a", MARKUP), (*LABELS, None)),
@@ -68,11 +71,6 @@ OTHERS: Mapping[str, Kind] = {
         ((0, 1), [-1, 2]), ((0.5, 1), (1, 0), (0, math.nan), 5, "01", (0,), (0, True)), (None,)
     ),
     "Instance.risks.rho": Kind((0, 1), (*KINDS["rho"].bad, None), KINDS["rho"].odd[1:]),
-    "Study.tell.pull": PULL,
-    "Study.fail.pull": PULL,
-    "Study.give_back.pull": PULL,
-    "Study.renew.pulls": Kind(([],), (*NO_ITERABLES, [5], ["x"], "x", None)),
-    "Study.tell_many.answers": Kind(([],), (*NO_ITERABLES, [5], ["x"], [("x",)], [("x", 1)], "x", None)),
     "Study.export_csv.path": Kind(("out.csv",), NO_TARGETS, ("good.csv", "fifo/x", "/dev/full")),
     "Study.export_jsonl.path": Kind(("out.jsonl",), NO_TARGETS, ("good.csv", "/dev/full")),
     "Result.save_plot.path": Kind(("out.svg",), NO_TARGETS, ("out", "out.nope")),
@@ -97,7 +95,6 @@ class Case(NamedTuple):
 
     target: Target
     arguments: dict[str, Drawn]
-    text: str
 
 
 def targets() -> Iterator[Target]:
@@ -143,7 +140,7 @@ def draw_case(rng: random.Random, world: World) -> Case:
     some = min(1.0, 2.5 / (len(target.parameters) or 1))
     for parameter in target.parameters:
         name = parameter.name
-        kind = OTHERS.get(f"{target.name}.{name}", KINDS.get(name, UNKNOWN))
+        kind = kind_of(target, name, world)
         if rng.random() < some:
             arguments[name] = draw(rng, kind, 0.5)
         elif name in needed:
@@ -152,7 +149,26 @@ def draw_case(rng: random.Random, world: World) -> Case:
             arguments[name] = draw(rng, kind, 0.9)
     if rng.random() < 0.02:
         arguments["no_such_parameter"] = Drawn(1, "bad")
-    return Case(target, arguments, "")
+    return Case(target, arguments)
+
+
+def kind_of(target: Target, name: str, world: World) -> Kind:
+    """The values of a parameter."""
+    pulls = (*world.pulls, world.answered)
+    lists = tuple([pull] for pull in pulls)
+    of_a_study: dict[str, Kind] = {
+        "pull": Kind(pulls, NO_PULLS),
+        "pulls": Kind(([], *lists), (*NO_ITERABLES, [5], ["x"], "x", None)),
+        "known": Kind(([], *lists), (*NO_ITERABLES, [5], ["x"], "x", None)),
+        "answers": Kind(
+            ([], [(pulls[0], 0.5)], [(pull, 1) for pull in pulls[:2]]),
+            (*NO_ITERABLES, [5], ["x"], [("x",)], [("x", 1)], "x", None, [(pulls[1], 0.5), (pulls[0], math.nan)]),
+            ([(pulls[0], 0.5)] * 2, [(pulls[0], 0.5), (pulls[0], 1)], [(pull, 0.5) for pull in pulls]),
+        ),
+    }
+    if target.owner == "Study" and target.name != "Study.run" and name in of_a_study:
+        return of_a_study[name]
+    return OTHERS.get(f"{target.name}.{name}", KINDS.get(name, UNKNOWN))
 
 
 def written(case: Case) -> str:
@@ -174,13 +190,10 @@ def run_case(case: Case, world: World, rng: random.Random) -> list[str]:
     given = {
         name: drawn.value.make() if isinstance(drawn.value, Fresh) else drawn.value for name, drawn in arguments.items()
     }
-    owner: Any = ramgape if target.owner is None else new_object(target, world, rng)
+    owner: Any = ramgape if target.owner is None else new_object(target, rng)
     function: Any = owner
     for part in (target.name if target.owner is None else target.name.rpartition(".")[2]).split("."):
         function = getattr(function, part)
-    if target.owner == "Study" and arguments and rng.random() < 0.5:
-        use_open_pull(target, given, arguments, world, rng)
-    must_refuse = sorted(name for name, drawn in arguments.items() if drawn.verdict == "bad")
     study = owner if isinstance(owner, ramgape.Study) else None
     before = study.report().to_dict() if study is not None else None
     try:
@@ -191,7 +204,7 @@ def run_case(case: Case, world: World, rng: random.Random) -> list[str]:
         # Of a file in Python, Python's own errors tell most; it must be the file that was given.
         return [] if isinstance(given.get("path"), str | os.PathLike) else [f"raised {type(error).__name__}: {error}"]
     except Boom:
-        return [] if any(value is boom for value in given.values()) else ["raised the exception of a function that it was not given"]
+        return [] if any(value is boom for value in given.values()) else ["raised what no function had raised"]
     except TypeError as error:
         if wrong_signature(target, given) or calls_wrongly(given):
             return []
@@ -201,7 +214,7 @@ def run_case(case: Case, world: World, rng: random.Random) -> list[str]:
     finally:
         if study is not None:
             study.close()
-    accepted = [f"accepted {name}" for name in must_refuse if not excused(target, name, given)]
+    accepted = [f"accepted {name}" for name, drawn in arguments.items() if drawn.verdict == "bad"]
     try:
         if isinstance(result, ramgape.Study):
             with result:
@@ -222,22 +235,17 @@ def wrong_signature(target: Target, given: dict[str, Any]) -> bool:
 
 def calls_wrongly(given: dict[str, Any]) -> bool:
     """Whether a function of the user takes other arguments than it gets, which is the user's own error."""
-    functions = [given.get(name) for name in ("pull", "callback")]
-    return any(function is not None and function not in NO_FUNCTIONS for function in functions)
+    return any(value is takes_nothing or value is takes_three for value in given.values())
 
 
-def excused(target: Target, name: str, given: dict[str, Any]) -> bool:
-    """Whether there is nothing to refuse: what would have been wrong was never looked at."""
-    trivial = target.name in ("identify", "Study.run") and name == "pull" and callable(given["pull"])
-    return trivial and target.name == "Study.run"
-
-
-def new_object(target: Target, world: World, rng: random.Random) -> Any:
+def new_object(target: Target, rng: random.Random) -> Any:
     """Something that has the method."""
     owner = target.owner
     if owner == "Study":
         if rng.random() < 0.5 and target.name != "Study.run":  # which would wait for the worker that has pulls open
-            return ramgape.Study.load(rng.choice(("models", "done", "gauss", MARKUP)), "sqlite:///studies.db")
+            return ramgape.Study.load(
+                rng.choice(("models", "models", "models", "done", "gauss", MARKUP)), "sqlite:///studies.db"
+            )
         options = {"noise": "gaussian", "epsilon": 0.5, "max_pulls": 50} if rng.random() < 0.3 else SEARCH
         study = ramgape.Study.create("memory", ["a", "bb"], **options)
         for pull in study.ask(rng.randrange(1, 4)):
@@ -260,21 +268,6 @@ def new_object(target: Target, world: World, rng: random.Random) -> Any:
         "Gaussian": lambda: ramgape.Gaussian(0.3, 2),
     }
     return made[owner]() if owner in made else getattr(ramgape, str(owner))()
-
-
-def use_open_pull(
-    target: Target, given: dict[str, Any], arguments: dict[str, Drawn], world: World, rng: random.Random
-) -> None:
-    """Take a pull that can be answered where one is meant."""
-    open_pull = rng.choice([*world.pulls, world.answered])
-    if target.name in ("Study.tell", "Study.fail", "Study.give_back"):
-        given["pull"], arguments["pull"] = open_pull, Drawn(open_pull, "odd")
-    elif target.name == "Study.renew":
-        given["pulls"], arguments["pulls"] = [open_pull], Drawn([open_pull], "odd")
-    elif target.name == "Study.tell_many":
-        reward = draw(rng, KINDS["reward"])
-        given["answers"] = [(open_pull, 0.5), (world.pulls[0], reward.value)]
-        arguments["answers"] = Drawn(given["answers"], reward.verdict)
 
 
 # ------------------------------------------------------------------------------------- what must be true

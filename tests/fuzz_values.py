@@ -62,6 +62,18 @@ def steady(_: Any) -> float:
     return 0.5
 
 
+def takes_anything(*_: Any) -> None:
+    return None
+
+
+def takes_nothing() -> float:
+    return 0.5
+
+
+def takes_three(first: Any, second: Any, third: Any) -> float:
+    return 0.5
+
+
 def returns(value: Any) -> Any:
     def pull(arm: Any) -> Any:
         return value
@@ -77,24 +89,7 @@ HALF = "half \ud83d of a character"
 DIGITS = "\N{ARABIC-INDIC DIGIT ONE}\N{ARABIC-INDIC DIGIT TWO}"
 TEXTS = ("", " ", "x", "1_5", DIGITS, "-1", "NaN", "1e999", LONG, MARKUP, CONTROL, HALF, "--json", "../..", "\n")
 ANYTHING = (
-    *(
-        None,
-        True,
-        False,
-        0,
-        1,
-        -1,
-        1.5,
-        10**400,
-        math.nan,
-        math.inf,
-        -math.inf,
-        5e-324,
-        1e308,
-        1j,
-        b"1",
-        bytearray(b"2"),
-    ),
+    *(None, True, False, 0, 1, -1, 1.5, 10**400, math.nan, math.inf, -math.inf, 5e-324, 1e308, 1j, b"1"),
     *(Decimal("0.5"), Fraction(1, 3), np.float32(0.5), np.int8(3), np.array([0.5]), np.array(1.0), [], {}, (), [[]]),
     *(object(), int, print, range(3), {"arm": "a"}, *TEXTS),
 )
@@ -115,30 +110,16 @@ def count(*good: Any, odd: tuple[Any, ...] = (), none: bool = False, least: int 
     return Kind(good, bad + small, odd)
 
 
-INSTANCE = {
-    "reward_range": [0, 1],
-    "arms": [
-        {"name": "a", "distribution": "beta", "a": 2, "b": 3},
-        {"name": "bb", "distribution": "bernoulli", "p": 0.7},
-        {"name": "c", "distribution": "data", "values": [0.1, 0.4, 0.3]},
-    ],
-}
+BETA = {"name": "a", "distribution": "beta", "a": 2, "b": 3}
+COIN = {"name": "bb", "distribution": "bernoulli", "p": 0.7}
+DATA = {"name": "c", "distribution": "data", "values": [0.1, 0.4, 0.3]}
+INSTANCE = {"reward_range": [0, 1], "arms": [BETA, COIN, DATA]}
 NO_INSTANCES = (
     *(5, None, [], {}, "", "paper:0", "paper:51", "papr:1", "nope", LONG, CONTROL, HALF, b"paper:1", "missing.json"),
-    *(
-        "folder",
-        "text.txt",
-        Path("missing.json"),
-        Path("folder"),
-        Path("broken.json"),
-        "broken.json",
-        "fifo",
-        "bytes.bin",
-    ),
-    *({**INSTANCE, "arms": 5}, {**INSTANCE, "arms": INSTANCE["arms"][:1]}, {**INSTANCE, "reward_range": [0.5, 1]}),  # type: ignore[index]
+    *("folder", "text.txt", Path("missing.json"), Path("folder"), Path("broken.json"), "broken.json", "fifo"),
+    *({**INSTANCE, "arms": 5}, {**INSTANCE, "arms": [BETA]}, {**INSTANCE, "reward_range": [0.5, 1]}, "bytes.bin"),
     *({**INSTANCE, "reward_range": [math.nan, 1]}, {**INSTANCE, "noise": "gaussian"}, {**INSTANCE, "more": 1}),
-    {**INSTANCE, "arms": [{"name": "a", "distribution": "beta", "a": "2", "b": 3}] * 2},
-    {**INSTANCE, "arms": [{"name": CONTROL, "distribution": "bernoulli", "p": 0.5}, INSTANCE["arms"][0]]},  # type: ignore[index]
+    *({**INSTANCE, "arms": [{**BETA, "a": "2"}, COIN]}, {**INSTANCE, "arms": [{**BETA, "name": CONTROL}, COIN]}),
 )
 ROWS = [("a", 0.2), ("bb", 0.9), ("a", 0.4), ("bb", 0.7), ("a", 0.3), ("bb", 0.8)]
 NO_ROWS = (*NO_ITERABLES, "ab", b"ab", [1], ["ab"], [("a",)], [("a", 1, 2)], [("a", "0.5")], [("a", math.nan)])
@@ -151,36 +132,17 @@ NO_STORES = (
 )
 FILES = ("good.csv", "good.jsonl")
 NO_FILES = (
-    "folder",
-    "missing.csv",
-    "",
-    "a\x00b",
-    "x" * 300,
-    "fifo",
-    "bytes.bin",
-    "broken.csv",
-    "broken.jsonl",
-    5,
-    None,
+    *("folder", "missing.csv", "", "a\x00b", "x" * 300, "fifo", "bytes.bin", "broken.csv", "broken.jsonl", 5, None),
+    *("/dev/zero", "missing/x.csv", [], 0.5, True, b"good.csv"),
 )
-NO_FILES += ("/dev/zero", "missing/x.csv", [], 0.5, True, b"good.csv")
 NO_TARGETS = ("folder", "missing/x.csv", "", "a\x00b", "x" * 300, 5, None, [], 0.5, True)
 
+# fmt: off
 KINDS: Mapping[str, Kind] = {
     "epsilon": Kind(
         (0.3, 0.5, 0, (0.4, 0.4), np.float32(0.25), Fraction(1, 3), [0.2, 0.1]),
-        (
-            *NO_FLOATS,
-            math.inf,
-            -0.1,
-            (0.1,),
-            (0.1, 0.1, 0.1),
-            (0.1, math.nan),
-            (0.1, -1),
-            (0, 0.1),
-            (0.1, True),
-            ("a", "b"),
-        ),
+        (*NO_FLOATS, math.inf, -0.1, (0.1,), (0.1, 0.1, 0.1), (0.1, math.nan), (0.1, -1), (0, 0.1), (0.1, True),
+         ("a", "b")),
         (None, 1e-300, 5e-324, 1e100, 1e308, -0.0, (1e-300, 1e300), (1e300, 1e-300), np.array(0.3)),
     ),
     "delta": Kind((0.05, 0.5, 0.2), (*NO_FLOATS, 0, 1, -1, 2, math.inf), (None, 1e-300, 5e-324, 1 - 1e-16)),
@@ -195,45 +157,21 @@ KINDS: Mapping[str, Kind] = {
     "workers": count(1, 2, least=1),
     "slots": count(none=True, least=1, odd=(None, 1, 3)),
     "risk": Kind(
-        (None, "cvar:0.2", "variance", "entropic:2", ramgape.CVaR(0.3), ramgape.Entropic(1.0), ramgape.Variance())
-        + (ramgape.Semivariance(0.5), ramgape.MeanVariance(0.1), "semivariance:0.5", "mean-variance:2"),
-        (
-            *(
-                "cvar:",
-                "cvar:2",
-                "cvar:nan",
-                "cvar:0",
-                "nope:1",
-                5,
-                "",
-                "variance:1",
-                ramgape.CVaR,
-                "cvar:0.1:2",
-                [],
-                b"x",
-            ),
-        )
-        + (True, object(), LONG, CONTROL, HALF, "entropic:-1", "entropic:inf", "semivariance:1e999"),
-        ("cvar", "cvar:1e-300", "entropic:1e100", "entropic:1e-100", ramgape.Semivariance(-1e100), "mean-variance:1e99")
-        + ("semivariance:1e100", "CVaR:0.1", " cvar:0.1", f"cvar:{DIGITS}", "cvar:0_1", ramgape.MeanVariance(1e100)),
+        (None, "cvar:0.2", "variance", "entropic:2", ramgape.CVaR(0.3), ramgape.Entropic(1.0), ramgape.Variance(),
+         ramgape.Semivariance(0.5), ramgape.MeanVariance(0.1), "semivariance:0.5", "mean-variance:2"),
+        (*("cvar:", "cvar:2", "cvar:nan", "cvar:0", "nope:1", 5, "", "variance:1", ramgape.CVaR, "cvar:0.1:2", [],
+         b"x"), True, object(), LONG, CONTROL, HALF, "entropic:-1", "entropic:inf", "semivariance:1e999"),
+        ("cvar", "cvar:1e-300", "entropic:1e100", "entropic:1e-100", ramgape.Semivariance(-1e100),
+         "mean-variance:1e99", "semivariance:1e100", "CVaR:0.1", " cvar:0.1", f"cvar:{DIGITS}", "cvar:0_1",
+         ramgape.MeanVariance(1e100)),
     ),
     "rho": Kind((0, 0.01, 5.0), (*NO_FLOATS, -1, math.inf), (None, 1e100, 1e308, 5e-324)),
-    "max_risk": Kind((0.1, 5, -1.0), NO_NUMBERS, (None, 1e308, math.inf, -math.inf, 10**400)),
+    "max_risk": Kind((0.1, 5, -1.0), (*NO_NUMBERS, 10**400), (None, 1e308, math.inf, -math.inf)),
     "alpha": Kind((1, 0.2), (*NO_FLOATS, 0, -1, math.inf), (None, 1e100, 1e300, 5e-324, 1e-300)),
     "reward_range": Kind(
         ((0, 1), (-1, 1), [0.0, 1.0], (0, Fraction(3, 2)), np.array([0.0, 1.0])),
-        (
-            *NO_ITERABLES,
-            (1, 0),
-            (0, 0),
-            (0, math.nan),
-            (-math.inf, math.inf),
-            (0,),
-            (0, 1, 2),
-            "01",
-            ("0", "1"),
-            (0, True),
-        ),
+        (*NO_ITERABLES, (1, 0), (0, 0), (0, math.nan), (-math.inf, math.inf), (0,), (0, 1, 2), "01", ("0", "1"),
+         (0, True)),
         (None, (-1e100, 1e100), (0, 5e-324), (1e16, 1e16 + 2), (0, 1e-100), (-1e308, 1e308), {0, 1}),
     ),
     "noise": Kind((None, "bounded", "gaussian"), ("Gaussian", "", 5, [], True, b"gaussian", HALF)),
@@ -242,63 +180,41 @@ KINDS: Mapping[str, Kind] = {
     "direction": Kind(("maximize", "minimize"), (*NO_NAMES, None, "max")),
     "returned": Kind(("last", "smallest-doubt"), (*NO_NAMES, None)),
     "exploration": Kind(
-        (None, "theorem", "sharp", 0.5), (math.nan, True, -1, [], "x", b"1", 10**400, math.inf), (1e300,)
+        (None, "theorem", "sharp", 0.5),
+        (math.nan, True, -1, [], "x", b"1", 10**400, math.inf),
+        (1e300,),
     ),
     "sigma_max": Kind((None, 1.0, 2), (*NO_FLOATS, 0, -1, math.inf), (1e-100, 1e100, 1e308)),
     "resolution": Kind((None, 0.01), (*NO_FLOATS, -1, math.inf), (0, 1e-300, 1e300)),
     "arms": Kind(
-        (
-            ["a", "bb"],
-            ("a", "bb", "c"),
-            range(3),
-            Fresh("(generator)", lambda: (str(n) for n in range(2))),
-            {"a": 1, "bb": 2},
-        ),
+        (["a", "bb"], ("a", "bb", "c"), range(3), Fresh("(generator)", lambda: (str(n) for n in range(2))),
+         {"a": 1, "bb": 2}),
         (*NO_ITERABLES, "ab", b"ab", ["a"], [], ["a", "a"], [1, "1"], ["", "b"], {"a"}),
-        (
-            None,
-            [None, "x"],
-            ["a", MARKUP],
-            ["a", CONTROL],
-            ["a", HALF],
-            ["a", LONG],
-            [[1], [2]],
-            [True, False],
-            ["a", " "],
-        ),
+        (None, [None, "x"], ["a", MARKUP], ["a", CONTROL], ["a", HALF], ["a", LONG], [[1], [2]], [True, False],
+         ["a", " "]),
     ),
     "pull": Kind(
         (coin, steady, returns(1), returns(True), returns(np.float32(0.25)), returns(Fraction(1, 2))),
         (*NO_FUNCTIONS, *map(returns, (math.nan, math.inf, "0.5", None, 1j, [0.5], b"1", 10**400, 1e200, object()))),
-        (boom, lambda: 0.5, returns(5), int, Fresh("(takes three)", lambda: lambda a, b, c: 0.5)),
+        (boom, takes_nothing, takes_three, returns(5)),
     ),
-    "callback": Kind((None, Fresh("(function)", lambda: lambda *_: None), bool), NO_FUNCTIONS, (boom,)),
+    "callback": Kind((None, takes_anything), NO_FUNCTIONS, (boom, takes_nothing)),
     "executor": Kind((None,), (5, "x", object(), True)),
     "instance": Kind(("paper:46", INSTANCE, "mine.json", Path("mine.json"), "paper-gaussian:3"), NO_INSTANCES),
     "source": Kind(("paper:46", INSTANCE, "mine.json", Path("mine.json"), "random-beta:2"), NO_INSTANCES),
     "epsilons": Kind((None, [0.5], (0.3, 0.5)), (*NO_ITERABLES, "0.1", [math.nan], [-1], ["0.1"], [True], [[]]), ([],)),
     "deltas": Kind(
-        (None, [0.2], (0.1, 0.3)), (*NO_ITERABLES, "0.1", [math.nan], [-1], [1], ["0.1"], [True], [None]), ([],)
+        (None, [0.2], (0.1, 0.3)),
+        (*NO_ITERABLES, "0.1", [math.nan], [-1], [1], ["0.1"], [True], [None]),
+        ([],),
     ),
     "budgets": Kind((None, [20], (20, 40)), (*NO_ITERABLES, "20", [math.nan], [-1], ["20"], [True], [0], [2.5]), ([],)),
     "rows": Kind(
-        (
-            ROWS,
-            Fresh("(generator)", lambda: iter(ROWS)),
-            [list(row) for row in ROWS],
-            np.array([[0, 0.5], [1, 0.25]] * 3),
-        ),
+        (ROWS, Fresh("(generator)", lambda: iter(ROWS)), [list(row) for row in ROWS],
+         np.array([[0, 0.5], [1, 0.25]] * 3)),
         (*NO_ROWS, [("a", True), ("a", 1j)], [("", 0.5), ("a", 0.5)], [*ROWS, ("a", 1e200)], [*ROWS, ("a", 1j)]),
-        (
-            [],
-            ROWS[::2],
-            [*ROWS, ("c", None)],
-            [*ROWS, (HALF, 0.5)],
-            [*ROWS, (CONTROL, 0.5)],
-            [*ROWS, ("a", 5)],
-            {"a1": 1},
-            [*ROWS, (1, 0)],
-        ),
+        ([], ROWS[::2], [*ROWS, ("c", None)], [*ROWS, (HALF, 0.5)], [*ROWS, (CONTROL, 0.5)], [*ROWS, ("a", 5)],
+         {"a1": 1}, [*ROWS, (1, 0)]),
     ),
     "skip_empty": Kind((False, True)),
     "name": Kind(("models", "done", "new", "gauss", MARKUP), (*NO_TEXTS, None)),
@@ -314,33 +230,23 @@ KINDS: Mapping[str, Kind] = {
     "in_order": Kind((False, True), ("no", "", 5, None, [], 0.5)),
     "progress": Kind((False,)),
     "lease": Kind(
-        (None, 60, 0.5, Fraction(1, 2), 1e9), (*NO_FLOATS, 0, -1, -math.inf, math.inf), (1e-300, 1e300, 1e308)
+        (None, 60, 0.5, Fraction(1, 2), 1e9),
+        (*NO_FLOATS, 0, -1, -math.inf, math.inf),
+        (1e-300, 1e300, 1e308),
     ),
     "worker": Kind((None, "w", MARKUP), NO_TEXTS),
     "reason": Kind(("", "it rains", MARKUP, CONTROL, HALF, LONG), (5, b"x", [], True, None)),
     "reward": Kind(
         (0, 0.5, 1, True, np.float32(0.5), Fraction(1, 2), Decimal("0.5")),
-        (
-            math.nan,
-            math.inf,
-            "0.5",
-            "",
-            None,
-            1j,
-            [0.5],
-            b"1",
-            10**400,
-            1e200,
-            object(),
-            {},
-            np.array([0.5, 0.5]),
-            "1_5",
-        ),
+        (math.nan, math.inf, "0.5", "", None, 1j, [0.5], b"1", 10**400, 1e200, object(), {}, np.array([0.5, 0.5]),
+         "1_5"),
         (5, -1, -0.0, 5e-324, np.array(0.5), np.array([0.5])),
     ),
     "arm": Kind(("a", "bb"), ("nobody", "", 5, None, [], b"a", True, LONG, CONTROL, HALF)),
     "path": Kind(
-        (*FILES, Path("good.csv")), NO_FILES, (Fresh("(stream)", lambda: io.StringIO("arm,reward\na,0.5\n")),)
+        (*FILES, Path("good.csv")),
+        NO_FILES,
+        (Fresh("(stream)", lambda: io.StringIO("arm,reward\na,0.5\n")),),
     ),
     "arm_column": Kind(("arm",), ("nobody", "", 5, None, [], LONG, CONTROL, HALF)),
     "reward_column": Kind(("reward",), ("nobody", "", 5, None, [], LONG, CONTROL, HALF), ("arm",)),
@@ -349,7 +255,8 @@ KINDS: Mapping[str, Kind] = {
     "axes": Kind((None,), (5, "x")),
     "arm_index": Kind((0, 1), (-1, 99, 1.5, "0", None, True, math.nan, 10**400, [])),
     "generator": Kind(
-        (Fresh("(generator)", lambda: np.random.default_rng(1)),), (None, 5, np.random, random.Random(1))
+        (Fresh("(generator)", lambda: np.random.default_rng(1)),),
+        (None, 5, np.random, random.Random(1)),
     ),
     "measure": Kind((ramgape.CVaR(0.5), ramgape.Variance()), (None, 5, "cvar:0.5", ramgape.CVaR)),
     "distribution": Kind((ramgape.Beta(2, 3), ramgape.Uniform(0, 1)), (None, 5, "beta", ramgape.Beta, {})),
@@ -369,6 +276,7 @@ KINDS: Mapping[str, Kind] = {
         ([1e100, -1e100], [0.0] * 1000, [1e-100], {0.5}),
     ),
 }
+# fmt: on
 UNKNOWN = Kind((), (), ANYTHING)
 
 

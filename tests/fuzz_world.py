@@ -25,7 +25,6 @@ BROKEN_CSV = {
     "a cell too few": CSV.encode() + b"a\n",
     "a cell too many": CSV.encode() + b"a,0.5,0.5\n",
     "no number": CSV.encode() + b"a,x\n",
-    "no reward": CSV.encode() + b"a,\n",
     "nan": CSV.encode() + b"a,nan\n",
     "infinite": CSV.encode() + b"a,-inf\n",
     "underscore": CSV.encode() + b"a,0_1\n",
@@ -80,55 +79,53 @@ GOOD_TOML = {
     "elapsed": b'[study]\nreward = "elapsed"\ntimeout = 5\nbudget = 4\n[arms]\na = "true"\nbb = "true"\n',
     "words": STUDY.format('name = "words"\nretries = 0\nseed = 3\ntimeout = 9.5\nin_order = true').encode(),
 }
+# Lines that are wrong in a study file, one by one.
+BROKEN_LINES = r"""
+timeout = -1
+timeout = nan
+timeout = true
+timeout = "5"
+reward = "nope"
+retries = -1
+retries = true
+retries = 1.5
+seed = -1
+seed = true
+seed = "1"
+in_order = "no"
+in_order = 1
+name = ""
+name = 5
+name = "a\u001b[2J"
+storage = 5
+storage = "x"
+storage = "postgresql://me:secret@host/x"
+cwd = "missing"
+cwd = "a\u0000b"
+cwd = 5
+budget = 5
+epsilon = nan
+delta = 0.1
+rho = -1
+risk = 5
+risk = "nope"
+policy = "nope"
+policy = 5
+nope = 1
+"a\u001b[2J" = 1
+[nope]
+failure = "nope"
+failure = 5
+expired = 5
+expired = "fail"
+noise = "gaussian"
+max_pulls = 1979-05-27
+max_pulls = 99999999999999999999999999999999999999999999999999999999
+alpha = []
+"""
 BROKEN_TOML = {
-    **{
-        line: STUDY.format(line).encode()
-        for line in (
-            *("timeout = -1", "timeout = nan", "timeout = true", 'timeout = "5"', 'reward = "nope"', "retries = -1"),
-            *(
-                "retries = true",
-                "retries = 1.5",
-                "seed = -1",
-                "seed = true",
-                'seed = "1"',
-                'in_order = "no"',
-                "in_order = 1",
-            ),
-            *(
-                'name = ""',
-                "name = 5",
-                r'name = "a\u001b[2J"',
-                "storage = 5",
-                'storage = "x"',
-                'cwd = "missing"',
-                "cwd = 5",
-            ),
-            *('storage = "postgresql://me:secret@host/x"', "budget = 5", "epsilon = nan", "delta = 0.1", "rho = -1"),
-            *(
-                "risk = 5",
-                'risk = "nope"',
-                'policy = "nope"',
-                "policy = 5",
-                "nope = 1",
-                'failure = "nope"',
-                "failure = 5",
-            ),
-            *(
-                'noise = "gaussian"',
-                "max_pulls = 1979-05-27",
-                "alpha = []",
-                "expired = 5",
-                r'"a\u001b[2J" = 1',
-                "[nope]",
-            ),
-            *(
-                'expired = "fail"',
-                f"max_pulls = {'9' * 5000}",
-                r'cwd = "a\u0000b"',
-                'failure = "worst"\nnoise = "gaussian"',
-            ),
-        )
-    },
+    **{line: STUDY.format(line).encode() for line in BROKEN_LINES.split("\n") if line},
+    "many digits": STUDY.format(f"max_pulls = {'9' * 5000}").encode(),
     "empty": b"",
     "no arms": b"[study]\nbudget = 4\nreward_range = [0, 1]\n",
     "one arm": b'[study]\nbudget = 4\nreward_range = [0, 1]\n[arms]\na = "echo 1"\n',
