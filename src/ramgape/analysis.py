@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ramgape.checks import whole
+from ramgape.checks import check_many, whole
 from ramgape.conclusion import conclude, gather_evidence, weigh_evidence
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.engine import Engine
@@ -146,8 +146,7 @@ def analyze(
         "resolution": resolution,
     }
     reading = Reading(options, arms, next_pulls)
-    given: object = rows
-    require(isinstance(given, Iterable) and not isinstance(given, str | bytes), "rows", "pairs (arm, reward)", rows)
+    check_many(rows, "rows", "pairs (arm, reward)")
     for first, chunk in _chunks(rows):
         _read_pairs(reading, chunk, first, skip_empty)
     return reading.conclude()

@@ -12,6 +12,7 @@ from ramgape.errors import require
 
 # No number of a search or a distribution may be larger: squares, cubes and quotients of such numbers are numbers still.
 LARGEST = 1e100
+SMALLEST = 1e-100  # nor any smaller that others are divided by
 
 MOST = 2**53  # no count is larger: up to here every whole number is a float, too
 LONGEST_NAME = 200
@@ -28,9 +29,10 @@ def as_float(value: Any) -> float:
 
 
 def number(value: Any, what: str, allowed: str, test: Any) -> float:
-    """A finite float that passes a test."""
+    """A finite float that passes a test, and is not too large."""
     converted = as_float(value)
     require(math.isfinite(converted) and test(converted), what, allowed, value)
+    require(abs(converted) <= LARGEST, what, f"at most {LARGEST:g} in size", value)
     return converted
 
 
@@ -50,6 +52,16 @@ def whole(value: Any, what: str, allowed: str, least: int) -> int:
     require(usable, what, allowed, value)
     require(operator.index(value) <= MOST, what, f"at most {MOST}", value)
     return operator.index(value)
+
+
+def check_many(values: object, what: str, allowed: str) -> None:
+    """Something to go through, from beginning to end; a text is not meant as its letters."""
+    usable = not isinstance(values, str | bytes)
+    try:
+        iter(values)  # type: ignore[call-overload]
+    except TypeError:
+        usable = False
+    require(usable, what, allowed, values)
 
 
 def check_text(value: object, what: str) -> str:

@@ -9,9 +9,7 @@ from ramgape.errors import InvalidData, known_name, require
 
 def find_column(column: str, header: Sequence[str], what: str, file: str) -> int:
     """The place of a column, which must be there once: of two with one name nobody knows which is meant."""
-    from ramgape.display.names import printable
-
-    known_name(printable(column), map(printable, header), f"{what} of {file}")
+    known_name(column, header, f"{what} of {file}")
     allowed = f"the name of one column of {file}, not of {header.count(column)}"
     require(header.count(column) == 1, what, allowed, column, InvalidData)
     return header.index(column)

@@ -61,12 +61,14 @@ def gather_evidence(engine: Engine) -> Evidence:
 def find_answer(engine: Engine) -> Mask:
     """The returned set: the empirical front, or that of the round of smallest doubt if the user chose so.
 
-    A stop by proof is about the front that it found: then no other one is returned. A rule that eliminates arms has its
-    own mind about those that it has accepted or dismissed.
+    A stop by proof is about the front that it found: then no other one is returned; nor while every doubt was infinite,
+    and no round was better than the others. A rule that eliminates arms has its own mind about those that it has
+    accepted or dismissed.
     """
     if not engine.search["ready"][0]:
         return np.zeros(len(engine.arms), dtype=bool)
-    smallest = engine.spec.returned == "smallest-doubt" and engine.stopped != "confidence"
+    doubtful = engine.stopped != "confidence" and np.isfinite(engine.search["smallest_doubt"][0])
+    smallest = engine.spec.returned == "smallest-doubt" and doubtful
     column = "kept" if smallest else "in_front"
     accepted = engine.arms["accepted"]
     return np.asarray(np.where(accepted == 0, engine.arms[column], accepted) == 1)

@@ -28,10 +28,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ramgape import special
-from ramgape.checks import LARGEST
+from ramgape.checks import LARGEST, SMALLEST
 from ramgape.errors import InvalidInstance, InvalidSpec, RamgapeError, require
-
-SMALLEST = 1e-100  # no shape or variance is smaller, for the same reason as none is larger than LARGEST
 
 
 def number(

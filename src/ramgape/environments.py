@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -25,9 +24,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape import checks
+from ramgape.checks import SMALLEST
 from ramgape.core.kernel import kernel
 from ramgape.distributions import (
-    SMALLEST,
     Bernoulli,
     Beta,
     Data,
@@ -223,11 +223,11 @@ class Instance:
         When rewards are costs to minimise, the mean counts as a risk: alpha (variance + rho mean). Unless
         stated, alpha is 1 / (3R + rho), where R is the length of the reward range (1 for gaussian noise).
         """
-        require(0.0 <= rho < math.inf, "rho", "a finite number, at least 0", rho)
+        rho = checks.number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
         if alpha is None:
             low, high = self.reward_range or (0.0, 1.0)
             alpha = 1.0 / (3.0 * (high - low) + rho)
-        require(0.0 < alpha < math.inf, "alpha", "a positive finite number", alpha)
+        alpha = checks.number(alpha, "alpha", "a positive finite number", lambda value: value > 0.0)
         known_name(direction, ("maximize", "minimize"), "direction")
         signed_rho = rho if direction == "minimize" else -rho
         return alpha * (self.variances + signed_rho * self.means)
@@ -245,9 +245,10 @@ class Instance:
 
     def draw(self, arm_index: int, generator: np.random.Generator) -> float:
         """One reward of one arm, counted from 0."""
-        arm_index, last = operator.index(arm_index), len(self.arms) - 1
+        last = len(self.arms) - 1
+        arm_index = checks.whole(arm_index, "arm_index", f"from 0 to {last}", 0)
         # a kernel does not check: it would read whatever stands beside the array
-        require(0 <= arm_index <= last, "arm_index", f"from 0 to {last}", arm_index)
+        require(arm_index <= last, "arm_index", f"from 0 to {last}", arm_index)
         usable = isinstance(generator, np.random.Generator)
         require(usable, "generator", "a numpy.random.Generator", generator)
         draw, parameters, values = self._sampler

@@ -32,6 +32,8 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+LONGEST_MESSAGE = 2000  # letters
+
 
 class RamgapeError(Exception):
     """Anything that ramgape itself complains about; on one line, whatever names and files it quotes."""
@@ -40,8 +42,9 @@ class RamgapeError(Exception):
     untold: Sequence[tuple[Any, float]] = ()
 
     def __str__(self) -> str:
-        """The message, with nothing in it that a terminal would obey."""
-        return printable(super().__str__())
+        """The message, with nothing in it that a terminal would obey, and cut where somebody gave a book for a name."""
+        text = printable(super().__str__())
+        return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 3]}..."
 
 
 class InvalidSpec(RamgapeError, ValueError):

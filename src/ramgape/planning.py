@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
-from ramgape.checks import check_seed, whole
+from ramgape.checks import check_many, check_seed, whole
 from ramgape.conclusion import goal_of, judge
 from ramgape.environments import Instance
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
@@ -28,7 +28,7 @@ from ramgape.forecast import ArmForecast, Plan, Quality, Skipped, Trials
 from ramgape.identification import check_callback
 from ramgape.instances import load_instance
 from ramgape.intervals import clopper_pearson
-from ramgape.simulation import Replication, Run, Source, replicate, simulated_spec
+from ramgape.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
 from ramgape.spec import PLANNED_PULLS, PLANNED_RUNS, Options, Spec
 from ramgape.theory import LowerBound, lower_bound, relative_entropy
 
@@ -91,6 +91,7 @@ def plan(
         callback=callback,
     )
     check_callback(callback)
+    check_executor(executor)
     if options.get("max_pulls") is None:
         options["max_pulls"] = PLANNED_PULLS
     if options.get("budget") is not None or budgets is not None:
@@ -124,8 +125,7 @@ def _listed(values: Any, what: str) -> list[Any] | None:
     """The values of a grid; what they may be is for the specification to say."""
     if values is None:
         return None
-    usable = isinstance(values, Iterable) and not isinstance(values, str | bytes)
-    require(usable, what, "a sequence of numbers", values)
+    check_many(values, what, "a sequence of numbers")
     return list(values)
 
 

@@ -7,9 +7,9 @@ import json
 import math
 import os
 from dataclasses import asdict, dataclass, field
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
+from ramgape.checks import as_float, number
 from ramgape.errors import MissingExtra, NoAnswer, known_name, require
 
 if TYPE_CHECKING:
@@ -174,11 +174,10 @@ class Result:
         require(bool(choices), "the returned set", wanted, self.front, NoAnswer)
         better = -1.0 if self.direction == "minimize" else 1.0
         if rho is not None:
-            require(_is_number(rho) and 0.0 <= rho < math.inf, "rho", "a finite number, at least 0", rho)
-            weight = better * float(rho)
+            weight = better * number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
             return min(choices, key=lambda arm: arm.variance - weight * arm.mean).name
         assert max_risk is not None
-        require(_is_number(max_risk) and not math.isnan(max_risk), "max_risk", "a number", max_risk)
+        require(not math.isnan(as_float(max_risk)), "max_risk", "a number", max_risk)
         safest = min(choices, key=lambda arm: arm.risk)
         smallest = f"at least {safest.risk!r}, the smallest risk in the returned set (arm {safest.name!r})"
         require(safest.risk <= max_risk, "max_risk", smallest, max_risk, NoAnswer)
@@ -255,6 +254,7 @@ class Result:
         it. `save_plot` makes a file of it.
         """
         load_extra("matplotlib", "plot")
+        require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
         from ramgape import display
         from ramgape.plots import crosses, style
 
@@ -274,10 +274,6 @@ class Result:
         from ramgape.plots import style
 
         style.save(axes, path)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def jsonable(value: Any) -> Any:

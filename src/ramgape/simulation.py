@@ -181,6 +181,7 @@ def replicate(
     runs = whole(runs, "runs", "a whole number of at least 1", 1)
     seed = check_seed(seed)
     check_callback(callback)
+    check_executor(executor)
     begun = time.perf_counter()
     finished: list[Run] = []
     for batch in _batches(known, spec, range(seed, seed + runs), executor):
@@ -201,6 +202,12 @@ def replicate(
         seconds=time.perf_counter() - begun,
         warnings=spec.warnings,
     )
+
+
+def check_executor(executor: object) -> None:
+    """Complain before the first run rather than in the middle of one."""
+    speaks = executor is None or callable(getattr(executor, "submit", None))
+    require(speaks, "executor", "None, or what speaks concurrent.futures.Executor", executor)
 
 
 def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:

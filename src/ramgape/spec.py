@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 from ramgape.bounds import bound_module, resolve_bound
-from ramgape.checks import LARGEST, as_float, number, whole
+from ramgape.checks import LARGEST, SMALLEST, as_float, number, whole
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.policies import POLICIES, resolve_policy
 from ramgape.risk_table import RISKS
@@ -229,7 +229,15 @@ def make_spec(
         warnings=(),
         resolution=resolution,
     )
+    check_sizes(spec)
     return _with_warnings(spec) if chosen else spec
+
+
+def check_sizes(spec: Spec) -> None:
+    """Complain of numbers that are possible each by itself, but too far apart for the engine's scale."""
+    sizes = (spec.unit_scale, *spec.risk_range)
+    together = all(map(math.isfinite, sizes)) and spec.unit_scale > 0.0
+    require(together, "epsilon, alpha, the risk and the reward range", "of comparable size", f"factors {sizes}")
 
 
 def _with_warnings(spec: Spec) -> Spec:
@@ -286,6 +294,7 @@ def check_noise(noise: object, reward_range: Any) -> tuple[str, tuple[float, flo
     require(math.isfinite(high - low) and low < high, "reward_range", allowed, reward_range)
     inside = low >= -LARGEST and high <= LARGEST  # the squares of rewards must be numbers, too
     require(inside, "reward_range", f"between {-LARGEST:g} and {LARGEST:g}", reward_range)
+    require(high - low >= SMALLEST, "reward_range", f"at least {SMALLEST:g} wide", reward_range)
     return noise, (low, high)
 
 
@@ -320,7 +329,9 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
     """The factor in the risk: unless given, the usual one, by which one tolerance serves mean and risk alike, or 1."""
     if alpha is None:
         alpha = risk.usual_scale(span) if risk_epsilon is None else 1.0
-    return number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
+    scale = number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
+    require(scale >= SMALLEST, "alpha", f"at least {SMALLEST:g}", alpha)
+    return scale
 
 
 def check_bound(bound: str, noise: str, risk: str, goal: str, policy: str) -> str:

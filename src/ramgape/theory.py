@@ -35,7 +35,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.checks import number
+from ramgape.checks import SMALLEST, number
 from ramgape.core.pareto import advantage, is_epsilon_cover, pareto_front
 from ramgape.environments import Gaussian, Instance
 from ramgape.errors import InvalidInstance, MissingExtra, require
@@ -51,6 +51,7 @@ GAP = 0.002  # T* is known when what an allocation reaches and what no allocatio
 ROUNDS = 200  # about ten are needed
 ENDLESS = 1e-20  # 1/T* below which an alternative and the truth differ by no more than rounding
 FREE_ARMS, ANSWERS = 12, 64  # with more arms that may be in or out, or more right answers, only one is looked at
+DIGITS = 1e12  # times its variance that an arm's risk may be
 SLIGHTEST = 1e-12  # a share of 0 would make an arm's infinite divergence count for nothing
 COARSE, FINE, LOOKS = 17, 7, 10  # points to a side in the first look for a minimum and in the others; and all looks
 WORTHWHILE = 1.5  # alternatives that cost more than so many times the cheapest one are not looked at closely
@@ -127,6 +128,9 @@ def lower_bound(
     for name, variance in zip(instance.names, variances, strict=True):
         allowed = "above 0 for a Gaussian reference (a constant reward is told from others by one sample)"
         require(variance > 0.0, f"the variance of arm {name!r}", allowed, float(variance), error=InvalidInstance)
+    lost = rho * float(abs(instance.means).max()) / float(variances.min())
+    allowed = "small enough for a lower bound that variance - rho mean keeps the digits of the variance"
+    require(lost <= DIGITS, "rho", allowed, rho, error=InvalidInstance)
     solve = load_solver()
 
     means = instance.means if direction == "maximize" else -instance.means
@@ -189,7 +193,7 @@ def relative_entropy(delta: float) -> float:
     >>> round(relative_entropy(0.05), 3), relative_entropy(0.6)
     (2.65, 0.0)
     """
-    return (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta) if delta < 0.5 else 0.0
+    return (1.0 - 2.0 * delta) * (math.log1p(-delta) - math.log(delta)) if delta < 0.5 else 0.0
 
 
 # --------------------------------------------------------------------------------------- answers
@@ -278,11 +282,11 @@ def drifted_means(arms: Gaussians, risks: Floats) -> Floats:
     With s = risk + rho mean, the variance that this risk asks for at the old mean, the new one is mean - d where
     rho d^2 - (rho^2 + 2s) d + rho (s - variance) = 0; of its roots the one for which a variance above 0 is left.
     """
-    if arms.rho == 0.0:
+    if arms.rho < SMALLEST:
         return np.broadcast_to(arms.means, np.broadcast_shapes(arms.means.shape, risks.shape))
     rho, asked = arms.rho, risks + arms.rho * arms.means
     slope = rho**2 + 2.0 * asked
-    root = np.sqrt(rho**4 + 4.0 * asked**2 + 4.0 * rho**2 * arms.variances)
+    root = np.hypot(np.hypot(rho**2, 2.0 * asked), 2.0 * rho * np.sqrt(arms.variances))  # which overflows for no rho
     # two ways to write the same root, each without a difference of nearly equal numbers
     usual = 2.0 * rho * (asked - arms.variances) / (abs(slope) + root)
     return arms.means - np.where(slope > 0.0, usual, (slope - root) / (2.0 * rho))

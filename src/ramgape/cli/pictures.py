@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ramgape.errors import InvalidSpec, MissingExtra, require
+from ramgape.errors import InvalidSpec, MissingExtra, require, shorten
 
 if TYPE_CHECKING:
     from ramgape.forecast import Plan
@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
 def check_picture(path: Path, what: str) -> None:
     """Complain about a picture that cannot be written, before anything is computed for it."""
-    require(path.parent.is_dir(), what, "in a folder that exists", str(path))
-    require(not path.is_dir(), what, "a file, not a folder", str(path))
+    try:
+        there, folder = path.parent.is_dir(), path.is_dir()
+    except OSError as error:  # a name that is too long, say
+        raise InvalidSpec(f"{what} must be a file, got {shorten(str(path))}: {error.strerror}") from None
+    require(there, what, "in a folder that exists", str(path))
+    require(not folder, what, "a file, not a folder", str(path))
     check_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 

@@ -129,6 +129,8 @@ def create(
     if arms_file == data == "-":
         raise InvalidSpec("one of --arms-file and --data must be a file, got standard input for both")
     names = [*(arm or []), *([] if arms_file is None else read_names(arms_file))]
+    if data is None and (form, arm_column, reward_column) != (None, "arm", "reward"):
+        raise InvalidSpec("--format, --arm-column and --reward-column must go with --data, got no data")
     url = storage_url(storage)
     first = None if seed is None else check_seed(number(seed, "seed"))
     attempts = whole(number(retries, "retries"), "retries", "a whole number of at least 0", 0)

@@ -176,6 +176,7 @@ def new_figure(width: float = SIZE[0], height: float = SIZE[1]) -> Figure:
 
 def save(drawing: Axes | Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure, or the one that axes stand in; the same figure gives the same file."""
+    require(isinstance(path, str | os.PathLike), "path", "the path of a file", path)
     figure = drawing.figure
     assert isinstance(figure, Figure)
     known = sorted(figure.canvas.get_supported_filetypes())

@@ -22,9 +22,11 @@ HIDDEN = "***"
 FORMS = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 
-_URL = re.compile(r"\w[\w+]*://(?:(?!\w+://).)+", re.DOTALL)  # and whatever follows, up to the next one
+# A URL and whatever follows, up to the next one. Of a scheme so many letters are enough: to look for the beginning of
+# every word again from each of its letters takes minutes where somebody gives a book for a name.
+_URL = re.compile(r"\w[\w+]{0,19}://(?:(?!\w{1,20}://).)+", re.DOTALL)
 # Also where libpq's other form, `host=... password=...`, stands in place of a URL.
-_QUERY_PASSWORD = re.compile(r"((?:^|[?&\s])[^=&\s]*password\s*=\s*)([^&]*)", re.IGNORECASE)
+_QUERY_PASSWORD = re.compile(r"((?:^|[?&\s])[^=&?\s]*password\s*=\s*)([^&]*)", re.IGNORECASE)
 
 
 class StoreUrl(NamedTuple):
@@ -83,7 +85,7 @@ def shown_in(text: str) -> str:
 
 def _shown_first(found: re.Match[str]) -> str:
     """A URL and what follows it, with its passwords hidden."""
-    text, before = found[0], found.string[: found.start()]
+    text, before = found[0], found.string[max(0, found.start() - 1) : found.start()]
     end = text.rfind(before[-1]) if before.endswith(("'", '"')) and before[-1] in text else len(text)
     stop = min(len(text.split(maxsplit=1)[0]), end)
     if _QUERY_PASSWORD.search(text[:stop]):

@@ -151,9 +151,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def check_path(path: object, method: str) -> None:
+    """A path, or a stream that can do what is asked of it."""
+    if isinstance(path, str | os.PathLike):
+        require("\0" not in os.fspath(path), "path", "without null characters", path)
+    else:
+        require(hasattr(path, method), "path", "the path of a file, or a stream of text", path)
+
+
 @contextmanager
 def written(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """A file for text in UTF-8, which appears when it is whole. What is a stream already is written to as it is."""
+    check_path(path, "write")
     if not isinstance(path, (str, os.PathLike)):
         yield path
     elif is_stream(path):
@@ -167,6 +176,7 @@ def written(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
 @contextmanager
 def opened(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """A file as text, UTF-8; what cannot be read as such is a clear error."""
+    check_path(path, "read")
     try:
         if isinstance(path, (str, os.PathLike)):
             with open_file(path) as binary:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack, get_args
 
-from ramgape.checks import as_float, check_text, is_text, whole
+from ramgape.checks import as_float, check_many, check_text, is_text, whole
 from ramgape.conclusion import conclude
 from ramgape.engine import check_reward
 from ramgape.errors import (
@@ -288,6 +288,7 @@ class Study:
             count = whole(count, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", 1)
         require(count <= MOST_AT_ONCE, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", count)
         seconds = check_lease(lease)
+        check_many(known, "known", "a list of pulls")
         numbers = {self._ticket(pull).number for pull in known}
         if worker is not None:
             worker = check_text(worker, "worker")
@@ -314,7 +315,9 @@ class Study:
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float]]) -> list[Answer]:
         """Many rewards at once, as pairs of a pull and its reward: all are stored or, after an error, none."""
-        checked = [(self._ticket(pull), self.check_reward(reward)) for pull, reward in answers]
+        check_many(answers, "answers", "pairs (pull, reward)")
+        pairs = (pair_of(each, "each of answers", "(pull, reward)") for each in answers)
+        checked = [(self._ticket(pull), self.check_reward(reward)) for pull, reward in pairs]
         return self._tell(checked) if checked else []
 
     def _tell(self, checked: list[tuple[Ticket, float]]) -> list[Answer]:
@@ -354,6 +357,7 @@ class Study:
 
     def renew(self, pulls: Iterable[Pull | str], lease: float | None = DEFAULT_LEASE) -> list[bool]:
         """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's."""
+        check_many(pulls, "pulls", "a list of pulls")
         tickets, seconds = [self._ticket(pull) for pull in pulls], check_lease(lease)
         with self._desk.writing() as (ledger, now):
             return ledger.renew(tickets, seconds, now)
@@ -444,6 +448,7 @@ class Study:
         It is final once the study is done. Observations that came later are recorded, but no part of it. `ended` is
         what to give as the reason for a study that is not done.
         """
+        known_name(ended, get_args(Stopped), "ended")
         with self._desk.reading() as (ledger, _):
             return self._conclude(ledger, ended)
 
@@ -593,18 +598,24 @@ def check_lease(lease: object) -> float:
 
 def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
     """Trials made already, from pairs or mappings."""
+    check_many(data, "data", "pairs (arm, reward), or mappings with these keys")
     places = {name: place for place, name in enumerate(spec.search.names)}
     for number, each in enumerate(data):
         with located(f"data[{number}]"):
-            try:
-                pair: Any = (each["arm"], each["reward"]) if isinstance(each, Mapping) else each
-                arm, reward = pair
-            except (TypeError, ValueError, KeyError):
-                raise InvalidSpec(
-                    f"a row of data must be a pair (arm, reward) or a mapping with these keys, got {shorten(each)}"
-                ) from None
+            mapped = isinstance(each, Mapping) and "arm" in each and "reward" in each
+            pair = (each["arm"], each["reward"]) if mapped else each  # type: ignore[index]
+            arm, reward = pair_of(pair, "a row of data", "(arm, reward) or a mapping with these keys")
             known_name(str(arm), places, "arm")
             yield Trial(places[str(arm)], check_reward(spec.search, reward))
+
+
+def pair_of(given: Any, what: str, words: str) -> tuple[Any, Any]:
+    """Both parts of what must be a pair."""
+    try:
+        first, second = given
+    except (TypeError, ValueError):
+        raise InvalidSpec(f"{what} must be a pair {words}, got {shorten(given)}") from None
+    return first, second
 
 
 @contextmanager
