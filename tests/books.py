@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ramgape import Pull, Study, list_studies
 from ramgape.studies.tickets import read_ticket, seed_of
-from tests.study_processes import ARMS, ELSEWHERE, OPTIONS, reward_of
+from tests.study_processes import ARMS, ELSEWHERE, reward_of
 
 
 class Entry(NamedTuple):
@@ -59,15 +59,15 @@ def finish(study: Study) -> None:
         study.tell_many([(pull, reward_of(pull)) for pull in study.ask(20)])
 
 
-def audit_store(url: str, goal: str, log: list[Entry], audit: Audit) -> None:
+def audit_store(url: str, options: dict[str, Any], log: list[Entry], audit: Audit) -> None:
     """Finish every study in a store, and compare it with the log."""
     for summary in list_studies(url):
         with Study.load(summary.name, url) as study:
             finish(study)
-            audit_study(study, goal, [entry for entry in log if entry.study == study.name], audit)
+            audit_study(study, options, [entry for entry in log if entry.study == study.name], audit)
 
 
-def audit_study(study: Study, goal: str, log: list[Entry], audit: Audit) -> None:
+def audit_study(study: Study, options: dict[str, Any], log: list[Entry], audit: Audit) -> None:
     """Compare a study that is done with the log of those who worked on it."""
     text = io.StringIO()
     count = study.export_jsonl(text)
@@ -78,7 +78,7 @@ def audit_study(study: Study, goal: str, log: list[Entry], audit: Audit) -> None
     )
     _check_counters(study, own, audit)
     _check_log(study, rows, log, audit)
-    _check_answer(study, rows, goal, audit)
+    _check_answer(study, rows, options, audit)
 
 
 def _check_counters(study: Study, own: list[dict[str, Any]], audit: Audit) -> None:
@@ -128,12 +128,12 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
                 audit.expect((entry.arm, entry.reward) in found[entry.name], f"{entry} is {found[entry.name]}")
 
 
-def _check_answer(study: Study, rows: list[dict[str, Any]], goal: str, audit: Audit) -> None:
+def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, Any], audit: Audit) -> None:
     """The stored rewards alone, in their order and their batches, give the study's answer; so they do to whoever opens
     it anew."""
     with study._desk.reading():
         batches = dict(study._desk.store.read_batches(study._desk.row.id, 0))
-    again = Study.create(study.name, ARMS, **OPTIONS[goal])
+    again = Study.create(study.name, ARMS, **options)
     place = 0
     while place < len(rows):
         if size := batches.get(place):

@@ -280,28 +280,33 @@ def dies(work: Callable[[], object], number: int) -> bool:
     """Have a child work that dies before its so many-th statement; whether it came that far."""
 
     def work_until_then() -> None:
-        from sqlalchemy import Engine, event
-
-        from ramgape.storage.postgres import PostgresDatabase
-        from ramgape.storage.sqlite import SqliteDatabase
-
-        statements = itertools.count(1)
-
-        def die(*_: object) -> None:
-            if next(statements) == number:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        def dying(run: Callable[..., Any]) -> Callable[..., Any]:
-            return lambda *arguments: (die(), run(*arguments))[1]
-
-        for kind in (SqliteDatabase, PostgresDatabase):
-            kind.run = dying(kind.run)  # type: ignore[method-assign]
-        event.listen(Engine, "before_cursor_execute", die)  # those of the migrations
+        before_statement(number, signal.SIGKILL)
         work()
 
     status = os.waitstatus_to_exitcode(os.waitpid(in_child(work_until_then), 0)[1])
     assert status in (0, -signal.SIGKILL), status
     return status != 0
+
+
+def before_statement(number: int, what: signal.Signals) -> None:
+    """From now on, before its so many-th statement, this process gets a signal."""
+    from sqlalchemy import Engine, event
+
+    from ramgape.storage.postgres import PostgresDatabase
+    from ramgape.storage.sqlite import SqliteDatabase
+
+    statements = itertools.count(1)
+
+    def count(*_: object) -> None:
+        if next(statements) == number:
+            os.kill(os.getpid(), what)
+
+    def counted(run: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arguments: (count(), run(*arguments))[1]
+
+    for kind in (SqliteDatabase, PostgresDatabase):
+        kind.run = counted(kind.run)  # type: ignore[method-assign]
+    event.listen(Engine, "before_cursor_execute", count)  # those of the migrations
 
 
 def remove_store(url: str) -> None:

@@ -89,7 +89,7 @@ def test_workers_are_killed(play: Play, url: str, tmp_path: Path, goal: str) -> 
     folder.mkdir()
     play("kills", url, goal, str(folder), count, 7)
     audit = Audit()
-    audit_store(url, goal, read_logs(folder.iterdir()), audit)
+    audit_store(url, OPTIONS[goal], read_logs(folder.iterdir()), audit)
     assert audit.faults == []
     assert audit.acknowledged >= count  # it was worth killing them
 
