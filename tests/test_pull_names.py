@@ -55,3 +55,27 @@ def test_two_studies_never_share_a_key(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(studies, "new_key", lambda: next(keys))
     made = [Study.create(name, ARMS, storage=url, reward_range=(0, 1), epsilon=0.05) for name in ("one", "other")]
     assert [study._desk.row.key for study in made] == ["00" * 8, "11" * 8]
+
+
+def test_a_store_is_set_back_under_somebody_who_has_it_open(tmp_path: Path) -> None:
+    """Memory then knows what the store does not, though all counters may agree: no pull of others is touched for it."""
+    path, url = tmp_path / "studies.db", f"sqlite:///{tmp_path / 'studies.db'}"
+    witness = Study.create("restored", ARMS, storage=url, reward_range=(0, 1), budget=500, seed=1)
+    (under_way,) = witness.ask(lease=None)
+    for told in (0, 1, 3):
+        copy = path.read_bytes()
+        lost = witness.ask(4, "me", lease=None)
+        witness.tell_many([(pull, 0.25) for pull in lost[:told]])
+        path.write_bytes(copy)
+        other = Study.load("restored", url)
+        for _ in range(1 + bool(told)):  # as many changes as were lost
+            anew = other.ask(4, "you", lease=None)
+        for pull in lost:
+            for verb in (witness.fail, witness.give_back, lambda pull: witness.tell(pull, 0.25)):
+                with pytest.raises((ramgape.UnknownPull, ramgape.StorageUnavailable), match="restored from a copy"):
+                    verb(pull)
+        assert len(other.ask(4, "you", lease=None)) == 4
+        assert all(other.tell_many([(pull, 0.75) for pull in anew]))
+        assert len(witness.ask(2)) == 2
+    assert witness.tell(under_way, 0.5)
+    assert Study.load("restored", url).report().told == witness.report().told == 13
