@@ -14,6 +14,9 @@ import pytest
 
 import ramgape
 from ramgape import RamgapeError, StorageError, Study
+from ramgape.storage import upgrade
+from ramgape.storage.backup import back_up
+from ramgape.studies.checking import check_store
 
 TABLES = ("ramgape_studies", "ramgape_pulls", "ramgape_observations", "ramgape_failures", "ramgape_batches")
 VALUES = ("abc", "", 0, -1, 2**63 - 1, -(2**63), 1.5, -1e308, float("inf"), b"\xff\xfe", "[1]", "{}", "[99, 99]")
@@ -55,6 +58,10 @@ def use(file: Path) -> int:
             pass
 
     attempt(lambda: ramgape.list_studies(url))
+    attempt(lambda: check_store(url))
+    attempt(lambda: upgrade(url))
+    attempt(lambda: Study.create("new", ["a", "b"], storage=url, reward_range=(0, 1), budget=9).close())
+    attempt(lambda: back_up(url, f"{file}.copy"))
     for name in ("open", "done"):
         study: Study | None = attempt(lambda name=name: Study.load(name, url))  # type: ignore[misc]
         if study is None:

@@ -118,6 +118,16 @@ def test_whoever_takes_observations_slowly_holds_nobody_up(
         assert other.report().told == ROWS + 2
 
 
+def test_an_older_state_that_was_restored_is_read_anew(study: Study, tmp_path: Path) -> None:
+    file = tmp_path / "studies.db"
+    before = file.read_bytes()
+    for _ in range(3):
+        study.observe("A", 1.0)
+    file.write_bytes(before)
+    assert study.report().told == study.result().samples == ROWS
+    assert len(list(study._observations())) == ROWS
+
+
 def test_a_pipe_that_nobody_reads_stops_no_writer(study: Study, url: str) -> None:
     study.import_csv(io.StringIO("arm,reward\n" + "A,0.5\n" * 9_000))
     command = [sys.executable, "-m", "ramgape", "study", "export", "models", "-", "--storage", url]

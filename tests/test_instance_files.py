@@ -251,7 +251,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise PermissionError(13, "Permission denied")
 
     path = written(tmp_path, MIXED)
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InvalidInstance, match=r"must be readable, got '.*mine.json': Permission denied"):
         load_instance(path)
 

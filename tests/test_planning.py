@@ -175,15 +175,25 @@ def test_where_no_first_run_is_done_nothing_harder_is_tried() -> None:
     hopeless = by_goal[0.05, 0.1]
     assert (hopeless.runs, hopeless.undecided, hopeless.more_than) == (planning.FIRST_RUNS, planning.FIRST_RUNS, 1000.0)
     assert hopeless.error_rate is None
-    for goal in ((0.05, 0.05), (0.04, 0.1), (0.04, 0.05)):
+    for goal in ((0.05, 0.05), (0.04, 0.1), (0.04, 0.05), (0.0, 0.05)):
         assert (by_goal[goal].runs, by_goal[goal].skipped, by_goal[goal].more_than) == (0, "easier goal", 1000.0)
-    exact = by_goal[0.0, 0.05]
-    assert (exact.runs, exact.skipped) == (0, "lower bound")
-    assert exact.more_than == exact.lower_bound
     assert all(arm.pulls is None and arm.share is None and arm.returned is None for arm in plan.arms)
     text = " ".join(str(plan).split())
     assert "more than 1,000 on average; not simulated (no search was done before max_pulls" in text
+
+
+def test_nothing_is_simulated_where_a_lower_bound_is_above_the_cap() -> None:
+    asked: Any = {"epsilon": 0, "epsilons": [], "deltas": [], "runs": 2, "max_pulls": 2000}
+    row = ramgape.plan("paper-gaussian:46", **asked).chosen
+    assert isinstance(row, Trials)
+    assert (row.runs, row.skipped, row.lower_bound_exact) == (0, "lower bound", True)
+    assert row.more_than == row.lower_bound
+    text = " ".join(str(ramgape.plan("paper-gaussian:46", **asked)).split())
     assert "because no method could be done before max_pulls" in text
+    # This one need not be right whatever the variances are.
+    row = ramgape.plan("paper-gaussian:46", bound="gaussian-paper", **asked).chosen
+    assert isinstance(row, Trials)
+    assert (row.runs, row.undecided, row.skipped) == (2, 2, None)
 
 
 def test_long_searches_have_fewer_runs() -> None:
@@ -326,7 +336,7 @@ CONTRACT = {
     "warnings": list,
 }
 TRIALS = """epsilon delta runs undecided skipped mean stderr quantile_10 quantile_50 quantile_90 largest more_than
-    errors error_rate error_interval lower_bound ratio"""
+    errors error_rate error_interval lower_bound ratio lower_bound_exact"""
 QUALITY = """budget runs regret regret_stderr inexact inexact_rate inexact_interval beyond_epsilon beyond_epsilon_rate
     beyond_epsilon_interval"""
 
@@ -377,7 +387,7 @@ def test_the_picture_of_trials(confidence: Plan, tmp_path: Path) -> None:
     legend = axes.get_legend()
     assert legend is not None
     texts = [text.get_text() for text in legend.get_texts()]
-    assert texts == ["δ = 0.05", "δ = 0.2", "10% to 90% of the searches", "lower bound"]
+    assert texts == ["δ = 0.05", "δ = 0.2", "10% to 90% of the searches", "Gaussian reference"]
     confidence.save_plot(tmp_path / "plan.svg")
     assert "<svg" in (tmp_path / "plan.svg").read_text(encoding="utf-8")
 
@@ -387,7 +397,7 @@ def test_the_picture_of_what_is_not_known() -> None:
     (axes,) = plan.plot().axes
     legend = axes.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["δ = 0.05", "lower bound", "more than this"]
+    assert [text.get_text() for text in legend.get_texts()] == ["δ = 0.05", "Gaussian reference", "more than this"]
     (axes,) = ramgape.plan(TIE, epsilon=0, epsilons=[], deltas=[], runs=1).plot().axes
     assert [text.get_text() for text in axes.texts] == ["no number\nsuffices"]
 

@@ -10,8 +10,8 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,15 @@ def described(folder: Path, command: Any, **changes: Any) -> StudyFile:
     return StudyFile(**{**fixed, **usual, **changes})
 
 
+@pytest.fixture
+def commands(tmp_path: Path) -> Iterator[Callable[..., Trials]]:
+    """Trials of one command; nothing of them is left behind."""
+    with ExitStack() as stack:
+        yield lambda command, hidden=trials.OUR_STORE, **changes: stack.enter_context(
+            Trials(described(tmp_path, command, **changes), hidden=hidden)
+        )
+
+
 def alive(process: int) -> bool:
     """Whether a process runs; one that is dead but not yet buried does not."""
     with suppress(ProcessLookupError, FileNotFoundError):
@@ -113,31 +122,55 @@ def eventually(condition: Callable[[], Any]) -> Any:
 # --- one trial ---------------------------------------------------------------------------------------------------
 
 
-def test_a_command_knows_its_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seed and arm in the line and in the environment, other braces as they are, no input, and no password of ours."""
-    monkeypatch.setenv("RAMGAPE_STORAGE", "postgresql://me:secret@host/studies")
-    line = (
-        "pwd; cat; echo {arm} {seed} {other} {{seed}} $RAMGAPE_ARM $RAMGAPE_SEED \"$RAMGAPE_STORAGE\" | awk '{print}'"
-    )
-    finished = Trials(described(tmp_path, line)).run("arm", 17)
-    assert finished.output.splitlines() == [str(tmp_path), "arm 17 {other} {17} arm 17 "]
-    monkeypatch.setenv("RAMGAPE_STORAGE", "postgresql://me@host/studies")
-    words = ("sh", "-c", 'echo "$0 $1 $RAMGAPE_STORAGE"', "{arm} {seed}", "$HOME {x}")
-    finished = Trials(described(tmp_path, words)).run("arm", 17)
-    assert finished.output == "arm 17 $HOME {x} postgresql://me@host/studies\n"
+def test_a_command_knows_its_trial(
+    tmp_path: Path, commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed and arm in the line and in the environment, other braces as they are, no input."""
+    line = "pwd; cat; echo {arm} {seed} {other} {{seed}} $RAMGAPE_ARM $RAMGAPE_SEED | awk '{print}'"
+    finished = commands(line).run("arm", 17)
+    assert finished.output.splitlines() == [str(tmp_path), "arm 17 {other} {17} arm 17"]
+    words = ("sh", "-c", 'echo "$0 $1"', "{arm} {seed}", "$HOME {x}")
+    finished = commands(words).run("arm", 17)
+    assert finished.output == "arm 17 $HOME {x}\n"
     assert finished.code == 0
 
 
-def test_the_seed_is_that_of_the_pull(tmp_path: Path) -> None:
-    make = Trials(described(tmp_path, "echo {seed}"))
-    assert make("arm", np.random.default_rng(123)) == 123.0
+NASTY = "a b'c\"d$(touch evil)`touch evil`;touch evil&\n*{seed}\\"
 
 
-def test_of_much_output_the_end_is_kept(tmp_path: Path) -> None:
+def test_a_name_is_one_word_of_the_line(tmp_path: Path, commands: Callable[..., Trials]) -> None:
+    """Whatever an arm is called, the shell reads none of it."""
+    lines = ("printf '<%s>' {arm} x{arm}y", "printf '<%s>' $(printf '%s' {arm}) ; printf '<%s>' x{arm}y")
+    for line, first in zip(lines, ("<" + NASTY + ">", None), strict=True):
+        output = commands(line, commands={NASTY: line}).run(NASTY, 17).output
+        assert output.endswith(f"<x{NASTY}y>")
+        assert first is None or output.startswith(first)
+    assert not (tmp_path / "evil").exists()
+
+
+STORE = {"RAMGAPE_STORAGE": "sqlite:///x.db", "PGPASSWORD": "secret", "PGPASSFILE": "/passwords", "OTHER": "seen"}
+
+
+@pytest.mark.parametrize(("hidden", "seen"), [(("RAMGAPE_STORAGE",), 3), (trials.OUR_STORE + trials.OUR_PASSWORD, 1)])
+def test_a_command_does_not_know_the_store(
+    hidden: tuple[str, ...], seen: int, commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in STORE.items():
+        monkeypatch.setenv(name, value)
+    found = commands("env", hidden=hidden).run("arm", 1).output.splitlines()
+    assert {f"{name}={value}" for name, value in STORE.items() if name not in hidden} <= set(found)
+    assert sum(line.partition("=")[0] in STORE for line in found) == seen
+
+
+def test_the_seed_is_that_of_the_pull(commands: Callable[..., Trials]) -> None:
+    assert commands("echo {seed}")("arm", np.random.default_rng(123)) == 123.0
+
+
+def test_of_much_output_the_end_is_kept(commands: Callable[..., Trials]) -> None:
     script = (
         "import sys\nfor _ in range(300): sys.stdout.write('x' * 10000); sys.stderr.write('y' * 10000)\nprint('\\n1')"
     )
-    finished = Trials(described(tmp_path, (PYTHON, "-c", script))).run("arm", 1)
+    finished = commands((PYTHON, "-c", script)).run("arm", 1)
     assert finished.output.endswith("x\n1\n")
     assert len(finished.output) == len(finished.errors) == trials.KEPT
 
@@ -177,9 +210,11 @@ def descendants(folder: Path) -> list[int]:
     return [int(file.read_text()) for file in files if file.exists() and file.read_text().strip()]
 
 
-def test_a_timeout_ends_the_whole_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeout_ends_the_whole_tree(
+    tmp_path: Path, commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trials, "GRACE", 0.2)
-    make = Trials(described(tmp_path, stubborn(tmp_path), timeout=1.0))
+    make = commands(stubborn(tmp_path), timeout=1.0)
     with pytest.raises(ramgape.FailedTrial, match="timeout after 1 s"):
         make("arm", np.random.default_rng(1))
     processes = descendants(tmp_path)
@@ -187,9 +222,9 @@ def test_a_timeout_ends_the_whole_tree(tmp_path: Path, monkeypatch: pytest.Monke
     assert not any(map(alive, processes))
 
 
-def test_nothing_goes_on_after_the_command(tmp_path: Path) -> None:
+def test_nothing_goes_on_after_the_command(commands: Callable[..., Trials]) -> None:
     """What it left in the background would disturb the next trial; and the pipes that it holds open do not keep us."""
-    finished = Trials(described(tmp_path, "sleep 300 & echo $!")).run("arm", 1)
+    finished = commands("sleep 300 & echo $!").run("arm", 1)
     assert eventually(lambda: not alive(int(finished.output)))
 
 
@@ -213,6 +248,60 @@ def test_closing_ends_what_other_threads_run(tmp_path: Path, monkeypatch: pytest
     assert not any(map(alive, processes))
     with pytest.raises(ramgape.FailedTrial, match="being left"):
         make.run("arm", 2)
+
+
+class Command:
+    """A command that ends with the exit codes of a list, one run after the other; the seeds of its runs."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *codes: int) -> None:
+        self.seeds: list[int] = []
+        left = iter(codes)
+
+        def run(_: Trials, arm: str, seed: int) -> Finished:
+            self.seeds.append(seed)
+            code = next(left)
+            return Finished(abs(code), 9.0 if code < 0 else 1.0, "0.5", "why")
+
+        monkeypatch.setattr(Trials, "run", run)
+
+
+@pytest.mark.parametrize(
+    ("codes", "message"),
+    [
+        ((127,), "arm 'arm' must be a command that can be started, got exit code 127; stderr ends with 'why'"),
+        ((1, 126), "arm 'arm' must be a command that can be started, got exit code 126"),
+        ((1, 2, 3), "must be a command that can succeed, got nothing but failures in its first 3 runs, .* exit code 3"),
+    ],
+)
+def test_a_command_that_cannot_work(
+    codes: tuple[int, ...], message: str, commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is seen at once, in the first trial, and with other seeds: nothing is ever counted of it."""
+    made = Command(monkeypatch, *codes)
+    with pytest.raises(ramgape.FailingArm, match=message):
+        commands("false", reward="elapsed", failure="worst")("arm", np.random.default_rng(7))
+    assert len(set(made.seeds)) == len(codes)
+
+
+@pytest.mark.parametrize(
+    "codes", [(1, 0, 1, 1, 1), (1, 2, 0, 1, 1), (1, -1, 1, -1, 0), (-1, -1, -1, 1, 0), (0, 1, 1, 1, 1)]
+)
+def test_a_command_that_fails_at_times(
+    codes: tuple[int, ...], commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has succeeded once may fail, and a timeout (here below 0) shows at least that it runs."""
+    made, make = Command(monkeypatch, *codes), commands("false", timeout=5.0)
+    while len(made.seeds) < len(codes):
+        told = codes[len(made.seeds)]  # the first run is the trial, the others are there to see
+        with pytest.raises(ramgape.FailedTrial) if told else nullcontext():
+            make("arm", np.random.default_rng(len(made.seeds)))
+
+
+def test_what_succeeded_in_an_earlier_run_is_not_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Command(monkeypatch, 1, 1)
+    with Trials(described(tmp_path, "false"), proven=["arm"]) as make, pytest.raises(ramgape.FailedTrial):
+        make("arm", np.random.default_rng(1))
+    assert len(made.seeds) == 1
 
 
 # --- study files -------------------------------------------------------------------------------------------------
@@ -246,7 +335,9 @@ BAD_STUDIES = {
     'reward = "elapsed"': "timeout must be given with reward = 'elapsed'",
     'reward = "elapsed"\ntimeout = 1\ndirection = "maximize"': "direction must be 'minimize' with reward",
     'reward = "elapsed"\ntimeout = 1\nreward_range = [0, 2]': "reward_range must be absent with reward",
-    'reward = "elapsed"\ntimeout = 1\nnoise = "gaussian"': "failure must be 'retry' for rewards without a range",
+    'reward = "elapsed"\ntimeout = 1\nnoise = "gaussian"': "failure must be 'retry' for rewards without a "
+    "range, which have no worst one, got 'worst'; it is not given here, and its default with reward = 'elapsed' is "
+    "'worst'",
 }
 
 
@@ -287,6 +378,43 @@ def test_a_bad_study_is_refused_at_once(lines: str, write: Callable[..., Path], 
 )
 def test_bad_arms_are_refused_at_once(arms: str, message: str, write: Callable[..., Path]) -> None:
     assert message in refused(write(arms=arms))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo '{arm}'",
+        'echo "x {seed} y"',
+        "sh -c 'echo \"$1\" {arm}'",
+        'x="$(echo "{arm}")"',
+        'x="`echo "{arm}"`"',
+        'echo "$(echo {arm})"',
+        r"echo \{arm}",
+        r'echo "\"{arm}"',
+        "echo it's {arm}",
+        "cat <<END\n{arm}\nEND",
+    ],
+)
+def test_a_placeholder_in_quotes_is_refused(line: str, write: Callable[..., Path]) -> None:
+    message = refused(write(arms=f"[arms]\na = 'echo 1'\nb = {json.dumps(line)}"))
+    assert "[arms]: arm 'b' must be a line with {arm} and {seed} outside quotes and here-documents" in message
+    assert "inside quotes write $RAMGAPE_ARM" in message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo {arm} '{print}' x{seed}y",
+        "echo $(echo {arm}) `echo {seed}`",
+        'echo "$(date)" {arm} "`date`"',
+        r"echo \"{arm}\"",
+        "echo {arm} # it's fine\necho {seed}",
+        "cat <<END > {arm}.txt\nwords\nEND",
+    ],
+)
+def test_a_placeholder_outside_quotes_is_fine(line: str, write: Callable[..., Path]) -> None:
+    arms = f"[arms]\na = 'echo 1'\nb = {json.dumps(line)}\nc = ['echo', \"'{{arm}}' {{seed}}\"]"
+    assert read_study_file(write(arms=arms)).commands["b"] == line
 
 
 def test_bad_files_are_refused(tmp_path: Path, write: Callable[..., Path]) -> None:
@@ -360,7 +488,7 @@ def test_two_at_once(write: Callable[..., Path], tmp_path: Path) -> None:
 
 
 def test_an_arm_that_fails_again_and_again(write: Callable[..., Path], tmp_path: Path) -> None:
-    path = write(STUDY + "retries = 1\n", ARMS.replace('"echo 0.25"', '"cat missing-file && echo 0.25"'))
+    path = write(STUDY + "retries = 1\n", ARMS.replace('"echo 0.25"', '"mkdir once || cat missing-file && echo 0.25"'))
     result = call(path)
     assert result.exit_code == 1
     assert "arm 'low' has failed 2 times in a row" in result.stderr
@@ -371,6 +499,20 @@ def test_an_arm_that_fails_again_and_again(write: Callable[..., Path], tmp_path:
     (tmp_path / "missing-file").write_text("")
     mended = report(path)
     assert (mended["done"], mended["told"], mended["failed"]) == (True, 8, 2)
+
+
+@pytest.mark.parametrize("command", ['"exit 7"', '"./no-such-program"', '["./mine.toml"]', '"kill -9 $$"'])
+def test_a_broken_command_is_an_error_and_no_slow_arm(command: str, write: Callable[..., Path], tmp_path: Path) -> None:
+    arms = f'[arms]\nquick = "true"\nbroken = {command}\n'
+    if command.startswith("["):  # found at the door, and no program all the same
+        (tmp_path / "mine.toml").touch(0o755)
+    path = write(TIMED, arms)
+    result = call(path)
+    assert result.exit_code == 1, result.output
+    assert "error: arm 'broken' must be a command that can" in result.stderr
+    assert f"mend the command in {path}" in result.stderr
+    mended = report(write(TIMED, arms.replace(command, '"true"')))
+    assert (mended["done"], mended["told"], mended["failed"]) == (True, 8, 0)
 
 
 def test_an_output_that_is_out_of_range_has_failed(write: Callable[..., Path]) -> None:
@@ -392,7 +534,7 @@ storage = "sqlite:///studies.db"
 
 def test_times_and_timeouts(write: Callable[..., Path]) -> None:
     """What takes too long, and what ends with an error, counts as the timeout: the worst time, not the best."""
-    arms = '[arms]\nquick = "true"\nendless = "sleep 300"\nbroken = "exit 7"\n'
+    arms = '[arms]\nquick = "true"\nendless = "sleep 300"\nbroken = "mkdir once || exit 7"\n'
     result = call(write(TIMED + "retries = 2\n", arms), "--jobs", "2")
     assert result.exit_code == 0, result.output
     assert "warning: 2 trials at once disturb each other's times" in result.stderr
@@ -401,8 +543,11 @@ def test_times_and_timeouts(write: Callable[..., Path]) -> None:
     assert "of 'endless'" in result.stderr
     found = report(write(TIMED + "retries = 2\n", arms))
     means = {arm["name"]: arm["mean"] for arm in found["arms"]}
-    assert means["endless"] == means["broken"] == 0.5
-    assert 0.0 < means["quick"] < 0.5
+    assert means["endless"] == 0.5
+    assert 0.0 < means["quick"] < 0.25 < means["broken"]
+    failed = {arm["name"]: arm["failed"] for arm in found["arms"]}
+    assert f"endless: FailedTrial: timeout after 0.5 s; nothing on stderr ({failed['endless']} times)" in result.stderr
+    assert "exit code 7" in result.stderr
     assert found["front"] == ["quick"]
     assert found["direction"] == "minimize"
     assert found["reward_range"] == [0.0, 0.5]
@@ -458,3 +603,19 @@ def test_an_interrupt_and_going_on(
     (tmp_path / "go").touch()
     after = report(path)
     assert (after["done"], after["told"], after["failed"], after["front"]) == (True, 8, 0, ["high"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("registered", [True, False] if sys.platform == "linux" else [True])
+def test_when_we_are_killed_the_commands_end_too(registered: bool, write: Callable[..., Path], tmp_path: Path) -> None:
+    """Also what ignores requests to end; and what has no mark in its environment, or was not yet written down."""
+    child = stubborn(tmp_path)
+    path = write(arms=f'[arms]\nslow = "{"env -i " * registered}sh -c \'{child}\'"\nhigh = "echo 0.75"\n')
+    script = "from ramgape.cli import main; from ramgape.commands.guard import Guard; {}main()"
+    forget = "" if registered else "Guard.watch = lambda *_: None; "
+    command = [PYTHON, "-c", script.format(forget), "run", str(path)]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE) as started:
+        processes = eventually(lambda: len(found := descendants(tmp_path)) == 2 and found)
+        started.kill()
+    assert started.returncode == -signal.SIGKILL
+    assert eventually(lambda: not any(map(alive, processes)))

@@ -14,12 +14,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from benchmarks.postgres import new_database
-from ramgape.errors import MissingExtra, StorageError, UnknownStudy
+from ramgape.errors import DamagedStore, MissingExtra, StorageError, UnknownStudy
 from ramgape.storage import open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
 from ramgape.storage.records import AnswerRow, BatchRow, Changes, FailureRow, Moment, ObservationRow, PullRow, StudyRow
@@ -329,7 +330,7 @@ def test_counts_may_be_large(store: SqlStore) -> None:
     store.commit()
     assert store.find_study(row.name) == after
     assert store.read_observations(row.id, large - 1)[0].tolist() == [2**31 - 1]
-    assert store.read_answer(row.id, large) == (1, 0.5, False, None)
+    assert store.read_answer(row.id, large) == (1, 0.5, False, "")
 
 
 def test_observations_are_read_by_place(store: SqlStore) -> None:
@@ -759,6 +760,16 @@ def test_a_store_without_a_version_is_damaged(url: str, opening: Callable[..., S
             attempt()
 
 
+def test_a_version_that_never_was(url: str, opening: Callable[..., SqlStore]) -> None:
+    store = opening(url)
+    store._database.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0000'")
+    store.close()
+    with pytest.raises(StorageError, match="made by an older ramgape"):
+        open_store(url, create=True)
+    with pytest.raises(DamagedStore, match="has version 0000, which there never was"):
+        upgrade(url)
+
+
 def test_a_full_disk_loses_nothing(file: Path, opening: Callable[..., SqlStore]) -> None:
     store = opening(f"sqlite:///{file}")
     row = new_study(store)
@@ -772,6 +783,56 @@ def test_a_full_disk_loses_nothing(file: Path, opening: Callable[..., SqlStore])
     connection.execute("PRAGMA max_page_count = 1000000")
     observe(store, row.id, 0.75)
     assert rewards_in(store, row.id) == [0.5, 0.75]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a file that is open cannot be deleted")
+@pytest.mark.parametrize("ahead", [False, True])  # the journal: a write-ahead log, or one to roll back
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("moment", ["before", "within"])
+def test_a_file_that_is_taken_away(
+    file: Path,
+    opening: Callable[..., SqlStore],
+    monkeypatch: pytest.MonkeyPatch,
+    ahead: bool,
+    replaced: bool,
+    moment: str,
+) -> None:
+    """Nothing is acknowledged that goes into a file which nobody will find, and nobody is told of permissions."""
+    monkeypatch.setattr(sqlite_module, "WAL_IS_SAFE", ahead)
+    store = opening(f"sqlite:///{file}")
+    row = new_study(store)
+    observe(store, row.id, 0.5)
+    other = opening(f"sqlite:///{file.with_name('other.db')}")
+    new_study(other)
+    other.close()
+
+    def take_away() -> None:
+        if replaced:
+            file.with_name("other.db").rename(file)
+        else:
+            file.unlink()
+
+    if moment == "before":
+        take_away()
+    else:
+        write = store.write
+
+        def taken_away_meanwhile(*arguments: Any) -> None:
+            write(*arguments)
+            take_away()
+
+        monkeypatch.setattr(store, "write", taken_away_meanwhile)
+    with pytest.raises(StorageError, match="was deleted or replaced while it was in use"):
+        observe(store, row.id, 0.75)
+    monkeypatch.undo()
+    store.rollback()
+    for _ in range(2):  # also by a new connection
+        with pytest.raises(StorageError, match=r"was deleted or replaced|no such file"):
+            observe(store, row.id, 0.75)
+        store.rollback()
+        store.close()
+    if replaced and not ahead:  # a log that is left lying beside the file would be taken for its own
+        assert rewards_in(opening(f"sqlite:///{file}", create=False), row.id) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits on the size of a file are those of POSIX")

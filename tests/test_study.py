@@ -631,6 +631,37 @@ def test_executors_and_slots(create: Callable[..., Study]) -> None:
         study.run(pull, slots=2)
 
 
+def test_only_free_places_are_asked_for(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every pull is handed out once, however many are under way; also if somebody has a pull back to give."""
+    study, made = create(budget=300), Counter[str]()
+    (left,) = study.ask(1, "this one")
+    usual = Study._pull
+
+    def counted(self: Study, row: Any) -> ramgape.Pull:
+        pull = usual(self, row)
+        made[pull.id] += 1
+        return pull
+
+    monkeypatch.setattr(Study, "_pull", counted)
+    with ThreadPoolExecutor(1) as pool:
+        assert study.run(lambda arm: 0.5, workers=pool, slots=100, worker="this one").samples == 300
+    assert set(made.values()) == {1}
+    assert made[left.id] == 1
+    assert len(made) == 300
+
+
+def test_what_a_worker_knows_it_has_is_not_given_to_it_again(create: Callable[..., Study], clock: Clock) -> None:
+    """Not even when its lease has run out; others get it then."""
+    study = create(budget=40)
+    first, second = study.ask(2, "this one", 60.0)
+    (third,) = study.ask_besides([first], 1, "this one", 60.0)
+    assert third == second
+    clock.passes(100.0)
+    given = study.ask_besides([first, second], 2, "this one", 60.0)
+    assert len({pull.id.partition(".")[0] for pull in (first, second, *given)}) == 4
+    assert [pull.id for pull in study.ask(2, "another")] == [f"{first.id}.2", f"{second.id}.2"]
+
+
 @pytest.mark.parametrize("in_order", [False, True])
 def test_answers_in_the_order_of_the_questions(create: Callable[..., Study], tmp_path: Path, in_order: bool) -> None:
     """The first trial of an arm is the last to end: in order, its arm's others wait for it, and no other arm does."""

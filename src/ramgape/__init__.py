@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ramgape.errors import (
         BudgetSpent,
         ChangedAnswer,
+        DamagedStore,
         FailedTrial,
         FailingArm,
         InvalidData,
@@ -53,6 +54,7 @@ __all__ = [
     "BudgetSpent",
     "CVaR",
     "ChangedAnswer",
+    "DamagedStore",
     "Data",
     "Entropic",
     "Expectation",
@@ -113,6 +115,7 @@ _HOMES = {
     "errors": (
         "BudgetSpent",
         "ChangedAnswer",
+        "DamagedStore",
         "FailedTrial",
         "FailingArm",
         "InvalidData",

@@ -7,8 +7,9 @@
      ├── InvalidReward     a reward that is not a finite number inside the stated range
      ├── UnknownName       a policy, bound, instance, ... that does not exist; suggests the nearest
      ├── NoAnswer          a question that the result cannot answer
-     ├── StorageError      the store of a study: read-only, not a store, damaged, of another version, ...
-     │    └── StorageUnavailable    it may serve again soon: locked, full, out of reach, restarting
+     ├── StorageError      the store of a study: read-only, not a store, of another version, ...
+     │    ├── StorageUnavailable    it may serve again soon: locked, full, out of reach, restarting
+     │    └── DamagedStore          what stands in it is not what was written
      ├── UnknownStudy      a study that is not in the store
      ├── StudyExists       a name that another study in the store has already
      ├── UnknownPull       a pull that this study never handed out
@@ -33,10 +34,14 @@ from typing import Any
 
 
 class RamgapeError(Exception):
-    """Anything that ramgape itself complains about."""
+    """Anything that ramgape itself complains about; on one line, whatever names and files it quotes."""
 
     partial_result: Any = None
     untold: Sequence[tuple[Any, float]] = ()
+
+    def __str__(self) -> str:
+        """The message, with nothing in it that a terminal would obey."""
+        return printable(super().__str__())
 
 
 class InvalidSpec(RamgapeError, ValueError):
@@ -75,6 +80,10 @@ class StorageUnavailable(StorageError):
     """
 
 
+class DamagedStore(StorageError):
+    """What stands in a store is not what was written there."""
+
+
 class UnknownStudy(RamgapeError):
     """The store has no such study, or no longer."""
 
@@ -92,7 +101,7 @@ class ChangedAnswer(RamgapeError):
 
 
 class FailingArm(RamgapeError):
-    """The next pull would be of an arm whose trials failed too often."""
+    """The next pull would be of an arm whose trials failed too often, or cannot even be begun."""
 
 
 class FailedTrial(RamgapeError):
@@ -142,3 +151,13 @@ def shorten(value: object, limit: int = 80) -> str:
     """A value as it is shown in a message: long ones are cut, so that a message stays readable."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def printable(text: str) -> str:
+    """The text with everything that could move the cursor or hide letters written out.
+
+    >>> print(printable("two" + chr(10) + "lines"))
+    two\\nlines
+    """
+    joiner = "\N{ZERO WIDTH JOINER}"  # part of many emoji
+    return "".join(c if c.isprintable() or c == joiner else repr(c)[1:-1] for c in text)

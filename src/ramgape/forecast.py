@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
-# Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap; no search was done
-# before the cap where less was asked for.
+# Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, which is proved for
+# Gaussian arms alone; no search was done before the cap where less was asked for.
 Skipped = Literal["tie", "lower bound", "easier goal"]
 
 
@@ -26,8 +26,10 @@ class Trials:
     quantile_90   so many trials are enough with probability 0.9; None where that is beyond the cap
     more_than     where there is no mean: what it is larger than, as far as that is known
     errors        wrong answers among the runs that came to one
-    lower_bound   what any method needs on average; None without SciPy, and where no number of trials suffices
+    lower_bound   what Gaussian arms with these means and variances take on average, whatever the method; None without
+                  SciPy, and where no number of trials suffices
     ratio         mean / lower_bound
+    lower_bound_exact   whether that is a bound for the guessed arms; else it is a reference, and a mean may be below it
     """
 
     epsilon: float
@@ -47,6 +49,7 @@ class Trials:
     error_interval: tuple[float, float] | None
     lower_bound: float | None
     ratio: float | None
+    lower_bound_exact: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class ArmForecast:
     in_front      whether it is in the Pareto set of the guessed arms
     returned      how often it was in the answer, of the runs that came to one
     pulls         average number of its trials; `share` is its part of all trials
-    ideal_share   the part that a method which needs the fewest trials would give it
+    ideal_share   the part that a method ideal for Gaussian arms would give it
     """
 
     name: str
@@ -96,7 +99,7 @@ class Plan:
     trials        for a confidence goal: one row per epsilon and delta, from the easiest to the hardest
     qualities     for a budget: one row per budget, from the smallest to the largest
     chosen        the row of `goal`, what was asked for; `arms` is about the same goal
-    bound_note    what kind of lower bound the chosen row has, or why there is none
+    bound_note    whether the chosen row has a lower bound or a reference, and of which kind, or why there is none
     max_pulls     trials after which a simulated search gave up
     """
 

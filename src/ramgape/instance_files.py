@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ from typing import Any
 from ramgape.distributions import DISTRIBUTIONS, Distribution
 from ramgape.environments import Arm, Instance
 from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
+from ramgape.inputs import LARGEST_FILE, read_whole
 
 
 def read_instance(path: Path) -> Instance:
@@ -91,11 +93,13 @@ def inside(place: str) -> Iterator[None]:
         raise InvalidInstance(f"{place}{error}") from None
 
 
-def read_text(path: Path, what: str = "instance file", error: type[RamgapeError] = InvalidInstance) -> str:
-    """The text of a file, or an error that says what it was to be."""
+def read_text(
+    path: Path, what: str = "instance file", error: type[RamgapeError] = InvalidInstance, most: int = LARGEST_FILE
+) -> str:
+    """The text of a file of at most so many bytes, or an error that says what it was to be."""
     try:
         # Windows editors put a byte order mark in front, which is no part of the text
-        return path.read_text(encoding="utf-8-sig")
+        return io.TextIOWrapper(io.BytesIO(read_whole(path, most)), encoding="utf-8-sig").read()
     except UnicodeDecodeError as found:
         bad = shorten(found.object[found.start : found.start + 1])
         raise error(f"{path} must be UTF-8 text, got {bad} at byte {found.start}") from None

@@ -1,11 +1,11 @@
 """Before any trial: what a search will take, and what a budget will buy, if the arms are as guessed.
 
 The guessed arms are an instance. Searches of it are simulated (`replicate`) for the goal that was asked for and for
-others around it, and set beside what no method can do without (`lower_bound`).
+others around it, and set beside what Gaussian arms like these would take at least (`lower_bound`).
 
 How long that takes is bounded by numbers of pulls, never by a clock, so that a plan is the same on every machine. A run
 gives up after `max_pulls`; a few runs come first, and tell how many more the work allows. A goal is not simulated
-where that is bound to be in vain.
+where that is proved to be in vain, or was in vain for an easier one.
 """
 
 from __future__ import annotations
@@ -156,14 +156,14 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
     found: dict[Target, Replication] = {}
     rows = []
     for target in specs:
-        skipped = _skipped(target, bounds, found, chosen.max_pulls)
+        skipped = _skipped(target, bounds, found, chosen)
         if skipped is None:
             work = (CHOSEN_WORK if target == asked else OTHER_WORK) * chosen.max_pulls
             epsilon, delta = target
             notice = meter.of(target, f"epsilon {epsilon:g}, delta {delta:g}")
             goal = _with(options, epsilon=_tolerance(chosen, epsilon), delta=delta)
             found[target] = _search(setting, goal, work, notice)
-        rows.append(_trials(target, found.get(target), skipped, _least(bounds, target), chosen.max_pulls))
+        rows.append(_trials(target, found.get(target), skipped, bounds, chosen.max_pulls))
         meter.finish(target)
 
     bound = bounds.get(asked[0])
@@ -221,7 +221,7 @@ def _targets(
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
     if chosen.rho is None:
-        return {}, f"no lower bound is known for risk {chosen.risk}, only for mean-variance and variance"
+        return {}, f"nothing of the kind is known for risk {chosen.risk}, only for mean-variance and variance"
     risk: Any = {"rho": chosen.rho, "alpha": chosen.risk_scale, "direction": chosen.direction}
     try:
         return {epsilon: lower_bound(known, epsilon=epsilon, **risk) for epsilon in epsilons}, ""
@@ -230,7 +230,7 @@ def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> t
 
 
 def _least(bounds: dict[float, LowerBound], target: Target) -> float | None:
-    """The lower bound of a goal in pulls."""
+    """The lower bound, or the reference, of a goal in pulls."""
     epsilon, delta = target
     bound = bounds.get(epsilon)
     if bound is None or bound.characteristic_time is None:
@@ -239,14 +239,14 @@ def _least(bounds: dict[float, LowerBound], target: Target) -> float | None:
 
 
 def _skipped(
-    target: Target, bounds: dict[float, LowerBound], found: dict[Target, Replication], max_pulls: int
+    target: Target, bounds: dict[float, LowerBound], found: dict[Target, Replication], chosen: Spec
 ) -> Skipped | None:
-    """Why simulating a goal would be in vain."""
+    """Why simulating a goal would be in vain; a mere reference is no reason, and says nothing of a known sigma_max."""
     epsilon, delta = target
     if epsilon in bounds and bounds[epsilon].samples is None:
         return "tie"
-    # With a tolerance the bound may be about one answer of many (see `lower_bound`), and another one may be easier.
-    if epsilon == 0.0 and (_least(bounds, target) or 0.0) > max_pulls:
+    binding = epsilon in bounds and bounds[epsilon].exact and chosen.bound != "gaussian-paper"
+    if binding and (_least(bounds, target) or 0.0) > chosen.max_pulls:
         return "lower bound"
     hopeless = [easier for easier, replication in found.items() if not replication.ended]
     return "easier goal" if any(e >= epsilon and d >= delta for e, d in hopeless) else None
@@ -267,10 +267,11 @@ def _trials(
     target: Target,
     replication: Replication | None,
     skipped: Skipped | None,
-    least: float | None,
+    bounds: dict[float, LowerBound],
     max_pulls: int,
 ) -> Trials:
     """What the runs of a goal took; a run that reached the cap would have taken more, nobody knows how much."""
+    least = _least(bounds, target)
     runs = () if replication is None else replication.runs
     ended = () if replication is None else replication.ended
     decided = replication if replication is not None and len(ended) == len(runs) else None
@@ -296,6 +297,7 @@ def _trials(
         error_interval=None if replication is None else replication.error_interval,
         lower_bound=least,
         ratio=mean / least if mean is not None and least else None,
+        lower_bound_exact=None if least is None else bounds[target[0]].exact,
     )
 
 

@@ -7,8 +7,10 @@ differently, and nothing but its samples can tell it to. Hence
     E[samples] >= T* kl(delta, 1 - delta),    1/T* = max over w of min over alternatives of sum_i w_i KL_i
 
 where w_i is arm i's share of the samples and KL_i the divergence of its rewards from those of the alternative. The
-family here are Gaussian arms with unknown means and variances; arms of another kind are replaced by Gaussian ones of
-the same mean and variance. An answer S is wrong
+family here are Gaussian arms with unknown means and variances. Arms of another kind are replaced by Gaussian ones of
+the same mean and variance, and then the number is a *reference* and no bound: rewards of another shape may tell more
+(where only two values occur, equally far from the mean, the variance is soon known), and methods for bounded rewards do
+stop below it. An answer S is wrong
 
     (a) if one of its arms i is beaten by some arm j, by epsilon or more in both objectives: i and j move (`Duels`);
     (b) if an arm i outside it has no cover in it: i moves, and every arm of S that would cover it where it goes
@@ -56,15 +58,17 @@ WORTHWHILE = 1.5  # alternatives that cost more than so many times the cheapest 
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """The fewest samples, on average, that an algorithm can do with.
+    """The fewest samples, on average, that an algorithm can do with on Gaussian arms like these.
 
     `characteristic_time` is T*, up to 0.2 % below the truth and never above it. `allocation` has the shares of the
-    samples that an ideal algorithm would give to the arms; for these shares the time is `reached`, so that the truth
-    lies in between. `exact` says that the statement holds as it stands, for every delta and every algorithm
-    that is right with probability 1 - delta whatever Gaussian arms it is given; `note` says what else it is.
+    samples that an algorithm ideal for Gaussian arms would give them; for these shares the time is `reached`, so that
+    the truth lies in between. `exact` says that this is a lower bound as it stands, for every delta and every algorithm
+    that is right with probability 1 - delta whatever Gaussian arms it is given. Otherwise it is a reference: a number
+    to compare with, which a method may well be below. `note` says why.
 
     Where the answer hangs on a tie, no number of samples suffices: `samples`, `characteristic_time` and `reached` are
-    then None, and the allocation is empty.
+    then None, and the allocation is empty. That is exact for rewards of every kind: any law that is not a constant has
+    others, as near as you like, with a larger mean, or with the same mean and a smaller variance.
     """
 
     samples: float | None
@@ -90,13 +94,15 @@ def lower_bound(
 ) -> LowerBound:
     """The samples that an algorithm needs on average, if it is to be right with probability 1 - delta.
 
+    This is a bound for Gaussian arms only; for others it is a reference, and `exact` is False.
+
     With epsilon 0 the one right answer is the Pareto set, and the bound holds for every delta. With epsilon above 0
     (see `is_epsilon_cover` for what is then right) there may be several right answers:
 
     - if there is only one, nothing changes;
     - if there are a few, an algorithm may aim at the one that is easiest to prove, and T* is the least of theirs. The
       bound is then asymptotic: it is about the limit of samples / ln(1/delta) as delta goes to 0 (Degenne and Koolen
-      2019), and at a given delta a guide rather than a proof;
+      2019), and at a given delta a reference rather than a proof;
     - if there are too many to look at, T* is that of the Pareto set alone. This is the bound, asymptotic as
       well, for algorithms whose answer is the exact Pareto set. It is no bound where another answer is easier.
 
@@ -119,7 +125,7 @@ def lower_bound(
     risks = instance.risks(rho, scale, direction)
     variances = instance.variances
     for name, variance in zip(instance.names, variances, strict=True):
-        allowed = "above 0 for a lower bound (a constant reward is told from others by one sample)"
+        allowed = "above 0 for a Gaussian reference (a constant reward is told from others by one sample)"
         require(variance > 0.0, f"the variance of arm {name!r}", allowed, float(variance), error=InvalidInstance)
     solve = load_solver()
 
@@ -136,7 +142,7 @@ def lower_bound(
     gaussian = all(isinstance(arm.distribution, Gaussian) for arm in instance.arms)
     if not balances:
         note = "no number of samples suffices: the Pareto set hangs on a tie, which no data can tell from a near tie"
-        return LowerBound(None, None, None, {}, gaussian, note)
+        return LowerBound(None, None, None, {}, True, note)
     best, easiest = max(balances, key=lambda pair: pair[0].low)
     highest = max(found.high for found, _ in balances)
     several = not is_only_answer(means, risks, tolerance)
@@ -153,7 +159,7 @@ def lower_bound(
 
 
 def scope_of(several: bool, looked_at: int, chosen: list[str]) -> str:
-    """Whom the bound binds, in words."""
+    """Whom it binds, the arms being Gaussian, in words."""
     if not several:
         return "exact, for every delta and every algorithm, since there is one right answer, the Pareto set"
     if looked_at == 1:
@@ -171,7 +177,10 @@ def family_of(gaussian: bool) -> str:
     """What is taken as known of the rewards, in words."""
     if gaussian:
         return "for Gaussian arms with unknown means and variances"
-    return "an approximation by Gaussian arms with the same means and variances, for which"
+    return (
+        "no bound, since these rewards are not Gaussian and a method may need fewer samples: it is what Gaussian arms "
+        "with the same means and variances would take. For those"
+    )
 
 
 def relative_entropy(delta: float) -> float:
@@ -483,7 +492,9 @@ def load_solver() -> Solver:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "scipy":
             raise
-        raise MissingExtra('scipy must be installed for lower bounds: pip install "ramgape[theory]"') from None
+        raise MissingExtra(
+            'scipy must be installed for the Gaussian reference: pip install "ramgape[theory]"'
+        ) from None
 
     def solve(alternatives: Floats) -> tuple[Floats, Floats]:
         """Maximise z where z <= alternatives @ shares; the shares, and the duals as weights of the rows."""

@@ -3,7 +3,7 @@
     simulate, analyze, run, reproduce, benchmark,
     demo, listing, lower_bound, plan     one command each
     study                                the commands for studies: study_create, study_work, study_show, study_files
-    storage, stores                      the command for stores; where studies are kept
+    storage, stores                      the commands for stores; where studies are kept
     csv_rows                             logged rewards from a file
     books                                what `reproduce` and `benchmark` share
     guard                                errors, warnings and interrupts, as lines on stderr and exit codes
@@ -24,7 +24,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli import analyze, benchmark, demo, listing, lower_bound, plan, reproduce, run, simulate, storage, study
-from ramgape.cli.guard import Commands, prepare_streams
+from ramgape.cli.guard import Commands, prepare_streams, written
 
 __all__ = ["app", "main"]
 
@@ -58,7 +58,8 @@ app.add_typer(storage.app, name="storage")
 def main() -> None:
     """The console script."""
     prepare_streams()
-    app()
+    with written():
+        app()
 
 
 def show_version(wanted: bool) -> None:

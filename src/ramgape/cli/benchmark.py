@@ -32,7 +32,7 @@ def benchmark(
     everything
 
     [bold]ramgape benchmark stopping[/bold]
-    samples to stop, by bound and tolerance, beside the lower bound, and wrong answers (needs scipy)
+    samples to stop, by bound and tolerance, beside a Gaussian reference, and wrong answers (needs scipy)
 
     [bold]ramgape benchmark budget[/bold]
     simple regret and wrong sets after 500 to 40,000 pulls, for every policy meant for a budget
@@ -71,7 +71,7 @@ def average_table(stopping: dict[str, Any]) -> RenderableType:
     )
     table.add_column("epsilon", justify="right")
     table.add_column("method", overflow="fold")
-    for heading in ("/ lower bound", "paper's /", "/ default's"):
+    for heading in ("/ reference", "paper's /", "/ default's"):
         table.add_column(heading, justify="right")
 
     def shown(value: float | None, count: int) -> str:

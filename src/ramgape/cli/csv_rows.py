@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import os
 import re
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from ramgape.columns import find_column
 from ramgape.errors import InvalidData, require, shorten
+from ramgape.inputs import as_text, open_file, read_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,25 +49,21 @@ def opened(path: str) -> Iterator[Source]:
     """Open a file, one packed by gzip if its name ends in .gz, or standard input."""
     if path == STANDARD_INPUT:
         binary = sys.stdin.buffer
-        text = _text(binary)
+        text = as_text(binary, "standard input")
         try:
             yield Source(text, "standard input", _size(binary), binary.tell)
         finally:
             text.detach()  # not ours to close
         return
     try:
-        file = Path(path).open("rb")  # noqa: SIM115
+        file = open_file(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InvalidData(f"data must be a file that can be read, got {path!r}: {reason}") from None
     with file:
         binary = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.lower().endswith(".gz") else file
-        yield Source(_text(binary), Path(path).name, _size(file), file.tell)
-
-
-def _text(binary: IO[bytes]) -> io.TextIOWrapper:
-    # Line breaks are the CSV reader's business, since names may contain them.
-    return io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+        name = Path(path).name
+        yield Source(as_text(binary, name), name, _size(file), file.tell)
 
 
 def _size(binary: IO[bytes]) -> int | None:
@@ -156,11 +152,10 @@ class Rows:
         import numpy as np
 
         texts = list(map(itemgetter(self._reward), rows))
-        try:
-            if "_" not in "".join(texts):  # Python would read 1_5 as 15
-                return np.fromiter(map(float, texts), np.float64, len(texts))
-        except ValueError:
-            pass
+        joined = "".join(texts)
+        plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
+        with suppress(ValueError):
+            return np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
         position = next(position for position, text in enumerate(texts) if not _is_number(text))
         empty = " (--skip-empty leaves out rows without one)" if not texts[position].strip() else ""
         return tally.refuse_reward(texts[position], place(position), empty)
@@ -195,7 +190,7 @@ class Rows:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        read_number(text)
     except ValueError:
         return False
-    return "_" not in text
+    return True

@@ -1,7 +1,8 @@
 """What goes wrong, as one line on stderr and an exit code.
 
 0     done
-1     unexpected failure: a traceback, which is a bug worth reporting; or the reader of a pipe went away
+1     unexpected failure: a traceback, which is a bug worth reporting; or the reader of a pipe went away; or damage that
+      `storage check` has found
 2     bad input or usage
 130   interrupted
 """
@@ -19,7 +20,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from ramgape.errors import RamgapeError, RamgapeWarning
+from ramgape.errors import RamgapeError, RamgapeWarning, printable
 from ramgape.storage.urls import shown_in
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -30,6 +31,11 @@ USAGE: type[Exception] = next(each for each in typer.BadParameter.__mro__ if eac
 class Commands(TyperGroup):
     """The commands, guarded as a whole."""
 
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Read the arguments before a command."""
+        with usage_printable():
+            return super().make_context(*arguments, **options)
+
     def invoke(self, ctx: Any) -> Any:
         """Run one."""
         with guarded():
@@ -37,26 +43,53 @@ class Commands(TyperGroup):
 
 
 @contextmanager
+def usage_printable() -> Iterator[None]:
+    """Let a complaint about arguments quote them without a password, and without what a terminal would obey."""
+    try:
+        yield
+    except USAGE as error:
+        error.message = printable(shown_in(error.message))  # type: ignore[attr-defined]
+        raise
+
+
+@contextmanager
 def guarded() -> Iterator[None]:
     """Tell of the library's errors and warnings, of an interrupt and of a closed pipe, without a traceback."""
     try:
-        with warnings_told():
+        with warnings_told(), usage_printable():
             yield
-    except USAGE as error:
-        error.message = shown_in(error.message)  # type: ignore[attr-defined]
-        raise
     except RamgapeError as error:
         tell("error", str(error), "bold red")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt as interrupt:
         tell("interrupted", str(interrupt), "bold yellow")
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:
-        leave_pipe()
-        raise typer.Exit(FAILED) from None
     except OSError as error:  # a full disk, say
-        tell("error", str(error), "bold red")
+        tell_unwritten(error)
         raise typer.Exit(FAILED) from None
+
+
+def tell_unwritten(error: OSError) -> None:
+    """Say what the system would not do, unless it is only that nobody reads on; and let the rest of the output go."""
+    if not isinstance(error, BrokenPipeError):
+        tell("error", str(error), "bold red")
+    try:
+        sys.stdout.flush()
+    except OSError:
+        leave_output()
+
+
+@contextmanager
+def written() -> Iterator[None]:
+    """See to it that the output has arrived; Python itself would complain of that only in passing."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        tell_unwritten(error)
+        raise SystemExit(FAILED) from None
 
 
 @contextmanager
@@ -79,14 +112,16 @@ def warnings_told() -> Iterator[list[str]]:
 
 
 def tell(word: str, text: str, style: str) -> None:
-    """One line on stderr, never wrapped, so that scripts can read it; and never with a password."""
+    """One line on stderr, never wrapped, so that scripts can read it; never with a password, nor with what a terminal
+    would obey."""
     from rich.text import Text
 
     from ramgape.terminal import messages
 
     console = messages()
     with console.capture() as line:
-        words = Text.assemble((f"{word}:" if text else word, style), " " if text else "", shown_in(text))
+        shown = printable(shown_in(text))
+        words = Text.assemble((f"{word}:" if text else word, style), " " if text else "", shown)
         console.print(words, soft_wrap=True)
     # Written to the stream rather than by the console, so that it comes out above a live display, not inside it.
     sys.stderr.write(line.get())
@@ -103,6 +138,6 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def leave_pipe() -> None:
-    """Nobody reads on: let what Python still wants to write at its end go nowhere."""
+def leave_output() -> None:
+    """Nobody reads on, or there is no room: let what Python still wants to write at its end go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

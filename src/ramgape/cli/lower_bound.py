@@ -1,4 +1,4 @@
-"""`ramgape lower-bound`: how few samples could suffice on an instance whose truth is known."""
+"""`ramgape lower-bound`: how few samples could suffice on Gaussian arms like those of a known instance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ramgape.theory import LowerBound
 
 EPSILON = "Tolerance in mean and scaled risk, or MEAN,RISK: one for each. 0 asks for the exact Pareto set."
-RHO = f"Of the risk variance - rho mean, the only one for which the bound is known. Unless given: {DEFAULT_RHO}."
+RHO = f"Of the risk variance - rho mean, the only one for which this is known. Unless given: {DEFAULT_RHO}."
 NAME_WIDTH = 32
 
 
@@ -31,14 +31,16 @@ def lower_bound(
     direction: Direction = "maximize",
     as_json: AsJson = False,
 ) -> None:
-    """Tell how many samples any algorithm needs on average, and how an ideal one would share them among the arms.
+    """Tell how few samples could suffice if the arms were Gaussian, and how an ideal algorithm would share them out.
 
     [bold]ramgape lower-bound paper:46[/bold]
     for the exact Pareto set with probability 0.95
 
-    The bound is exact for Gaussian arms; others are taken as Gaussian with the
-    same mean and variance. Where epsilon allows several answers it is asymptotic,
-    about small delta. The output says which. Needs scipy.
+    If the arms are Gaussian, this is a lower bound for every algorithm. Others
+    are taken as Gaussian with the same mean and variance: then it is a reference
+    and no bound, and methods for bounded rewards may need fewer samples. Where
+    epsilon allows several answers, it is asymptotic, about small delta, and a
+    reference, too. The output says which ("exact" in JSON). Needs scipy.
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
@@ -65,17 +67,19 @@ def lower_bound(
 
 
 def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
-    """A headline, what kind of bound it is, and the shares."""
+    """A headline, whether it is a bound, and the shares."""
     from rich.text import Text
 
     from ramgape.cli.listing import new_table
+    from ramgape.display.content import least_word
 
     console = output()
     console.print(Text(headline(instance, asked, bound), style="bold"))
-    console.print(Text(f"\nKind of bound: {bound.note}.\n"))
     if bound.samples is None:
+        console.print(Text(f"\nThe reason: {bound.note}.\n"))
         return
-    console.print(f"Characteristic time T* = {bound.characteristic_time:,.1f}. An ideal algorithm gives the arms\n")
+    console.print(Text(f"\nThis is the {least_word(bound.exact)}: {bound.note}.\n"))
+    console.print(f"Characteristic time T* = {bound.characteristic_time:,.1f}. Ideal for Gaussian arms:\n")
     table = new_table(("arm", "share", "samples"), shares(bound.allocation, bound.samples))
     for column in table.columns[1:]:
         column.justify = "right"
@@ -83,7 +87,7 @@ def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
 
 
 def headline(instance: str, asked: dict[str, Any], bound: LowerBound) -> str:
-    """The bound in a sentence."""
+    """The number in a sentence."""
     from ramgape.display import printable
     from ramgape.display.content import wanted
 
@@ -92,8 +96,11 @@ def headline(instance: str, asked: dict[str, Any], bound: LowerBound) -> str:
         return f"{name}: no number of samples suffices"
     epsilon = asked["epsilon"]
     goal = wanted(*epsilon) if isinstance(epsilon, tuple) else wanted(epsilon)
-    samples = f"{'' if bound.exact else 'about '}{math.floor(bound.samples):,}"
-    return f"{name}: {goal} with probability {1.0 - asked['delta']:g} takes at least {samples} samples on average"
+    goal = f"{goal} with probability {1.0 - asked['delta']:g}"
+    samples = f"{math.floor(bound.samples):,} samples on average"
+    if bound.exact:
+        return f"{name}: {goal} takes at least {samples}"
+    return f"{name}: Gaussian arms like these would take about {samples} for {goal}"
 
 
 def shares(allocation: dict[str, float], samples: float) -> Iterator[tuple[str, str, str]]:

@@ -18,6 +18,7 @@ from ramgape.cli.guard import FAILED, INTERRUPTED, tell, warnings_told
 from ramgape.cli.simulate import RUNS, AsJson, check_jobs, option
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists
+from ramgape.storage.urls import parse_url
 from ramgape.terminal import output, waiting
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def run(
       plain = "./plain data.txt"
 
     Each trial runs an arm's command with its own {seed} (also RAMGAPE_SEED; the
-    arm is {arm} and RAMGAPE_ARM). Every trial is stored at once: after Ctrl-C, or
+    arm is {arm} and RAMGAPE_ARM), each put in as one word. Every trial is stored at once: after Ctrl-C, or
     a crash, the same command goes on where it was. A command that has changed
     needs another name of the study, or old and new trials are mixed.
 
@@ -61,7 +62,8 @@ def run(
     "elapsed" it counts as the worst time, the timeout; with "output" it is tried
     again, up to retries times. failure = "retry" or "worst" says otherwise.
 
-    An arm that has failed too often ends the run with exit code 1.
+    An arm that has failed too often ends the run with exit code 1, and so does a
+    command that cannot be started or fails in each of its first 3 runs.
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
@@ -84,7 +86,7 @@ def run(
         made = study.known_progress().samples
         if made and not study.done:
             tell("resumed", f"study {study.name!r} has {made:,} {trials_word(made)} already", "bold")
-        code = make_trials(study, described, count)
+        code = make_trials(study, described, count, url)
         report = study.report()
     if as_json:
         typer.echo(report.to_json())
@@ -109,7 +111,7 @@ def open_study(file: StudyFile, url: str) -> Study:
     from ramgape.studies.study import Study, located
 
     try:
-        with located(f"{file.path}, [study]"):
+        with located(f"{file.path}, [study]"), file.naming_defaults():
             return Study.create(
                 file.name,
                 file.commands,
@@ -129,15 +131,15 @@ def open_study(file: StudyFile, url: str) -> Study:
         raise StudyExists(f"{error}; {hint}") from None
 
 
-def make_trials(study: Study, file: StudyFile, jobs: int) -> int:
+def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     """All trials that are still to be made; returns the exit code."""
-    from ramgape.commands.trials import Trials
+    from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, Trials
 
     if study.done:
         return 0
     study.retry()
-    trials = Trials(file)
-    with ending_gently() as signals:
+    hidden = OUR_STORE + OUR_PASSWORD if parse_url(url).path is None else OUR_STORE
+    with ending_gently() as signals, Trials(file, succeeded(study), hidden) as trials:
         try:
             # Quick runs must not count before slow ones that began earlier.
             result = study.run(trials, workers=jobs)
@@ -145,11 +147,18 @@ def make_trials(study: Study, file: StudyFile, jobs: int) -> int:
             hint = f"mend the command in {file.path} and run it again: what was given up is then tried again"
             tell("error", f"{error}; {hint}", "bold red")
             return FAILED
-        finally:
-            trials.close()
     if result.stopped == "interrupted":
         return SIGNALLED + signals[0] if signals else INTERRUPTED
     return 0
+
+
+def succeeded(study: Study) -> list[str]:
+    """The arms of which a trial has succeeded before."""
+    if not study.known_progress().samples:
+        return []
+    report = study.report()
+    counted = report.arms_failed if study.spec.failure == "worst" else {}
+    return [arm.name for arm in report.result.arms if arm.pulls > counted.get(arm.name, 0)]
 
 
 @contextmanager
@@ -183,6 +192,8 @@ def tell_failures(report: Report, file: StudyFile) -> None:
     """Say what failed and what became of it: it is part of the answer, or missing from it."""
     if not report.failed:
         return
+    from ramgape.display.study import reason_words
+
     counts = ", ".join(f"{count:,} of {arm!r}" for arm, count in report.arms_failed.items() if count)
     if file.failure == "worst":
         worst = "the worst time" if file.reward == "elapsed" else "the worst reward"
@@ -193,8 +204,8 @@ def tell_failures(report: Report, file: StudyFile) -> None:
         became = "none of them counts, and they were tried again"
         if file.reward == "elapsed":
             became += "; runs that take too long are left out, so the times look better than they are"
-    last = f"; the last: {report.failures[-1].reason}" if report.failures else ""
-    tell("failed", f"{report.failed:,} {trials_word(report.failed)} ({counts}): {became}{last}", "bold yellow")
+    text = f"{report.failed:,} {trials_word(report.failed)} ({counts}): {became}; {reason_words(report)}"
+    tell("failed", text, "bold yellow")
 
 
 def trials_word(count: int) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+from ramgape.cli.guard import FAILED
 from ramgape.cli.simulate import AsJson
 from ramgape.cli.stores import Storage, existing_storage
 from ramgape.storage.urls import shown
 from ramgape.terminal import print_object, waiting
+
+COPY = "The copy: a SQLite file, whatever the store is. To go back to it: --storage sqlite:///FILE."
 
 app = typer.Typer(help="Care of the stores that studies live in.", no_args_is_help=True, rich_markup_mode="rich")
 
@@ -15,6 +20,46 @@ app = typer.Typer(help="Care of the stores that studies live in.", no_args_is_he
 @app.callback()
 def root() -> None:
     """Care of the stores that studies live in."""
+
+
+@app.command("check")
+def check_store(storage: Storage = None, as_json: AsJson = False) -> None:
+    """Look whether a store is as it was written: the database itself, then every study. Exit code 1 if it is not."""
+    url = existing_storage(storage)
+    from ramgape.display import printable
+    from ramgape.studies import checking
+
+    with waiting("checking"):
+        found = checking.check_store(url)
+    if as_json:
+        print_object(found.to_dict())
+    else:
+        for name, problems in (
+            (found.storage, found.problems),
+            *((f"study {study.name} ({study.told:,} told)", study.problems) for study in found.studies),
+        ):
+            typer.echo(printable(f"{name}: {'; '.join(problems) or 'sound'}"))
+    if not found.sound:
+        raise typer.Exit(FAILED)
+
+
+@app.command("backup")
+def back_up_store(
+    file: Annotated[str, typer.Argument(metavar="FILE", help=COPY, show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy a whole store, as it is at one moment, while others go on working with it."""
+    url = existing_storage(storage)
+    from ramgape.storage.backup import back_up
+
+    with waiting("copying"):
+        size = back_up(url, file, force=force)
+    if as_json:
+        print_object({"storage": shown(url), "file": file, "bytes": size})
+    else:
+        typer.echo(f"{shown(url)} is copied to {file} ({size:,} bytes).")
 
 
 @app.command("upgrade")

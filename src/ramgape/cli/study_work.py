@@ -13,6 +13,7 @@ from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
 from ramgape.cli.words import number
 from ramgape.errors import FailingArm, InvalidSpec, require, shorten
+from ramgape.inputs import read_number
 from ramgape.terminal import print_object
 
 if TYPE_CHECKING:
@@ -183,9 +184,11 @@ def one_reward(argument: str | None, given: str | None) -> float:
     if (argument is None) == (given is None):
         got = "none" if given is None else "two"
         raise InvalidSpec(f"one reward must be given, as the last argument or with --reward, got {got}")
-    found = number(argument if given is None else given, "reward")
-    assert found is not None
-    return found
+    text = str(argument if given is None else given)
+    try:
+        return read_number(text)
+    except ValueError:
+        raise InvalidSpec(f"reward must be a number, got {shorten(text)}") from None
 
 
 def lease_of(text: str) -> float | None:

@@ -2,4 +2,5 @@
 
 files     study files (TOML), read and checked before the first trial
 trials    one trial: a command run and judged, and nothing of it left behind
+guard     ends commands when the process that ran them was killed
 """

@@ -11,28 +11,30 @@
     quick = "sort --parallel=1 data-{seed}.txt"     # run by the shell
     merge = ["./merge", "data-{seed}.txt"]          # run as it is
 
-All other keys of [study] are the keywords of `Study.create`. Paths are relative to the file.
+All other keys of [study] are the keywords of `Study.create`. Paths are relative to the file. In a line for the shell
+{arm} and {seed} are put in as one word each, so they stand outside quotes.
 
 With `reward = "elapsed"` less is better, the range is from 0 to the timeout, and a failed trial counts as the worst
 time there is. For a timeout that is plain: all that is known of such a run is that it takes at least so long, and to
 leave it out would flatter the arm that runs into it. An exit code other than 0 counts the same, so that no command wins
-by giving up early; `failure = "retry"` tries again instead. And since the quick runs of an arm would be told before its
-slow ones, `in_order` is true.
+by giving up early; `failure = "retry"` tries again instead. A command that has never done anything but fail is refused.
+And since the quick runs of an arm would be told before its slow ones, `in_order` is true.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from ramgape.checks import number
-from ramgape.errors import InvalidSpec, StorageError, known_name, require
+from ramgape.errors import InvalidSpec, StorageError, UnknownName, known_name, require
 from ramgape.instance_files import read_text
 from ramgape.spec import Options
 from ramgape.storage.urls import anchored, has_password, parse_url
@@ -40,12 +42,19 @@ from ramgape.studies.specification import DEFAULT_RETRIES
 from ramgape.studies.study import located
 
 REWARDS = ("output", "elapsed")
+LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
 OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "in_order", "expired", "seed", "storage", "cwd")
 OPTION_KEYS = tuple(Options.__annotations__)
 
 Command = str | tuple[str, ...]  # for the shell, or words
+
+PLACEHOLDERS = ("{arm}", "{seed}")
+# What the shell does not read as plain words: an escaped letter, quotes, a comment, the beginning of a here-document.
+_NOT_PLAIN = re.compile(
+    r"""\\(?:\{arm}|\{seed}|.) | '[^']*'? | "(?:\\.|[^"\\])*"? | (?<!\S)\#[^\n]* | <<""", re.DOTALL | re.VERBOSE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,7 @@ class StudyFile:
     timeout     seconds, or None: no limit
     folder      where the commands run
     storage     where the study lives, if the file says so
+    defaults    keys that the file leaves out, and in words what stands for them: errors about these must say so
     """
 
     path: Path
@@ -72,11 +82,21 @@ class StudyFile:
     options: Options
     warnings: tuple[str, ...] = ()
     seed: int | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def naming_defaults(self) -> Iterator[None]:
+        """Say of an error about a key that is not in the file where its value comes from."""
+        try:
+            yield
+        except (InvalidSpec, UnknownName) as error:
+            words = self.defaults.get(str(error).partition(" ")[0])
+            raise (type(error)(f"{error}; it is not given here, and {words}") if words else error) from None
 
 
 def read_study_file(path: Path) -> StudyFile:
     """The study that a file describes."""
-    text = read_text(path, "study file", InvalidSpec)
+    text = read_text(path, "study file", InvalidSpec, LARGEST_STUDY)
     try:
         found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -99,7 +119,12 @@ def read_study_file(path: Path) -> StudyFile:
     with _inside(f"{path}, [arms]"):
         require(len(arms) >= 2, "arms", "at least two, each with its command", list(arms))
         commands = {arm: _command(arm, command, folder) for arm, command in arms.items()}
-    failure = study.get("failure", "worst" if reward == "elapsed" else "retry")
+    usual_failure = "worst" if reward == "elapsed" else "retry"
+    failure = study.get("failure", usual_failure)
+    defaults = {
+        "name": "its default is the name of the file",
+        "failure": f"its default with reward = {reward!r} is {usual_failure!r}",
+    }
     warnings: tuple[str, ...] = ()
     if failure == "worst" and "retries" in study:
         warnings = (f"{path}, [study]: retries has no effect with failure = 'worst', which tries nothing again",)
@@ -118,6 +143,7 @@ def read_study_file(path: Path) -> StudyFile:
         seed=study.get("seed"),
         options=cast(Options, options),
         warnings=warnings,
+        defaults={key: words for key, words in defaults.items() if key not in study},
     )
 
 
@@ -184,9 +210,37 @@ def _command(arm: str, command: object, folder: Path) -> Command:
     usable = bool(words) and all(isinstance(word, str) and "\0" not in word for word in words)
     require(usable and bool(words[0].strip()) and "\0" not in arm, f"arm {arm!r}", allowed, command)
     if isinstance(command, str):
+        plain = (
+            "a line with {arm} and {seed} outside quotes and here-documents: each is put in as one word of its own "
+            "(inside quotes write $RAMGAPE_ARM and $RAMGAPE_SEED)"
+        )
+        require(not _quotes_a_placeholder(command), f"arm {arm!r}", plain, command)
         return command
     program = words[0].replace("{arm}", arm)
     if "{seed}" not in program:
         there = shutil.which(folder / program if os.path.dirname(program) else program)  # noqa: PTH120
         require(there is not None, f"arm {arm!r}", "a program that can be found, and its arguments", command)
     return tuple(words)
+
+
+def _quotes_a_placeholder(line: str) -> bool:
+    """Whether a placeholder stands where the shell does not read words, as far as that can be told without a shell.
+
+    >>> _quotes_a_placeholder("awk '{print $1}' {arm}"), _quotes_a_placeholder("sh -c 'solve {arm}'")
+    (False, True)
+    """
+
+    def found_in(text: str) -> bool:
+        return any(placeholder in text for placeholder in PLACEHOLDERS)
+
+    for match in _NOT_PLAIN.finditer(line):
+        part = match[0]
+        if part.startswith("#"):
+            continue
+        if part == "<<":  # the document begins on the next line
+            part = line[match.end() :].partition("\n")[2]
+        elif part.startswith('"') and (part.count("$(") > part.count(")") or part.count("`") % 2):
+            part = line[match.start() :]  # quotes inside quotes: nobody knows where these end
+        if found_in(part):
+            return True
+    return False

@@ -1,8 +1,8 @@
 """One trial: a command run in a process group of its own, judged by its output or its time.
 
-Whatever happens, nothing of it goes on: when the command has ended, at its timeout, at Ctrl-C and when we end, all that
-it started is ended as well, asked first (SIGTERM), then forced (SIGKILL). A process that leaves its group, as a daemon
-does, escapes that.
+Whatever happens, nothing of it goes on: when the command has ended, at its timeout, at Ctrl-C and when we end or are
+killed (see `guard`), all that it started is ended as well, asked first (SIGTERM), then forced (SIGKILL). A process that
+leaves its group, as a daemon does, escapes that.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, cast
@@ -19,15 +20,19 @@ from typing import IO, cast
 import numpy as np
 
 from ramgape.commands.files import Command, StudyFile
-from ramgape.errors import FailedTrial, shorten
+from ramgape.commands.guard import MARK, Guard
+from ramgape.errors import FailedTrial, FailingArm, shorten
+from ramgape.inputs import read_number
 from ramgape.interrupts import interrupts_deferred
-from ramgape.storage.urls import has_password
 
 KEPT = 64 * 1024  # bytes of what a command prints: the last ones
 GRACE = 1.0  # seconds between the two signals
 PATIENCE = 1.0  # seconds to wait for the rest of the output, which a process that escaped may hold open
+CANNOT_START = (126, 127)  # exit codes of a shell that found no such program, or one that is none
+FIRST_RUNS = 3  # of a command that has not succeeded yet, before it is taken for one that never will
 SHOWN = 200  # letters of what a failed command printed
-STORAGE = "RAMGAPE_STORAGE"
+OUR_STORE = ("RAMGAPE_STORAGE",)  # variables that are no business of a command
+OUR_PASSWORD = ("PGPASSWORD", "PGPASSFILE")  # nor these, where they open our store
 
 Process = subprocess.Popen[bytes]
 
@@ -43,10 +48,16 @@ class Finished:
 
 
 class Trials:
-    """Makes the trials of a study, for `Study.run`; from several threads at once, if need be."""
+    """Makes the trials of a study, for `Study.run`; from several threads at once, if need be.
 
-    def __init__(self, file: StudyFile) -> None:
+    `proven` are arms that have succeeded before; `hidden` are variables of the environment that commands do not see.
+    """
+
+    def __init__(self, file: StudyFile, proven: Iterable[str] = (), hidden: Iterable[str] = OUR_STORE) -> None:
         self._file = file
+        self._proven = set(proven)
+        self._hidden = frozenset(hidden)
+        self._guard = Guard()
         self._lock = threading.Lock()
         self._running: set[Process] = set()
         self._closed = False
@@ -54,7 +65,29 @@ class Trials:
     def __call__(self, arm: str, rng: np.random.Generator) -> float:
         """Run the arm's command with the seed of the trial, which is the generator's."""
         seed = cast(int, cast(np.random.SeedSequence, rng.bit_generator.seed_seq).entropy)
-        return judge(self.run(arm, seed), self._file.reward, self._file.timeout)
+        finished = self.run(arm, seed)
+        self._check_command(arm, finished, rng)
+        return judge(finished, self._file.reward, self._file.timeout)
+
+    def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator) -> None:
+        """Complain about a command that cannot work, before it is taken for an arm that is slow or fails at times.
+
+        One that has never succeeded and ends with an error is run again, to see: what comes out of that is no trial.
+        """
+        runs = 1
+        while not _timed_out(finished, self._file.timeout):
+            if finished.code in CANNOT_START:
+                what = f"be a command that can be started, got exit code {finished.code}"
+                raise FailingArm(f"arm {arm!r} must {what}{_ending(finished.errors)}")
+            if finished.code == 0:
+                self._proven.add(arm)
+            if arm in self._proven:
+                return
+            if runs == FIRST_RUNS:
+                got = f"got nothing but failures in its first {runs} runs, the last time {_ended_by(finished)}"
+                raise FailingArm(f"arm {arm!r} must be a command that can succeed, {got}{_ending(finished.errors)}")
+            finished = self.run(arm, int(rng.integers(2**63)))
+            runs += 1
 
     def run(self, arm: str, seed: int) -> Finished:
         """Run the command to its end, or to its timeout."""
@@ -78,7 +111,9 @@ class Trials:
                 timer.cancel()
             if process is not None:
                 end(process)
-                self._running.discard(process)
+                with self._lock:
+                    self._running.discard(process)
+                    self._tell_guard()
         output, errors = (tail.text() for tail in outputs)
         return Finished(code, seconds, output, errors)
 
@@ -87,19 +122,34 @@ class Trials:
         with self._lock:
             if self._closed:
                 raise FailedTrial("the study is being left")
-            process = subprocess.Popen(
-                fill(command, arm, seed),
-                shell=isinstance(command, str),
-                cwd=self._file.folder,
-                env=environment(arm, seed),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
+            try:
+                process = subprocess.Popen(
+                    fill(command, arm, seed),
+                    shell=isinstance(command, str),
+                    cwd=self._file.folder,
+                    env=environment(arm, seed, self._hidden) | {MARK: self._guard.mark},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise FailingArm(f"arm {arm!r} must be a command that can be started, got: {error}") from None
             self._running.add(process)
+            self._tell_guard()
         return process
+
+    def _tell_guard(self) -> None:
+        self._guard.watch(process.pid for process in self._running)
+
+    def __enter__(self) -> Trials:
+        """As it is."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave nothing behind."""
+        self.close()
 
     def close(self) -> None:
         """End everything that still runs, and start nothing more."""
@@ -110,6 +160,8 @@ class Trials:
             send(process, signal.SIGTERM)
         for process in running:
             end(process)
+        with self._lock:
+            self._guard.close()
 
 
 @dataclass(slots=True)
@@ -139,19 +191,22 @@ class Tail:
 def fill(command: Command, arm: str, seed: int) -> str | list[str]:
     """The command of one trial. Braces around anything else are left alone: awk has its own use for them.
 
-    >>> fill("awk '{print $1}' data-{seed}.txt", "quick", 7)
-    "awk '{print $1}' data-7.txt"
+    In a line for the shell an arm is one word, whatever it is called: the shell takes it from the environment, and the
+    name is never read as a part of the line.
+
+    >>> fill("./solve data-{seed}.txt > {arm}.log", "quick; rm *", 7)
+    './solve data-7.txt > "$RAMGAPE_ARM".log'
+    >>> fill(("./solve", "--{arm}"), "quick; rm *", 7)
+    ['./solve', '--quick; rm *']
     """
     if not isinstance(command, str):
-        return [str(fill(word, arm, seed)) for word in command]
-    return command.replace("{seed}", str(seed)).replace("{arm}", arm)
+        return [word.replace("{seed}", str(seed)).replace("{arm}", arm) for word in command]
+    return command.replace("{seed}", str(seed)).replace("{arm}", '"$RAMGAPE_ARM"' if os.name == "posix" else arm)
 
 
-def environment(arm: str, seed: int) -> dict[str, str]:
-    """What a command finds in its environment: which trial it is, and no password of ours."""
-    ours = dict(os.environ)
-    if has_password(ours.get(STORAGE, "")):
-        del ours[STORAGE]
+def environment(arm: str, seed: int, hidden: Collection[str]) -> dict[str, str]:
+    """What a command finds in its environment: which trial it is, and not where it is stored."""
+    ours = {name: value for name, value in os.environ.items() if name not in hidden}
     return {**ours, "RAMGAPE_ARM": arm, "RAMGAPE_SEED": str(seed)}
 
 
@@ -165,26 +220,31 @@ def judge(finished: Finished, reward: str, timeout: float | None) -> float:
     ramgape.errors.FailedTrial: the last line of the output must be a number,
     got 'accuracy:'; stderr ends with 'no data'
     """
-    if timeout is not None and finished.seconds >= timeout:
+    if _timed_out(finished, timeout):
         raise FailedTrial(f"timeout after {timeout:g} s{_ending(finished.errors)}")
-    if finished.code < 0:
-        raise FailedTrial(f"ended by {_signal_name(-finished.code)}{_ending(finished.errors)}")
-    if finished.code > 0:
-        raise FailedTrial(f"exit code {finished.code}{_ending(finished.errors)}")
+    if finished.code:
+        raise FailedTrial(f"{_ended_by(finished)}{_ending(finished.errors)}")
     if reward == "elapsed":
         return finished.seconds
     last = finished.output.strip().splitlines()[-1].strip() if finished.output.strip() else ""
     try:
-        return float(last)
+        return read_number(last)
     except ValueError:
         what = "the last line of the output must be a number"
         raise FailedTrial(f"{what}, got {shorten(last, SHOWN)}{_ending(finished.errors)}") from None
 
 
-def _signal_name(number: int) -> str:
+def _timed_out(finished: Finished, timeout: float | None) -> bool:
+    return timeout is not None and finished.seconds >= timeout
+
+
+def _ended_by(finished: Finished) -> str:
+    """Its exit code, or the signal."""
+    if finished.code >= 0:
+        return f"exit code {finished.code}"
     with suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"
+        return f"ended by {signal.Signals(-finished.code).name}"
+    return f"ended by signal {-finished.code}"
 
 
 def _ending(errors: str) -> str:

@@ -43,6 +43,11 @@ def kernel(function: Function) -> Function:
     return _compile(function)
 
 
+def long_kernel(function: Function) -> Function:
+    """A kernel that lets other threads run meanwhile: for loops of many rounds, on tables that nobody else changes."""
+    return _compile(function, nogil=True)
+
+
 def inlined(function: Function) -> Function:
     """A kernel that is always made part of its caller: for the small steps of every round, where a call would cost
     as much as what it does."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from ramgape.core.kernel import inlined, kernel
+from ramgape.core.kernel import inlined, kernel, long_kernel
 from ramgape.core.statistics import least_pulled
 
 
-@kernel
+@long_kernel
 def advance(
     draw, learn, compare, decide, stop, arms, searches, problems, parameters, values, generator, count, truth, trace
 ):
@@ -33,7 +33,7 @@ def advance(
     return count
 
 
-@kernel
+@long_kernel
 def replay(learn, compare, stop, arms, searches, problems, chosen, rewards, heed):
     """Learn rewards that are already there, in their order; returns how many.
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import types
+from numba.core.compiler_lock import global_compiler_lock
 
 from ramgape.core.kernel import entry
 from ramgape.core.table import arms_type, problem_type, search_type, trace_type, truth_type
@@ -76,7 +77,12 @@ class Rule(NamedTuple):
 
 
 def compile_for(function: Kernel, signature: Any) -> None:
-    """Compile a kernel for one signature and no other, or find it on disk; nothing if the compiler is off."""
-    if isinstance(function, numba.core.dispatcher.Dispatcher) and not function.signatures:
-        function.compile(signature)
-        function.disable_compile()
+    """Compile a kernel for one signature and no other, or find it on disk; nothing if the compiler is off.
+
+    Of several threads that need it at once, one does so, and the others wait until it is ready to be handed over.
+    """
+    if isinstance(function, numba.core.dispatcher.Dispatcher) and function._can_compile:
+        with global_compiler_lock:
+            if function._can_compile:
+                function.compile(signature)
+                function.disable_compile()

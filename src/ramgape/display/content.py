@@ -18,6 +18,11 @@ ROWS = 50  # a longer table is scrolled past, not read
 SYMBOLS = {"in": "\N{CHECK MARK}", "out": "\N{MULTIPLICATION SIGN}", "undecided": "?"}
 
 
+def least_word(exact: bool | None) -> str:
+    """What to call the number of samples that `lower_bound` computes: a bound only where it is one."""
+    return "lower bound" if exact else "Gaussian reference"
+
+
 def headline(result: Result) -> str:
     """What was found, in one sentence."""
     counts = f"{len(result.front):,} of {len(result.arms):,} {plural('arm', len(result.arms))}"

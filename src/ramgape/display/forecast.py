@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from ramgape.display.content import ROWS, wanted
+from ramgape.display.content import ROWS, least_word, wanted
 from ramgape.display.names import list_names, printable, short_names
 from ramgape.display.numbers import Digits
 from ramgape.display.table import GAP, Column
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME_WIDTH = 32
 # What a narrow window can do without, first of all what stands first.
-DISPENSABLE = ("error", "10%", "50%", "ratio", "runs", "95% interval", "ideal share")
+DISPENSABLE = ("error", "10%", "50%", "ratio", "runs", "95% interval", "ideal share", "reference share")
 RULED = "    \n    \n -- \n" + 5 * "    \n"  # a line under the headings and nothing else, in ASCII
 MARK = "*"  # beside the row that was asked for
 
@@ -164,10 +164,14 @@ def trials_facts(plan: Plan, row: Trials, plus_minus: str) -> Iterator[tuple[str
         judged = f"{row.errors:,} of {row.runs - row.undecided:,} answers"
         yield "Wrong", f"{judged} (95% interval {low:.1%} to {high:.1%}); {row.delta:g} is allowed"
     if row.lower_bound is not None:
-        times = f"; this is {row.ratio:.1f} times as many" if row.ratio is not None else ""
-        yield "Ideal", f"about {rounded(row.lower_bound)} trials by the lower bound{times}"
+        times = f"; the mean is {row.ratio:.1f} times that" if row.ratio is not None else ""
+        least = f"about {rounded(row.lower_bound)} trials on average"
+        if row.lower_bound_exact:
+            yield "Bound", f"at least {least}, whatever the method{times}"
+        else:
+            yield "Reference", f"Gaussian arms like these would take {least}{times}"
     elif row.skipped != "tie":
-        yield "Ideal", f"unknown: {plan.bound_note}"
+        yield "Reference", f"unknown: {plan.bound_note}"
 
 
 def quality_facts(row: Quality, plus_minus: str) -> Iterator[tuple[str, str]]:
@@ -204,11 +208,7 @@ def notes(plan: Plan) -> list[str]:
     """What the table leaves open."""
     if not plan.trials:
         return []
-    told = (
-        [f"ideal is the lower bound ({MARK}): {plan.bound_note}"]
-        if any(row.lower_bound is not None for row in plan.trials)
-        else []
-    )
+    told = list(least_notes(plan))
     if any(row.undecided for row in plan.trials):
         told.append(f"> with runs: some searches gave up, undecided, after {plan.max_pulls:,} trials (max_pulls)")
     told += [
@@ -221,6 +221,22 @@ def notes(plan: Plan) -> list[str]:
     if any(0 < row.runs < plan.runs and row.runs > row.undecided for row in plan.trials):
         told.append(f"fewer than {plan.runs:,} runs where searches are long (max_pulls)")
     return told
+
+
+def least_notes(plan: Plan) -> Iterator[str]:
+    """What there is to compare the means with: for the chosen goal in full, for others where it is of another kind."""
+    chosen = cast("Trials", plan.chosen)
+    if chosen.lower_bound is not None:
+        yield f"{least_heading(plan)} ({MARK}) is the {least_word(chosen.lower_bound_exact)}: {plan.bound_note}"
+    for exact in (True, False):
+        others = dict.fromkeys(f"{row.epsilon:g}" for row in plan.trials if row.lower_bound_exact is exact)
+        if others and chosen.lower_bound_exact is not exact:
+            yield f"for epsilon {list_names(list(others))} it is the {least_word(exact)}"
+
+
+def least_heading(plan: Plan) -> str:
+    """What stands above the numbers to compare with: a bound only if all of them are."""
+    return "reference" if any(row.lower_bound_exact is False for row in plan.trials) else "bound"
 
 
 def runs_of(runs: int) -> str:
@@ -247,7 +263,7 @@ def trials_columns(plan: Plan) -> list[Column]:
     ]
     if any(row.lower_bound is not None for row in rows):
         columns += [
-            Column("ideal", [count(row.lower_bound) for row in rows], right=True),
+            Column(least_heading(plan), [count(row.lower_bound) for row in rows], right=True),
             Column("ratio", ["-" if row.ratio is None else f"{row.ratio:.1f}" for row in rows], right=True),
         ]
     if any(row.runs != plan.runs for row in rows):
@@ -318,7 +334,8 @@ def arm_columns(plan: Plan, arms: Sequence[ArmForecast]) -> list[Column]:
     if plan.qualities:
         columns.insert(3, Column("95% interval", [between(arm.returned_interval) for arm in arms], right=True))
     if any(arm.ideal_share is not None for arm in arms):
-        columns.append(Column("ideal share", [percent(arm.ideal_share) for arm in arms], right=True))
+        heading = "ideal share" if cast("Trials", plan.chosen).lower_bound_exact else "reference share"
+        columns.append(Column(heading, [percent(arm.ideal_share) for arm in arms], right=True))
     return columns
 
 

@@ -6,17 +6,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from ramgape.errors import printable
+
+__all__ = ["cell_width", "cut", "list_counts", "list_names", "pad", "printable", "short_names"]
+
 NAMES_IN_HEADLINE = 12
-
-
-def printable(text: str) -> str:
-    """The text with everything that could move the cursor or hide letters written out.
-
-    >>> print(printable("two" + chr(10) + "lines"))
-    two\\nlines
-    """
-    joiner = "\N{ZERO WIDTH JOINER}"  # part of many emoji
-    return "".join(c if c.isprintable() or c == joiner else repr(c)[1:-1] for c in text)
 
 
 def cell_width(text: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 BAR = 24  # letters
 BLOCKS, LETTERS = "█░", "#."  # done and left, in a bar
-REASON_WIDTH, NAME_WIDTH = 120, 40
+REASONS, REASON_WIDTH, NAME_WIDTH = 5, 120, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def trial_words(report: Report) -> str:
     """How many there are, and how many there may still be."""
     late = f" ({report.late:,} of them after the end, and not counted)" if report.late else ""
     parts = [f"{report.told:,} told{late}"]
-    counts = {"under way": report.pending, "failed": report.failed}
+    counts = {"held back": report.held, "under way": report.pending, "failed": report.failed}
     parts += [f"{count:,} {word}" for word, count in counts.items() if count]
     if report.done:
         return ", ".join(parts)
@@ -136,15 +135,13 @@ def expected_words(expected: Expectation | None, exact: bool = False) -> str:
 
 
 def reason_words(report: Report) -> str:
-    """Why the last trials failed, the last one first; the same only once."""
-    reasons: Counter[tuple[str, str]] = Counter()
-    for failure in reversed(report.failures):
-        if failure.reason:
-            reasons[failure.arm, failure.reason] += 1
+    """Why trials failed, the latest reason first, and how often: together as many as have failed."""
     parts = []
-    for (arm, reason), times in reasons.items():
-        often = f" ({times} times)" if times > 1 else ""
-        parts.append(
-            f"{cut(printable(arm), NAME_WIDTH)}: {cut(printable(' '.join(reason.split())), REASON_WIDTH)}{often}"
-        )
+    for arm, reason, times in report.reasons[:REASONS]:
+        often = f" ({times:,} times)" if times > 1 else ""
+        said = cut(printable(" ".join(reason.split())), REASON_WIDTH) or "no reason given"
+        parts.append(f"{cut(printable(arm), NAME_WIDTH)}: {said}{often}")
+    others = sum(times for _, _, times in report.reasons[REASONS:])
+    if others:
+        parts.append(f"{others:,} for other reasons")
     return "; ".join(parts)

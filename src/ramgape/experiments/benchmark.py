@@ -23,8 +23,8 @@ COVER = Cover(
     title="ramgape, measured",
     lead=(
         "What each bound and each sampling rule of <code>ramgape</code> costs until it can prove its answer, beside "
-        "the paper's and beside what no method can better; how good the answers are that a budget buys; and how often "
-        "they are wrong. On instances that were not chosen by the outcome."
+        "the paper's and beside what Gaussian arms would take at least; how good the answers are that a budget buys; "
+        "and how often they are wrong. On instances that were not chosen by the outcome."
     ),
     quick="few instances and runs, enough to see that everything works",
     footer="Every number is in the CSV files, one line for each method on each instance.",

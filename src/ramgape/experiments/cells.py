@@ -69,16 +69,17 @@ def trials(instance: str | dict[str, Any], seed: int, trials: int, **options: An
 
 @functools.cache
 def least_samples(instance: str, epsilon: float, delta: float, rho: float) -> Outcome:
-    """The lower bound: how few samples could suffice. Remembered, because several races ask for the same."""
+    """How few samples could suffice if the arms were Gaussian. Remembered, because several races ask for the same."""
     return lower_bound(instance, epsilon=epsilon, delta=delta, rho=rho).to_dict()
 
 
 def race(
     instance: str, seed: int, trials: int, epsilon: float, delta: float, rho: float, max_pulls: int, **options: Any
 ) -> Outcome:
-    """Many searches until they stop; none at all where the lower bound alone is above the cap on their pulls."""
-    least = least_samples(instance, epsilon, delta, rho)["samples"]
-    if least is None or least > max_pulls:
+    """Many searches until they stop; none at all where a lower bound, if it is one, is above the cap on their pulls."""
+    least = least_samples(instance, epsilon, delta, rho)
+    binding = least["exact"] and options["bound"] != "gaussian-paper"  # which need not be right for all variances
+    if least["samples"] is None or (binding and least["samples"] > max_pulls):
         return {"samples": [], "stopped": [], "exact": [], "eps_correct": []}
     asked = {"epsilon": epsilon, "delta": delta, "rho": rho, "max_pulls": max_pulls, **options}
     return KINDS["trials"](instance, seed, trials, **asked)

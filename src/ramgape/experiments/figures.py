@@ -43,11 +43,12 @@ from ramgape.plots.methods import method_handle, undecided_handle
 from ramgape.plots.policies import look
 from ramgape.plots.ratios import Ratio, clipped, draw_ratios, ratio_handles, ratio_limits
 from ramgape.plots.samples import (
+    Least,
     Samples,
     any_undecided,
-    bound_handle,
     draw_rows_of_samples,
     draw_samples_over,
+    least_handles,
     limits,
 )
 from ramgape.plots.scatter import Point, common_range, draw_scatter, where_they_lie
@@ -323,7 +324,7 @@ def theorem_one(
     return figure
 
 
-Panel = tuple[str, Mapping[str, Sequence[Samples]], Sequence[float | None]]  # title, methods, lower bounds
+Panel = tuple[str, Mapping[str, Sequence[Samples]], Sequence[Least]]  # title, methods, bounds or references
 
 
 def samples_by_instance(instances: Sequence[str], panels: Sequence[Panel]) -> Figure:
@@ -331,7 +332,7 @@ def samples_by_instance(instances: Sequence[str], panels: Sequence[Panel]) -> Fi
     methods = list(dict.fromkeys(method for _, curves, _ in panels for method in curves))
     shown = limits(
         [points for _, curves, _ in panels for points in curves.values()],
-        [value for _, _, least in panels for value in least],
+        [value for _, _, least in panels for value, _ in least],
     )
     with _drawing(2.0 + 0.29 * len(instances)) as figure:
         grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
@@ -344,7 +345,10 @@ def samples_by_instance(instances: Sequence[str], panels: Sequence[Panel]) -> Fi
         grid[0].set_xlim(*shown)
         ticks.log_thousands(grid[0].xaxis)
         figure.supxlabel("Samples to stop")
-        handles = [bound_handle(line=False), *(method_handle(method, line=False) for method in methods)]
+        handles = [
+            *least_handles((least for _, _, least in panels), line=False),
+            *(method_handle(method, line=False) for method in methods),
+        ]
         if any_undecided(curves for _, curves, _ in panels):
             handles.append(undecided_handle())
         _legend(figure, handles)
@@ -376,7 +380,7 @@ def samples_by_tolerance(epsilons: Sequence[str], panels: Sequence[Panel]) -> Fi
     methods = list(dict.fromkeys(method for _, curves, _ in panels for method in curves))
     shown = limits(
         [points for _, curves, _ in panels for points in curves.values()],
-        [value for _, _, least in panels for value in least],
+        [value for _, _, least in panels for value, _ in least],
     )
     with _drawing(4.2) as figure:
         grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
@@ -389,7 +393,10 @@ def samples_by_tolerance(epsilons: Sequence[str], panels: Sequence[Panel]) -> Fi
         grid[0].set_ylim(*shown)
         ticks.log_counts(grid[0].yaxis, shown)
         grid[0].set_ylabel("Samples to stop")
-        handles = [*(method_handle(method, line=True) for method in methods), bound_handle(line=True)]
+        handles = [
+            *(method_handle(method, line=True) for method in methods),
+            *least_handles((least for _, _, least in panels), line=True),
+        ]
         if any_undecided(curves for _, curves, _ in panels):
             handles.append(undecided_handle())
         _legend(figure, handles)

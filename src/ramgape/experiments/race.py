@@ -7,9 +7,10 @@ race_claims     what they say
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ramgape.display import list_names
+from ramgape.display.content import least_word
 from ramgape.experiments import paper
 from ramgape.experiments.benchmark_scale import FAMOUS, Scale
 from ramgape.experiments.cells import Cell
@@ -35,11 +36,13 @@ from ramgape.instances import load_instance
 
 # For the order of work and the time left only: what a bound needs of the paper's pulls, and what a pull costs.
 SAVING, SEARCH = 150.0, 20_000.0
+Point = tuple[float | None, bool]  # a number of samples, and what is to be known of it
+
 SLOWNESS = {"pairwise": 5.0, "empirical-bernstein": 2.0}
 
 
 def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
-    """Every method on every instance at every tolerance, and the lower bounds."""
+    """Every method on every instance at every tolerance, and what Gaussian arms would take at least."""
     cells: dict[Key, Cell] = {}
     for instance, runs in scale.instances.items():
         line_up = LINE_UPS[load_instance(instance).noise]
@@ -73,10 +76,8 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
             f"probability 1 − δ. A method is a confidence bound and a sampling rule. {defaults(present)}",
             "A search that reaches the cap on its pulls is undecided. Where one is, there is no mean: > stands before "
             "the pulls that were made on average, which the mean of whole searches would exceed. Such a case is in no "
-            "average. Where the lower bound alone is above the cap, nothing is run, and the table says so.",
-            "The lower bound is what no method can better on average if it is to be right on all Gaussian instances; "
-            "arms of another kind are taken as Gaussian with the same mean and variance, and where ε allows several "
-            "answers it is asymptotic in δ. There it is a guide rather than a proof, and a method may do better.",
+            "average. Where the answer hangs on a tie, no number of samples suffices, and nothing is run.",
+            *explained(rows),
         ),
         summarize(rows),
         {
@@ -104,6 +105,21 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
         ],
         findings(rows),
     )
+
+
+def explained(rows: Sequence[Measurement]) -> Iterator[str]:
+    """What the samples are compared with: references, and bounds where there are any."""
+    yield (
+        "The Gaussian reference is what arms would take at least, on average, if they were Gaussian with the same "
+        "means and variances. It is no bound: rewards of another kind may take fewer samples, and where ε allows "
+        "several answers it is asymptotic in δ."
+    )
+    if any(row.least_exact for row in rows):
+        yield (
+            "Where the arms are Gaussian and there is one right answer, it is a lower bound: no method that is right "
+            "on all Gaussian instances can better it on average. Where that alone is above the cap, nothing is run, "
+            "and the table says so."
+        )
 
 
 def defaults(present: Mapping[str, LineUp]) -> str:
@@ -136,11 +152,11 @@ def overview(rows: list[Measurement], scale: Scale) -> list[Drawing]:
     """The two instances of Experiment 2, for a quick look."""
     line_up = LINE_UPS["bounded"]
     shown = (line_up.paper.name, line_up.default.name, line_up.challenger.name)
-    panels: list[tuple[str, dict[str, list[tuple[float | None, bool]]], list[float | None]]] = []
+    panels: list[tuple[str, dict[str, list[Point]], list[Point]]] = []
     for instance in (instance for instance in FAMOUS if instance in scale.instances):
         found = {(row.method, row.epsilon): row for row in rows if row.instance == instance}
         curves = {method: [point(found[method, epsilon]) for epsilon in scale.epsilons] for method in shown}
-        panels.append((instance, curves, [found[shown[0], epsilon].least for epsilon in scale.epsilons]))
+        panels.append((instance, curves, [least_of(found[shown[0], epsilon]) for epsilon in scale.epsilons]))
     if not panels:
         return []
     return [
@@ -155,7 +171,12 @@ def overview(rows: list[Measurement], scale: Scale) -> list[Drawing]:
     ]
 
 
-def point(row: Measurement) -> tuple[float | None, bool]:
+def least_of(row: Measurement) -> Point:
+    """What the samples are compared with, and whether it is a bound."""
+    return row.least, bool(row.least_exact)
+
+
+def point(row: Measurement) -> Point:
     """Where a method is drawn, and whether it is known to need more than that."""
     return (row.mean, False) if row.mean is not None else (row.pulls, True)
 
@@ -163,7 +184,7 @@ def point(row: Measurement) -> tuple[float | None, bool]:
 def by_rewards(rows: list[Measurement], scale: Scale, noise: str, line_up: LineUp) -> Drawing:
     """All methods on all instances."""
     found = {(row.instance, row.epsilon, row.method): row for row in rows if row.noise == noise}
-    least = {(row.instance, row.epsilon): row.least for row in found.values()}
+    least = {(row.instance, row.epsilon): least_of(row) for row in found.values()}
     names = by_difficulty(rows, scale, noise)
     panels = [
         (
@@ -178,9 +199,9 @@ def by_rewards(rows: list[Measurement], scale: Scale, noise: str, line_up: LineU
         "samples_by_instance",
         (labels(names), panels),
         "",
-        f"Samples to stop on each instance with {line_up.rewards}, sorted by their lower bound at the smallest ε; "
-        "in brackets the number of arms. Means, on a logarithmic axis; a hollow mark with an arrow is a method that "
-        "was undecided at its cap in at least one run, drawn at the pulls made on average.",
+        f"Samples to stop on each instance with {line_up.rewards}, sorted by what Gaussian arms would take at the "
+        "smallest ε; in brackets the number of arms. Means, on a logarithmic axis; a hollow mark with an arrow is a "
+        "method that was undecided at its cap in at least one run, drawn at the pulls made on average.",
     )
 
 
@@ -225,7 +246,9 @@ def labels(instances: list[str]) -> list[str]:
 
 def instance_grid(rows: list[Measurement], noise: str, line_up: LineUp, epsilon: float) -> Grid:
     """One tolerance: a row for each instance."""
-    header = ("instance", "arms", "front", "lower bound", *(method.name for method in line_up.methods))
+    groups = by_instance(rows, noise, epsilon)
+    least = least_word(all(group[0].least_exact is not False for group in groups.values()))
+    header = ("instance", "arms", "front", least, *(method.name for method in line_up.methods))
     table = [
         [
             instance,
@@ -234,13 +257,13 @@ def instance_grid(rows: list[Measurement], noise: str, line_up: LineUp, epsilon:
             "none suffices" if group[0].least is None else f"{group[0].least:,.0f}",
             *(in_cell(row) for row in group),
         ]
-        for instance, group in by_instance(rows, noise, epsilon).items()
+        for instance, group in groups.items()
     ]
     return Grid(
         f"ε = {epsilon:g}, {line_up.rewards}",
         header,
         table,
-        "Mean samples ± standard error. Below them: how many times the lower bound that is (LB); how many times more "
+        f"Mean samples ± standard error. Below them: how many times the {least} that is (R); how many times more "
         f"samples {line_up.paper.name} takes (P); and how many of the ended runs gave a wrong answer.",
         folded=True,
     )
@@ -249,8 +272,8 @@ def instance_grid(rows: list[Measurement], noise: str, line_up: LineUp, epsilon:
 def in_cell(row: Measurement) -> str:
     """One method on one instance, in a few lines."""
     if row.pulls is None:
-        return f"not run\nLB > {row.cap:,}"
-    ratios = [f"{factor(row.over_least)} LB"] if row.over_least is not None else []
+        return "not run" if row.least is None else f"not run\nlower bound > {row.cap:,}"
+    ratios = [f"{factor(row.over_least)} R"] if row.over_least is not None else []
     if row.saving is not None and row.saving != 1.0:
         ratios.append(f"P {'> ' if row.saving_is_least else ''}{factor(row.saving)}")
     ended = row.runs - row.undecided
@@ -284,7 +307,7 @@ def average_grid(table: list[Average], line_up: LineUp) -> Grid:
     header = (
         "ε",
         "method",
-        "samples / lower bound",
+        "samples / reference",
         f"{line_up.paper.name} / samples",
         "samples / default's",
         "fewest of all on",
@@ -293,7 +316,8 @@ def average_grid(table: list[Average], line_up: LineUp) -> Grid:
     )
     note = (
         "Geometric means over instances; in brackets how many. An instance counts where both sides of the ratio "
-        "stopped in every run, so columns with few instances are about the easier ones."
+        "stopped in every run, so columns with few instances are about the easier ones. The reference is the Gaussian "
+        "one."
     )
     return Grid(f"On average, {line_up.rewards}", header, rows, note)
 

@@ -29,6 +29,8 @@ NORMAL = 1.959964  # of a standard normal variable, 95 % lie within so much of 0
 class Measurement:
     """One method on one instance at one tolerance.
 
+    `least` is the lower bound if `least_exact`, else the Gaussian reference; both are None where no number of samples
+    suffices.
     `mean` is there only if every run ended; `pulls` are those made on average, which the mean would exceed if some did
     not. Neither is there where nothing was run. `saving` is how many times more samples the paper's method takes, or
     at least so many (`saving_is_least`) if that one did not end.
@@ -53,6 +55,7 @@ class Measurement:
     saving: float | None
     saving_is_least: bool
     error_interval: Interval | None
+    least_exact: bool | None
 
     @property
     def method(self) -> str:
@@ -118,7 +121,7 @@ def measure(outcomes: Outcomes, scale: Scale) -> list[Measurement]:
         line_up = LINE_UPS[known.noise]
         front = int(pareto_front(known.means, known.risks(paper.RHO)).sum())
         for epsilon in scale.epsilons:
-            least = outcomes["least", instance, epsilon]["samples"]
+            least = outcomes["least", instance, epsilon]
             group = [
                 measure_one(
                     outcomes["race", instance, epsilon, method.name],
@@ -128,7 +131,8 @@ def measure(outcomes: Outcomes, scale: Scale) -> list[Measurement]:
                     front=front,
                     epsilon=epsilon,
                     cap=scale.paper_cap if method == line_up.paper else scale.cap,
-                    least=least,
+                    least=least["samples"],
+                    least_exact=None if least["samples"] is None else least["exact"],
                     **method._asdict(),
                 )
                 for method in line_up.methods

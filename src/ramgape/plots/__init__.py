@@ -14,7 +14,7 @@
     shares     how the pulls were divided, trial by trial
     geometry   the paper's gaps as lengths
     caps       runs against a bound on their pulls
-    samples    what methods need until they stop, beside the lower bound
+    samples    what methods need until they stop, beside a lower bound or a reference
     ratios     one method against another, instance by instance
     failures   how often runs failed, against a bound on the chance of that
 

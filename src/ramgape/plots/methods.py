@@ -24,7 +24,11 @@ METHODS = {
     "gaussian + evidence": Look("gaussian + evidence", *_CHALLENGER),
 }
 
-LOWER_BOUND = Look("lower bound", style.PALETTE["black"], DASHED, "|", 1.3)
+# What the samples are compared with, by whether it is a bound.
+LEAST = {
+    True: Look("lower bound", style.PALETTE["black"], DASHED, "|", 1.3),
+    False: Look("Gaussian reference", style.PALETTE["reddish purple"], DASHED, "|", 1.6),
+}
 SIZES = {"X": 6.0, "D": 4.6, "s": 4.8, "^": 5.4, "o": 5.4}
 
 

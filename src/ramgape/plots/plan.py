@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 # Yellow is too pale for a line on white; markers tell the lines apart without any colour.
 COLOURS = [style.PALETTE[name] for name in ("bluish green", "blue", "vermillion", "reddish purple", "orange")]
 MARKERS = "o^sDv"
-DASHED = (0, (4.0, 2.0))
+# By whether it is exact: what the least number of trials is called, its line and its marks.
+LEAST: dict[bool, tuple[str, dict[str, Any]]] = {
+    True: ("lower bound", {"linestyle": (0, (4.0, 2.0)), "marker": "_", "markersize": 8.0}),
+    False: ("Gaussian reference", {"linestyle": (0, (1.0, 1.5)), "marker": "x", "markersize": 5.0}),
+}
 LEFT = 2.2  # how much farther to the left 0 stands than the smallest other epsilon, as a factor
 DODGE = 0.018  # of the width: what lies between two lines
 EDGE = 1.25  # what lies between the outermost points and the edges, as a factor
@@ -29,10 +33,11 @@ NORMAL = 1.96  # standard errors to each side of a mean with 95 % confidence
 
 
 def draw_trials(axes: Axes, rows: Sequence[Trials]) -> None:
-    """Draw the means with bars from the 10 % to the 90 % quantile, one line per delta, the lower bounds dashed.
+    """Draw the means with bars from the 10 % to the 90 % quantile, one line per delta, and the least beside them.
 
-    Both axes are logarithmic. An epsilon of 0 has its own place at the left, apart from the lines. Lines for different
-    deltas lie close together: they stand side by side, and have bars, because bands would hide each other.
+    The least is dashed where it is a lower bound, and dotted where it is a reference. Both axes are logarithmic. An
+    epsilon of 0 has its own place at the left, apart from the lines. Lines for different deltas lie close together:
+    they stand side by side, and have bars, because bands would hide each other.
     """
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -77,7 +82,7 @@ def appearance(rank: int) -> dict[str, Any]:
 
 
 def draw_line(axes: Axes, rows: Sequence[Trials], places: Sequence[float], look: dict[str, Any]) -> None:
-    """Draw the goals of one delta: what is known of their trials, and their lower bounds."""
+    """Draw the goals of one delta: what is known of their trials, and their lower bounds or references."""
     for place, row in zip(places, rows, strict=True):
         if row.quantile_10 is not None and row.quantile_90 is not None:
             axes.vlines(
@@ -103,17 +108,20 @@ def draw_line(axes: Axes, rows: Sequence[Trials], places: Sequence[float], look:
         zorder=4,
         **look,
     )
-    bounds = [(place, row.lower_bound) for place, row in zip(places, rows, strict=True) if row.lower_bound]
-    axes.plot(
-        [place for place, _ in bounds],
-        [bound for _, bound in bounds],
-        color=look["color"],
-        linestyle=DASHED,
-        marker="_",
-        markersize=8.0,
-        linewidth=1.2,
-        zorder=3,
-    )
+    for exact, (_, line) in LEAST.items():
+        least = [
+            (place, row.lower_bound)
+            for place, row in zip(places, rows, strict=True)
+            if row.lower_bound and row.lower_bound_exact is exact
+        ]
+        axes.plot(
+            [place for place, _ in least],
+            [value for _, value in least],
+            color=look["color"],
+            linewidth=1.2,
+            zorder=3,
+            **line,
+        )
 
 
 def trials_handles(rows: Sequence[Trials], deltas: Sequence[float]) -> list[Line2D]:
@@ -127,8 +135,9 @@ def trials_handles(rows: Sequence[Trials], deltas: Sequence[float]) -> list[Line
             Line2D([], [], color=grey, linestyle="none", marker="|", markersize=11.0, markeredgewidth=2.5, alpha=0.5)
         )
         handles[-1].set_label("10% to 90% of the searches")
-    if any(row.lower_bound for row in rows):
-        handles.append(Line2D([], [], color=grey, linestyle=DASHED, linewidth=1.2, label="lower bound"))
+    for exact, (name, line) in LEAST.items():
+        if any(row.lower_bound and row.lower_bound_exact is exact for row in rows):
+            handles.append(Line2D([], [], color=grey, linewidth=1.2, label=name, **line))
     if any(row.more_than is not None for row in rows):
         handles.append(Line2D([], [], color=grey, linestyle="none", marker=r"$\uparrow$", markersize=9.0))
         handles[-1].set_label("more than this")

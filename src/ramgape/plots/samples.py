@@ -1,6 +1,7 @@
-"""How many samples methods need: along instances, or along tolerances; and the lower bound beside them.
+"""How many samples methods need: along instances, or along tolerances; and a lower bound or a reference beside them.
 
 A method is a list of points, one for each place: the samples, or None, and whether it is known to need more than that.
+So is what it is compared with: the samples, or None, and whether that is a bound (see `LEAST`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ramgape.plots import style
-from ramgape.plots.methods import LOWER_BOUND, marker_size, method_look
+from ramgape.plots.methods import LEAST, marker_size, method_look
 
 Samples = tuple[float | None, bool]
+Least = tuple[float | None, bool]
 
 ROW = 0.62  # the part of a row's height over which its marks are spread
 ARROW = 9.0  # points
@@ -26,11 +28,12 @@ def limits(methods: Iterable[Sequence[Samples]], least: Iterable[float | None]) 
     return min(values, default=1.0) / 1.8, max(values, default=10.0) * 4.0
 
 
-def draw_rows_of_samples(axes: Axes, methods: Mapping[str, Sequence[Samples]], least: Sequence[float | None]) -> None:
-    """A row for each instance, from top to bottom; in it a mark for each method, and a bar at the lower bound."""
-    for height, value in enumerate(least):
+def draw_rows_of_samples(axes: Axes, methods: Mapping[str, Sequence[Samples]], least: Sequence[Least]) -> None:
+    """A row for each instance, from top to bottom; in it a mark for each method, and a bar at the least."""
+    for height, (value, exact) in enumerate(least):
         if value is not None:
-            axes.vlines(value, height - 0.42, height + 0.42, color=LOWER_BOUND.colour, linewidth=1.4, zorder=3)
+            colour = LEAST[exact].colour
+            axes.vlines(value, height - 0.42, height + 0.42, color=colour, linewidth=1.4, zorder=3)
     for rank, (method, points) in enumerate(methods.items()):
         shift = ROW * (rank / (len(methods) - 1) - 0.5) if len(methods) > 1 else 0.0
         for height, (value, more) in enumerate(points):
@@ -42,18 +45,20 @@ def draw_rows_of_samples(axes: Axes, methods: Mapping[str, Sequence[Samples]], l
         axes.axhspan(height - 0.5, height + 0.5, color=style.STRIPE, linewidth=0.0, zorder=0)
 
 
-def draw_samples_over(axes: Axes, methods: Mapping[str, Sequence[Samples]], least: Sequence[float | None]) -> None:
-    """A line for each method over equally spaced places, and one for the lower bound."""
-    finite = [(place, value) for place, value in enumerate(least) if value is not None]
-    axes.plot(
-        [place for place, _ in finite],
-        [value for _, value in finite],
-        color=LOWER_BOUND.colour,
-        linestyle=LOWER_BOUND.dashes,
-        linewidth=LOWER_BOUND.width,
-        label=LOWER_BOUND.name,
-        zorder=3,
-    )
+def draw_samples_over(axes: Axes, methods: Mapping[str, Sequence[Samples]], least: Sequence[Least]) -> None:
+    """A line for each method over equally spaced places, and one for the least, bounds and references apart."""
+    for exact, appearance in LEAST.items():
+        own = [
+            (place, value) for place, (value, is_bound) in enumerate(least) if value is not None and is_bound is exact
+        ]
+        axes.plot(
+            [place for place, _ in own],
+            [value for _, value in own],
+            color=appearance.colour,
+            linestyle=appearance.dashes,
+            linewidth=appearance.width,
+            zorder=3,
+        )
     for method, points in methods.items():
         appearance = method_look(method)
         known = [(place, value) for place, (value, _) in enumerate(points) if value is not None]
@@ -103,19 +108,24 @@ def draw_mark(axes: Axes, x: float, y: float, method: str, arrow: tuple[float, f
         )
 
 
-def bound_handle(line: bool) -> Line2D:
-    """The legend of the lower bound, which is a line or a bar."""
-    return Line2D(
-        [],
-        [],
-        color=LOWER_BOUND.colour,
-        linestyle=LOWER_BOUND.dashes if line else "none",
-        linewidth=LOWER_BOUND.width,
-        marker="none" if line else "|",
-        markersize=11.0,
-        markeredgewidth=1.4,
-        label=LOWER_BOUND.name,
-    )
+def least_handles(panels: Iterable[Sequence[Least]], line: bool) -> list[Line2D]:
+    """The legend of the bounds and references that there are, which are lines or bars."""
+    present = {exact for least in panels for value, exact in least if value is not None}
+    return [
+        Line2D(
+            [],
+            [],
+            color=appearance.colour,
+            linestyle=appearance.dashes if line else "none",
+            linewidth=appearance.width,
+            marker="none" if line else "|",
+            markersize=11.0,
+            markeredgewidth=1.4,
+            label=appearance.name,
+        )
+        for exact, appearance in LEAST.items()
+        if exact in present
+    ]
 
 
 def any_undecided(panels: Iterable[Mapping[str, Sequence[Samples]]]) -> bool:

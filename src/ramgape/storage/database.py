@@ -91,6 +91,10 @@ class Database(ABC):
     def read_columns(self, study_id: int, start: int, stop: int | None) -> Columns:
         """Arms and rewards."""
 
+    def integrity(self) -> list[str]:
+        """What is wrong with the database itself, in words. A server sees to that on its own."""
+        return []
+
     def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
         """A cursor with what the statement gives."""
         connection = self.ready()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, NoReturn, TypeVar, get_type_hints
 
-from ramgape.errors import StorageError, shorten
+from ramgape.errors import DamagedStore, shorten
 from ramgape.storage.seals import seal
 
 Row = TypeVar("Row", bound=NamedTuple)
@@ -28,7 +28,7 @@ def open_rows(kind: type[Row], rows: Iterable[Sequence[Any]], where: str) -> lis
 
 def damaged(where: str, what: str) -> NoReturn:
     """Say that a store is damaged, and what to do."""
-    raise StorageError(f"{where} is damaged: {what}; ramgape storage check looks at all of it; restore a copy")
+    raise DamagedStore(f"{where} is damaged: {what}; ramgape storage check looks at all of it; restore a copy")
 
 
 @cache

@@ -11,11 +11,11 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ramgape.errors import StorageError
+from ramgape.errors import DamagedStore, StorageError
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.places import is_there, make_private
 from ramgape.storage.records import Moment
@@ -28,18 +28,21 @@ REWARDS = np.dtype([("arm", np.int64), ("reward", np.float64)])
 COMMITTING = 0.0001  # seconds, between two tries to commit: all others wait for it, and those who read are soon done
 SLEEPS = (0.0002, 0.005)  # seconds, between two tries for a lock
 
-BUSY, DAMAGED = 5, 11
+BUSY, DAMAGED, NO_DATABASE, MOVED = 5, 11, 26, 1032
 PASSING = (BUSY, 6, 13)  # of the error codes below
+MOST_PROBLEMS = 10  # of a file that are told
 UNREADABLE = (OverflowError, MemoryError, UnicodeDecodeError)  # what a damaged file may lead to, beside SQLite's errors
 SENTENCES = {  # by the error codes of SQLite
     BUSY: "{where} is locked by another process, and was for {patience:g} s: try again, or add ?timeout=SECONDS",
     6: "{where} is locked by this very process, and was for {patience:g} s",
+    MOVED: "{where} was deleted or replaced while it was in use, so that nothing can be stored there any more: open it "
+    "anew, and tell again what was not acknowledged",
     8: "{where} is read-only: it can be read, but nothing can be written to it",
     10: "{where} cannot be read or written: is the disk full, or gone? (SQLite says: {error})",
     DAMAGED: "{where} is damaged: restore a copy of it (SQLite says: {error})",
     13: "the disk of {where} is full: make room and try again, nothing that was stored is lost",
     14: "{where} cannot be opened: is there a permission for the file and its folder?",
-    26: "{where} is not a SQLite database: choose another file",
+    NO_DATABASE: "{where} is not a SQLite database: choose another file",
 }
 
 
@@ -78,6 +81,7 @@ class SqliteDatabase(Database):
         assert url.path is not None
         self.path = url.path
         self._writes = False  # the connection is set up for writing
+        self._identity: tuple[int, int] | None = None  # of the file that was opened first
         self._sleeper = random.Random()  # its own, so that nobody's seed is disturbed
 
     def connect(self, create: bool = False) -> sqlite3.Connection:
@@ -85,6 +89,8 @@ class SqliteDatabase(Database):
             if not create:
                 raise StorageError(f"there is no store at {self.url.shown}: no such file")
             make_private(self.url)
+        if not create:
+            self._check_identity()
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=rw",
             uri=True,
@@ -114,6 +120,7 @@ class SqliteDatabase(Database):
     def begin(self, write: bool) -> None:
         connection = self.enter()
         try:
+            self._check_identity()
             if write and not self._writes:
                 self.prepare_writing(connection)
                 self._writes = True
@@ -121,6 +128,23 @@ class SqliteDatabase(Database):
         except BaseException:
             self.rollback()
             raise
+
+    def commit(self) -> None:
+        super().commit()
+        # Afterwards, so that nothing is acknowledged that went into a file which nobody will find.
+        self._check_identity()
+
+    def _check_identity(self) -> None:
+        """Notice that the file is not the one that was opened. SQLite does not: with a write-ahead log it writes on."""
+        try:
+            status = self.path.stat()
+            identity = (status.st_dev, status.st_ino)
+        except OSError:
+            identity = None
+        if self._identity is None:
+            self._identity = identity
+        elif identity != self._identity:
+            raise StorageError(SENTENCES[MOVED].format(where=self.url.shown))
 
     def begin_on(self, study_id: int, write: bool) -> tuple[Sequence[Any] | None, Moment]:
         self.begin(write)
@@ -156,9 +180,22 @@ class SqliteDatabase(Database):
     def in_transaction(self, connection: sqlite3.Connection) -> bool:
         return connection.in_transaction
 
+    def complain(self, error: Exception) -> NoReturn:
+        if _code(error) in (DAMAGED, NO_DATABASE):
+            raise DamagedStore(self.explain(error)) from None
+        super().complain(error)
+
+    def integrity(self) -> list[str]:
+        try:
+            found = [str(row[0]) for row in self.fetch(f"PRAGMA integrity_check({MOST_PROBLEMS})")]
+            loose = self.fetch("PRAGMA foreign_key_check")
+        except DamagedStore as error:  # too much so for these, even
+            return [str(error)]
+        return (found if found != ["ok"] else []) + [f"a row of {row[0]} belongs to no study" for row in loose[:1]]
+
     def explain(self, error: Exception) -> str:
-        code = DAMAGED if isinstance(error, UNREADABLE) else getattr(error, "sqlite_errorcode", 0) & 0xFF
-        sentence = SENTENCES.get(code, "{where} refused this: {error}")
+        code = getattr(error, "sqlite_errorcode", 0)
+        sentence = SENTENCES.get(code) or SENTENCES.get(_code(error), "{where} refused this: {error}")
         return sentence.format(where=self.url.shown, patience=self.url.patience, error=error)
 
     def may_pass(self, error: Exception) -> bool:
@@ -192,5 +229,10 @@ class SqliteDatabase(Database):
                     raise
 
 
+def _code(error: Exception) -> int:
+    """SQLite's number for what happened; 0 where there is none."""
+    return DAMAGED if isinstance(error, UNREADABLE) else getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def _is_busy(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF == BUSY
+    return _code(error) == BUSY

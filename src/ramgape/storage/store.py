@@ -49,6 +49,10 @@ class SqlStore:
         """Close the connection."""
         self._database.close()
 
+    def integrity(self) -> list[str]:
+        """What is wrong with the database itself, in words."""
+        return self._database.integrity()
+
     def create_study(self, name: str, key: str, specification: str, created_at: float) -> StudyRow | None:
         """A new study, or None if the name is taken."""
         database = self._database

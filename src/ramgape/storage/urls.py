@@ -22,7 +22,7 @@ HIDDEN = "***"
 FORMS = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 
-_URL = re.compile(r"\w+://\S+")
+_URL = re.compile(r"\w[\w+]*://(?:(?!\w+://).)+", re.DOTALL)  # and whatever follows, up to the next one
 # Also where libpq's other form, `host=... password=...`, stands in place of a URL.
 _QUERY_PASSWORD = re.compile(r"((?:^|[?&\s])[^=&\s]*password\s*=\s*)([^&]*)", re.IGNORECASE)
 
@@ -70,10 +70,28 @@ def shown(url: str) -> str:
 def shown_in(text: str) -> str:
     """A text, whoever wrote it, with the passwords of all URLs in it hidden.
 
+    A password may have a blank in it, and nobody can tell where such a URL ends: too much is hidden rather than too
+    little.
+
     >>> shown_in("unexpected argument (postgresql://me:secret@host/studies)")
     'unexpected argument (postgresql://me:***@host/studies)'
+    >>> shown_in("got 'postgresql://me:my secret@host/studies', which is wrong")
+    "got 'postgresql://me:***@host/studies', which is wrong"
     """
-    return _URL.sub(lambda found: shown(found[0]), text)
+    return _URL.sub(_shown_first, text)
+
+
+def _shown_first(found: re.Match[str]) -> str:
+    """A URL and what follows it, with its passwords hidden."""
+    text, before = found[0], found.string[: found.start()]
+    end = text.rfind(before[-1]) if before.endswith(("'", '"')) and before[-1] in text else len(text)
+    stop = min(len(text.split(maxsplit=1)[0]), end)
+    if _QUERY_PASSWORD.search(text[:stop]):
+        stop = end
+    elif "@" in text[stop:end]:
+        at = text.rindex("@", stop, end)
+        stop = at + len(text[at:end].split(maxsplit=1)[0])
+    return shown(text[:stop]) + text[stop:]
 
 
 def has_password(url: str) -> bool:
@@ -119,10 +137,9 @@ def secrets_in(url: str) -> tuple[str, ...]:
 
 def scrub(text: str, secrets: tuple[str, ...]) -> str:
     """A message of somebody else, on one line and without passwords."""
-    text = " ".join(text.split())
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
-    return text
+    return " ".join(text.split())
 
 
 def _password_span(url: str) -> tuple[int, int] | None:

@@ -27,11 +27,11 @@ class Upgrade(NamedTuple):
 
 def newest_version(folder: Path = MIGRATIONS) -> str:
     """The version that this program makes and reads."""
-    return max(file.name.partition("_")[0] for file in (folder / "versions").glob("[0-9]*_*.py"))
+    return max(_versions(folder))
 
 
-def check_version(database: Database, folder: Path = MIGRATIONS) -> bool:
-    """Whether the database has a store; an error if that is of another version than ours."""
+def check_version(database: Database, folder: Path = MIGRATIONS, any_version: bool = False) -> bool:
+    """Whether the database has a store; an error if that is of another version than ours, unless any will do."""
     connection = database.ready()
     try:
         version = _read_version(database, connection)
@@ -39,7 +39,7 @@ def check_version(database: Database, folder: Path = MIGRATIONS) -> bool:
         if database.is_missing_table(error):
             return False
         database.complain(error)
-    return _is_ours(database, version, newest_version(folder))
+    return any_version or _is_ours(database, version, newest_version(folder))
 
 
 def create_tables(database: Database, folder: Path = MIGRATIONS) -> None:
@@ -50,6 +50,10 @@ def create_tables(database: Database, folder: Path = MIGRATIONS) -> None:
 def upgrade_tables(database: Database, folder: Path = MIGRATIONS) -> Upgrade:
     """Bring a store of an older version to ours."""
     return _migrate(database, folder, create=False)
+
+
+def _versions(folder: Path) -> set[str]:
+    return {file.name.partition("_")[0] for file in (folder / "versions").glob("[0-9]*_*.py")}
 
 
 def _is_ours(database: Database, version: str, ours: str, upgrading: bool = False) -> bool:
@@ -82,6 +86,8 @@ def _migrate(database: Database, folder: Path, create: bool) -> Upgrade:
             if before is None and not create:
                 raise StorageError(f"{database.url.shown} has no store of ramgape")
             if before is None or not _is_ours(database, before, ours, upgrading=not create):
+                if before is not None and before not in _versions(folder):
+                    damaged(database.url.shown, f"it has version {before}, which there never was")
                 _run_migrations(connection, folder)
             database.run(raw, "COMMIT")
     except DBAPIError as error:

@@ -21,7 +21,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import RamgapeError, StorageError, shorten
+from ramgape.engine import FEW, Engine
+from ramgape.errors import RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.storage.records import (
     AnswerRow,
     BatchRow,
@@ -95,6 +96,20 @@ class Held(NamedTuple):
     process: int
 
 
+def rehearse(spec: StudySpec) -> None:
+    """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
+    engine = Engine(spec.search)
+    engine.reserve(0)
+    engine.ask()  # in view of what is under way
+    engine.release(0)
+    reward = spec.search.reward_range[0] if spec.search.reward_range else 0.0
+    engine.tell(0, reward)
+    many = np.zeros(FEW + 1, np.int64), np.full(FEW + 1, reward)
+    engine.learn_many(*many)
+    engine.add_up(*many)
+    engine.look()
+
+
 class Desk:
     """One study in one process. Where asking ahead is not worth it, as in memory, `ahead` is false."""
 
@@ -107,6 +122,7 @@ class Desk:
         self._ledger: Ledger | None = None
         self._place = 0  # of the first observation that is not written yet
         self._flushed = False  # some of those in the transaction under way are
+        self._rehearsed = False  # all is compiled
         self._ahead = ahead
         self._held: Held | None = None
         self._terms: Terms | None = None  # of the last ask, if it was for one pull
@@ -235,28 +251,44 @@ class Desk:
             )
         self._holder = threading.get_ident()
         try:
+            if not self._rehearsed and self._ahead:
+                rehearse(self.spec)
+                self._rehearsed = True
             row, now = self.store.begin(self.row.id, write)
+        except StorageUnavailable:
+            self.undo(unchanged=True)
+            raise
+        except BaseException:
+            self.undo()
+            raise
+        try:
             if self._ledger is None:
                 self._ledger = Ledger(self.spec, self.row)
-            if row.revision != self._ledger.revision:
-                self._catch_up(self._ledger, row, now)
+            if (row.revision, row.chain) != (self._ledger.revision, self._ledger.chain):
+                self._catch_up(row, now)
             self._place = self._ledger.told
             return self._ledger, now
         except BaseException:
             self.undo()
             raise
 
-    def _catch_up(self, ledger: Ledger, row: StudyRow, now: Moment) -> None:
+    def _catch_up(self, row: StudyRow, now: Moment) -> None:
         """Read what others have written since the ledger was up to date, and no more than that."""
-        store, study, told = self.store, self.row.id, ledger.told
-        arms, rewards = store.read_observations(study, told) if row.told != told else NOTHING
-        if len(arms) != row.told - told or link_over(ledger.chain, arms, rewards) != row.chain:
-            damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
-        anew = not ledger.revision or row.withdrawn != ledger.withdrawn  # of what was withdrawn there is no trace
-        answered = None if anew else store.read_answered(study, told) if len(arms) else []
-        batches = store.read_batches(study, told) if answered is None or len(answered) < len(arms) else []
+        store, study, ledger = self.store, self.row.id, self._ledger
+        assert ledger is not None
+        arms, rewards = store.read_observations(study, ledger.told) if row.told != ledger.told else NOTHING
+        if len(arms) != row.told - ledger.told or link_over(ledger.chain, arms, rewards) != row.chain:
+            if not ledger.told:
+                damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
+            self._ledger = Ledger(self.spec, self.row)  # perhaps the store was restored from a copy
+            return self._catch_up(row, now)
+        # Of what was withdrawn there is no trace; and a store that was restored may have gone back.
+        anew = not ledger.revision or row.withdrawn != ledger.withdrawn or row.revision < ledger.revision
+        answered = None if anew else store.read_answered(study, ledger.told) if len(arms) else []
+        batches = store.read_batches(study, ledger.told) if answered is None or len(answered) < len(arms) else []
         pulls = store.read_pulls(study, now, None if anew else ledger.revision)
         ledger.catch_up(row, arms, rewards, batches, pulls, answered)
+        return None
 
     def flush(self) -> None:
         """Write the observations so far, in the transaction under way: a long import need not fit into memory."""

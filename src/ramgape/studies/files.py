@@ -13,6 +13,7 @@ from typing import IO, Any, NamedTuple
 from ramgape.checks import check_text
 from ramgape.columns import find_column
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, require, shorten
+from ramgape.inputs import as_text, open_file, read_number
 from ramgape.studies.report import read_time, write_time
 from ramgape.whole_files import is_stream, replacing
 
@@ -81,7 +82,7 @@ def _row(place: str, cells: dict[str, Any], arm_column: str, reward_column: str)
     reward = cells[reward_column]
     if isinstance(reward, str):
         try:
-            reward = float(reward if "_" not in reward else "")  # Python would read 1_5 as 15
+            reward = read_number(reward)
         except ValueError:
             raise InvalidReward(f"{place}: {reward_column} must be a number, got {shorten(reward)}") from None
     moment, failed, worker, pull = (_given(cells, name) for name in OPTIONAL)
@@ -168,8 +169,8 @@ def opened(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """A file as text, UTF-8; what cannot be read as such is a clear error."""
     try:
         if isinstance(path, (str, os.PathLike)):
-            with Path(path).open(encoding="utf-8-sig", newline="") as stream:
-                yield stream
+            with open_file(path) as binary:
+                yield as_text(binary, str(path))
         else:
             yield path
     except UnicodeDecodeError as error:

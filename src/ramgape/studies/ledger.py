@@ -18,7 +18,7 @@ import json
 import math
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -110,10 +110,13 @@ class Ledger:
 
     # --- pulls -----------------------------------------------------------------------------------------------------
 
-    def ask(self, count: int, worker: str | None, lease: float, now: Moment) -> list[PullRow]:
+    def ask(
+        self, count: int, worker: str | None, lease: float, now: Moment, known: Set[int] = frozenset()
+    ) -> list[PullRow]:
         """Up to so many pulls: the worker's own open ones, then those whose lease ran out, then new ones.
 
-        Fewer, if those that it has may be all it takes. But one at least: pulls of others may never come back.
+        Fewer, if those that it has may be all it takes. But one at least: pulls of others may never come back. The
+        numbers of those that it knows it has are left out.
         """
         if self.spec.expired == "fail":
             self._fail_expired(now)
@@ -122,17 +125,18 @@ class Ledger:
         until = now.clock + lease
         given = []
         if worker is not None:
-            for number in sorted(self._by_worker.get(worker, ()))[:count]:
+            for number in sorted(self._by_worker.get(worker, set()) - known)[:count]:
                 given.append(self._change(self.open[number]._replace(lease_until=until)))
-        for pull in self._expired(now.clock)[: count - len(given)]:
+        expired = [pull for pull in self._expired(now.clock) if pull.number not in known]
+        for pull in expired[: count - len(given)]:
             again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
             given.append(self._change(again))
-        while len(given) < count and not (given and self.engine.is_enough()):
+        while len(given) < count and not ((given or known) and self.engine.is_enough()):
             arm = self.engine.ask()
             if arm is None:
                 break
             if self.given_up and any(pull.given_up and pull.arm == arm for pull in self.open.values()):
-                if given:
+                if given or known:
                     break
                 raise FailingArm(self.spec.search.names[arm])
             self.engine.reserve(arm)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ramgape.identification import Progress, progress_of
@@ -44,6 +45,7 @@ class Report:
     failed      failed attempts; given_up are the pulls that failed too often
     doubt       the returned set is right up to this tolerance; infinite while there is nothing to go by
     arms_pending, arms_failed    by arm
+    failures    the last ones; `reasons` are those of all failures: arm, reason and how often, the latest first
     progress    how far the search is: pulls made, the limit on them, the doubt that is left
 
     It prints itself: `print(report)`, rich, a notebook.
@@ -62,6 +64,7 @@ class Report:
     arms_pending: dict[str, int]
     arms_failed: dict[str, int]
     failures: tuple[Failure, ...]
+    reasons: tuple[tuple[str, str, int], ...]
     progress: Progress
 
     def __str__(self) -> str:
@@ -135,8 +138,10 @@ class StudySummary:
 def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterable[FailureRow]) -> Report:
     """From a ledger that is up to date."""
     names = ledger.spec.search.names
-    failures = list(failures)
+    failures = sorted(failures, key=attrgetter("failed_at"))
+    reasons = Counter((names[each.arm], each.reason) for each in reversed(failures))
     failed: Counter[int] = Counter(failure.arm for failure in failures)
+    pending = Counter(pull.arm for pull in ledger.open.values() if not pull.given_up and pull.answer is None)
     last = tuple(
         Failure(
             write_ticket(each.token, each.number, each.attempt),
@@ -158,9 +163,10 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
         late=ledger.late,
         held=ledger.held,
         done=ledger.done,
-        arms_pending=dict(zip(names, ledger.engine.pending, strict=True)),
+        arms_pending={name: pending[place] for place, name in enumerate(names)},
         arms_failed={name: failed[place] for place, name in enumerate(names)},
         failures=last,
+        reasons=tuple((arm, reason, times) for (arm, reason), times in reasons.items()),
         progress=progress_of(ledger.engine),
     )
 

@@ -1,7 +1,14 @@
-"""Running a study to its end: ask, make the trials, tell; in this process, in threads, or on any executor."""
+"""Running a study to its end: ask, make the trials, tell; in this process, in threads, or on any executor.
+
+A store may be out of reach for a while: locked, restarting, behind a network that is down. Whatever is asked of it is
+then tried again, for as long as its URL says that others are waited for, and what was measured is kept meanwhile. That
+does no harm where the first try has succeeded without our hearing of it: a worker with a name gets its own pulls back,
+and the same answer to the same pull counts once.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import secrets
@@ -10,23 +17,26 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ramgape.checks import whole
-from ramgape.errors import FailingArm, InvalidReward, require
+from ramgape.errors import FailingArm, InvalidReward, StorageUnavailable, require
 from ramgape.identification import Progress, check_callback, wants_generator
-from ramgape.result import Result
+from ramgape.result import Result, Stopped
 from ramgape.terminal import watching_run
 
 if TYPE_CHECKING:
     from ramgape.studies.study import Pull, Study
 
 RENEWALS = 3  # of a lease, before it would run out
-SHORTEST_WAIT, LONGEST_WAIT = 0.02, 1.0  # seconds, while others have all the pulls there are
+SHORTEST_WAIT, LONGEST_WAIT = 0.02, 1.0  # seconds, while others have all the pulls there are, or the store is away
+
+SHOWN = 8  # rewards in a message
 
 Show = Callable[[Progress], object] | None
+Given = TypeVar("Given")
 
 
 class Inline(Executor):
@@ -108,77 +118,139 @@ class Run:
         self.lease = lease
         self.listeners = [listener for listener in listeners if listener is not None]
         self.under_way: dict[Future[float], Pull] = {}  # in the order in which they were asked for
+        self.untold: list[tuple[Pull, float]] = []  # measured
+        self.fatal: Exception | None = None  # why no trial can be made any more
+        self.patience = study.patience
 
     def to_the_end(self, submit: Callable[[Pull], Future[float]]) -> Result:
         """Ask and tell until the study is done, or something ends it before."""
-        pause = SHORTEST_WAIT
         try:
-            while True:
-                self._begin(submit)
-                if not self.under_way:
-                    if self.study.done:
-                        return self.study.result()
-                    time.sleep(pause)  # the rest is with others
-                    pause = min(2.0 * pause, LONGEST_WAIT)
-                    continue
-                pause = SHORTEST_WAIT
-                wait(self.under_way, return_when=FIRST_COMPLETED)
-                if self._finish():
-                    self._let_go()
-                    return self.study.result(ended="callback")
-        except KeyboardInterrupt:
-            self._let_go()
-            return self.study.result(ended="interrupted")
+            try:
+                ended = self._work(submit)
+            except KeyboardInterrupt:
+                ended = "interrupted"
+                self._keep()
+            if ended != "open":
+                self._let_go()
+                return self.study.result(ended)
+            return self._patiently(self.study.result)
         except Exception as error:
             self._explain(error)
             raise
+
+    def _work(self, submit: Callable[[Pull], Future[float]]) -> Stopped:
+        """What has ended it: nothing but its goal, or a listener."""
+        pause = SHORTEST_WAIT
+        while True:
+            self._begin(submit)
+            if not self.under_way:
+                if self._patiently(lambda: self.study.done):
+                    return "open"
+                time.sleep(pause)  # the rest is with others
+                pause = min(2.0 * pause, LONGEST_WAIT)
+                continue
+            pause = SHORTEST_WAIT
+            wait(self.under_way, return_when=FIRST_COMPLETED)
+            if self._finish():
+                return "callback"
+
+    def _patiently(self, operation: Callable[[], Given], pausing: Callable[[float], object] = time.sleep) -> Given:
+        """What an operation on the store gives; tried again while its error may pass, with growing pauses.
+
+        A pause that ends with something true ends it all.
+        """
+        pause, end = SHORTEST_WAIT, math.inf
+        while True:
+            try:
+                return operation()
+            except StorageUnavailable:
+                now = time.monotonic()
+                end = min(end, now + self.patience)
+                if now >= end or pausing(min(pause, end - now)):
+                    raise
+            pause = min(2.0 * pause, LONGEST_WAIT)
 
     def _begin(self, submit: Callable[[Pull], Future[float]]) -> None:
         """Have as many trials under way as there are places."""
         free = self.slots - sum(not future.done() for future in self.under_way)
         if not free:
             return
-        known = {pull.id for pull in self.under_way.values()}
-        # A worker with a name gets what it has already first.
-        for pull in self.study.ask(len(known) + free, self.worker, self.lease):
-            if pull.id not in known:
-                self.under_way[submit(pull)] = pull
+        known = list(self.under_way.values())
+        for pull in self._patiently(lambda: self.study.ask_besides(known, free, self.worker, self.lease)):
+            self.under_way[submit(pull)] = pull
 
     def _finish(self) -> bool:
         """Tell what came out; returns whether a listener wants to end it here."""
-        answers: list[tuple[Pull, float]] = []
+        for pull, reason in self._collect():
+            self._patiently(lambda pull=pull, reason=reason: self.study.fail(pull, reason))  # type: ignore[misc]
+        self._patiently(self._tell)
+        if self.fatal is not None:
+            raise self.fatal
+        wishes = [listener(self._patiently(self.study.known_progress)) for listener in self.listeners]
+        return any(wishes)
+
+    def _collect(self) -> list[tuple[Pull, str]]:
+        """Take over what was measured; returns the trials that failed, and why."""
+        failed = []
         for future in [future for future in self.under_way if future.done()]:
             pull = self.under_way[future]
             error = future.exception()
-            if isinstance(error, BrokenExecutor):
-                raise error
-            del self.under_way[future]
+            # Nobody is there to make trials, or the trial itself knows that its arm cannot work: no failure to count.
+            if isinstance(error, (BrokenExecutor, FailingArm)):
+                self.fatal = error
+                del self.under_way[future]
+                continue
             if error is None:
                 try:
-                    answers.append((pull, self.study.check_reward(future.result())))
+                    self.untold.append((pull, self.study.check_reward(future.result())))
                 except InvalidReward as invalid:
                     error = invalid
+            del self.under_way[future]
             if error is not None:
-                self.study.fail(pull, f"{type(error).__name__}: {error}")
-        self.study.tell_many(answers)
-        wishes = [listener(self.study.known_progress()) for listener in self.listeners]
-        return any(wishes)
+                failed.append((pull, f"{type(error).__name__}: {error}"))
+        return failed
+
+    def _tell(self) -> None:
+        self.study.tell_many(self.untold)
+        self.untold = []
 
     def _let_go(self) -> None:
         """What is under way will not be told."""
+        self._cancel()
+        self._tell()  # what was measured before an interrupt
+        self.study.leave(self.worker)  # also pulls that an interrupt came between
+
+    def _keep(self) -> None:
+        """What was measured at the end is worth telling, whatever has ended it."""
+        with suppress(Exception):
+            self._collect()
+
+    def _cancel(self) -> None:
         for future in self.under_way:
             future.cancel()
         self.under_way = {}
-        self.study.leave(self.worker)  # also pulls that an interrupt came between
 
     def _explain(self, error: Exception) -> None:
         """Say with an error what has been found so far."""
+        self._keep()
         with suppress(Exception):  # the first error matters more than what follows from it
-            self._let_go()
-        with suppress(Exception):
-            error.partial_result = self.study.result(ended="error")  # type: ignore[attr-defined]
-            if not isinstance(error, FailingArm):
-                error.add_note("ramgape: what was told is stored; what it shows is in this error's partial_result")
+            if isinstance(error, StorageUnavailable):  # which was waited for already
+                self._cancel()
+            else:
+                self._let_go()
+                error.partial_result = self.study.result(ended="error")  # type: ignore[attr-defined]
+                if not isinstance(error, FailingArm):
+                    error.add_note("ramgape: what was told is stored; what it shows is in this error's partial_result")
+        if self.untold:
+            error.untold = tuple(self.untold)  # type: ignore[attr-defined]
+            shown = ", ".join(f"{pull.id} {reward!r}" for pull, reward in self.untold[:SHOWN])
+            more = f" and {len(self.untold) - SHOWN} more" if len(self.untold) > SHOWN else ""
+            error.args = (f"{error}; measured and not told, to be told later: {shown}{more}",)
+
+    def _renew(self) -> None:
+        pulls = [*self.under_way.values(), *(pull for pull, _ in self.untold)]
+        if pulls:
+            self.study.renew(pulls, self.lease)
 
     @contextmanager
     def renewing(self) -> Iterator[None]:
@@ -190,10 +262,8 @@ class Run:
 
         def renew() -> None:
             while not over.wait(self.lease / RENEWALS):
-                pulls = list(self.under_way.values())
-                if pulls:
-                    with suppress(Exception):  # tried again soon; whoever tells will hear of it
-                        self.study.renew(pulls, self.lease)
+                with suppress(Exception):  # tried again soon; whoever tells will hear of it
+                    self._patiently(self._renew, over.wait)
 
         thread = threading.Thread(target=renew, name="ramgape-leases", daemon=True)
         thread.start()

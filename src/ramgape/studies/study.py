@@ -37,6 +37,7 @@ from ramgape.spec import Options, make_spec
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
 from ramgape.storage.rows import damaged
+from ramgape.storage.urls import parse_url
 from ramgape.studies.desk import Desk
 from ramgape.studies.files import Row, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial
@@ -257,6 +258,11 @@ class Study:
         """Whether it outlasts this process."""
         return self._storage is not None
 
+    @property
+    def patience(self) -> float:
+        """For how many seconds its store is worth waiting for."""
+        return 0.0 if self._storage is None else parse_url(self._storage).patience
+
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error that says what is allowed."""
         return check_reward(self._desk.spec.search, reward)
@@ -270,10 +276,17 @@ class Study:
                   wants to have open. Without a name all pulls are new to the caller.
         lease     after so many seconds without an answer a pull is given to somebody else; None: never
         """
+        return self.ask_besides((), count, worker, lease)
+
+    def ask_besides(
+        self, known: Iterable[Pull], count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE
+    ) -> list[Pull]:
+        """Up to `count` pulls besides those that the worker knows it has: they are not given to it again."""
         if type(count) is not int or count < 1:
             count = whole(count, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", 1)
         require(count <= MOST_AT_ONCE, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", count)
         seconds = check_lease(lease)
+        numbers = {self._ticket(pull).number for pull in known}
         if worker is not None:
             check_text(worker, "worker")
         terms = (worker, seconds) if count == 1 else None
@@ -283,7 +296,7 @@ class Study:
         else:
             with self._desk.writing() as (ledger, now):
                 try:
-                    given = ledger.ask(count, worker, seconds, now)
+                    given = ledger.ask(count, worker, seconds, now, numbers)
                 except FailingArm as failing:
                     raise self._explained(ledger, str(failing)) from None
         self._desk.asked(terms)

@@ -70,6 +70,7 @@ def upgrade() -> None:
         seal_observations(study, key)
         seal_pulls(study, key)
         seal_failures(study, key)
+        count_withdrawn(study)
         if key in keys:  # there were so few that two studies could have the same
             say("UPDATE ramgape_studies SET key = :key WHERE id = :study", key=secrets.token_hex(8), study=study)
         keys.add(key)
@@ -126,6 +127,16 @@ def seal_pulls(study: int, key: str) -> None:
             study=study,
             number=values[0],
         )
+
+
+def count_withdrawn(study: int) -> None:
+    """Pulls that are neither open nor answered: nobody had counted them."""
+    say(
+        "UPDATE ramgape_studies SET withdrawn = asked "
+        "- (SELECT count(*) FROM ramgape_pulls WHERE study_id = :study) "
+        "- (SELECT count(number) FROM ramgape_observations WHERE study_id = :study) WHERE id = :study",
+        study=study,
+    )
 
 
 def seal_failures(study: int, key: str) -> None:

@@ -1,0 +1,82 @@
+"""What comes from outside as text, read so that nothing hangs, nothing fills the memory, and no number is guessed."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from pathlib import Path
+from typing import IO, Any, cast
+
+from ramgape.errors import InvalidData
+
+LONGEST_LINE = 500_000  # bytes: what is longer is no line of observations, and would have to be held in memory
+LARGEST_FILE = 64 * 2**20  # bytes of a file that is taken in as a whole
+OPEN_ALREADY = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # where a shell puts what it reads from, `<(...)`
+
+
+def read_number(text: str) -> float:
+    """The number that a text in data means; a ValueError if it is none.
+
+    Python would read 1_5 as 15, and digits of all scripts; in data these are mistakes.
+
+    >>> read_number(" -1e-3 "), read_number("inf")
+    (-0.001, inf)
+    >>> read_number("1_5")
+    Traceback (most recent call last):
+    ValueError: not a number: '1_5'
+    """
+    bare = text.strip()
+    if "_" in bare or not bare.isascii():
+        raise ValueError(f"not a number: {text!r}")
+    return float(bare)
+
+
+def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a file for reading.
+
+    An OSError for a FIFO, where nobody may ever write, and for a device, which may have no end.
+    """
+    mode = os.stat(path).st_mode  # noqa: PTH116 - a path may be a str
+    usable = stat.S_ISREG(mode) or stat.S_ISDIR(mode) or os.fspath(path).startswith(OPEN_ALREADY)
+    if not usable:
+        raise OSError(errno.EINVAL, "it is a FIFO or a device, not a file")
+    return Path(path).open("rb")
+
+
+def read_whole(path: str | os.PathLike[str], most: int = LARGEST_FILE) -> bytes:
+    """All bytes of a file; an OSError, before much is read, if they are more than `most`."""
+    with open_file(path) as file:
+        if os.fstat(file.fileno()).st_size <= most and len(content := file.read(most + 1)) <= most:
+            return content
+    raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+
+
+def as_text(binary: IO[bytes], name: str) -> io.TextIOWrapper:
+    """UTF-8 with bounded lines; line breaks are left as they are, since the names in a CSV file may contain them."""
+    return io.TextIOWrapper(cast(IO[bytes], BoundedLines(binary, name)), encoding="utf-8-sig", newline="")
+
+
+class BoundedLines(io.RawIOBase):
+    """The bytes of a file, which stays the caller's to close; an error for a line that would fill the memory."""
+
+    def __init__(self, source: IO[bytes], name: str) -> None:
+        self._source, self._name = source, name
+        self._lines = self._length = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Some bytes, as soon as there are any."""
+        found: bytes = self._source.read1(len(buffer))  # type: ignore[attr-defined]
+        buffer[: len(found)] = found
+        end = max(found.rfind(b"\n"), found.rfind(b"\r"))
+        self._length = len(found) - end - 1 + (self._length if end < 0 else 0)
+        self._lines += found.count(b"\n")
+        if self._length > LONGEST_LINE:
+            place = f"{self._name}, line {self._lines + 1:,},"
+            raise InvalidData(f"{place} must be at most {LONGEST_LINE:,} bytes long, got a longer one")
+        return len(found)

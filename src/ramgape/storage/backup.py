@@ -1,0 +1,121 @@
+"""A copy of a whole store, of one moment, while others go on working with it.
+
+The copy is a SQLite file, whatever the store is: to go back to it, use it as a store. It appears when it is whole and
+was found to be sound.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ramgape.errors import StorageError
+from ramgape.storage import _connect
+from ramgape.storage.places import PRIVATE
+from ramgape.storage.rows import damaged
+from ramgape.storage.sqlite import SqliteDatabase
+from ramgape.storage.urls import PATIENCE, StoreUrl
+from ramgape.storage.versions import check_version, create_tables
+from ramgape.whole_files import is_stream, replacing
+
+if TYPE_CHECKING:
+    from ramgape.storage.database import Database
+
+CHUNK = 5_000  # rows that are in memory at a time
+BESIDE = ("-journal", "-wal", "-shm")  # what SQLite may leave next to a file
+
+
+def back_up(url: str, file: str, *, force: bool = False) -> int:
+    """Copy the store at a URL into a file; returns how many bytes that has. An old file is replaced only by `force`."""
+    database, path = _connect(url), Path(file)
+    try:
+        _check_target(database, path, force)
+        with _explained(database, path), replacing(path, PRIVATE) as part:
+            try:
+                copy = SqliteDatabase(StoreUrl(f"the copy {str(path)!r}", part, "", PATIENCE, ()))
+                if isinstance(database, SqliteDatabase):
+                    _copy_pages(database, part)
+                else:
+                    _copy_rows(database, copy)
+                problems = copy.integrity()
+                copy.close()
+            finally:
+                for ending in BESIDE:
+                    Path(f"{part}{ending}").unlink(missing_ok=True)
+            if problems:
+                damaged(database.url.shown, f"no copy was made ({problems[0]})")
+            return part.stat().st_size
+    finally:
+        database.close()
+
+
+def _check_target(database: Database, path: Path, force: bool) -> None:
+    if not check_version(database, any_version=database.url.path is not None):
+        raise StorageError(f"{database.url.shown} has no store of ramgape")
+    if is_stream(path) or path.is_dir():
+        raise StorageError(f"a copy must be a file, got {str(path)!r}")
+    if not path.exists():
+        return
+    if database.url.path is not None and path.samefile(database.url.path):
+        raise StorageError(f"a copy must be another file than the store, got {str(path)!r}")
+    if not force:
+        raise StorageError(f"a copy must be a new file, or replace an old one by --force, got {str(path)!r}")
+    for ending in BESIDE:
+        other = Path(f"{path}{ending}")
+        if other.exists() and other.stat().st_size:
+            raise StorageError(f"a copy must not replace a database that is in use ({other.name}), got {str(path)!r}")
+
+
+def _copy_pages(database: SqliteDatabase, part: Path) -> None:
+    """SQLite's own copy. The lock comes first, and by our own patience: the copy would wait for it for ever."""
+    database.begin(write=False)
+    try:
+        database.fetch("SELECT count(*) FROM sqlite_master")
+        with closing(sqlite3.connect(part)) as copy:
+            database.ready().backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # of a store with a write-ahead log, none is needed
+    finally:
+        database.rollback()
+
+
+def _copy_rows(database: Database, copy: SqliteDatabase) -> None:
+    """All rows of our tables, as they were at one moment."""
+    from ramgape.storage.schema import METADATA
+
+    create_tables(copy)
+    database.begin(write=False)
+    try:
+        copy.begin(write=True)
+        for table in METADATA.sorted_tables:
+            names = ", ".join(f'"{column.name}"' for column in table.columns)
+            marks = ", ".join("?" for _ in table.columns)
+            for rows in _pages(database, f"SELECT {names} FROM {table.name}"):
+                copy.execute_many(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", rows)
+        copy.commit()
+    finally:
+        copy.rollback()
+        database.rollback()
+
+
+def _pages(database: Database, query: str) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of a query on a server, a few thousand at a time."""
+    with database.ready().cursor(name="ramgape_backup") as cursor:
+        cursor.execute(query)
+        while rows := cursor.fetchmany(CHUNK):
+            yield rows
+
+
+@contextmanager
+def _explained(database: Database, path: Path) -> Iterator[None]:
+    """What goes wrong, on either side, in our own words."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
+    except sqlite3.Error as error:
+        raise StorageError(f"{database.url.shown} cannot be copied to {str(path)!r} (SQLite says: {error})") from None
+    except database.failures as error:
+        database.complain(error)

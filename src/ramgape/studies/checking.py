@@ -1,0 +1,119 @@
+"""Whether a store is as it was written: its file, and what must be true of every study in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+from ramgape.errors import DamagedStore, StorageError, UnknownStudy
+from ramgape.storage import open_store
+from ramgape.storage.records import StudyRow
+from ramgape.storage.seals import next_link
+from ramgape.storage.store import SqlStore
+from ramgape.storage.urls import shown
+from ramgape.studies.specification import StudySpec
+
+PAGE = 5_000  # observations that are read, and in memory, at a time
+MOST_PROBLEMS = 10  # that are told of one study
+FIRST, LAST = -(2**63), 2**63 - 1  # no place is beyond
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCheck:
+    """What was found of one study: nothing, if all is well."""
+
+    name: str
+    told: int
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCheck:
+    """What was found of a store: problems of the file itself, and of each study."""
+
+    storage: str
+    problems: tuple[str, ...]
+    studies: tuple[StudyCheck, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether all is well."""
+        return not self.problems and not any(study.problems for study in self.studies)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"sound": self.sound, **asdict(self)}
+
+
+def check_store(storage: str) -> StoreCheck:
+    """Look at everything in a store; nothing is changed, and others may go on working with it."""
+    where = shown(storage)
+    try:
+        store = open_store(storage, create=False)
+    except DamagedStore as error:
+        return StoreCheck(where, (str(error),), ())
+    try:
+        problems, studies = [], []
+        try:
+            problems += store.integrity()
+            studies += [check_study(store, row) for row, _ in store.list_studies()]
+        except DamagedStore as error:
+            problems.append(str(error))
+        return StoreCheck(where, tuple(problems), tuple(studies))
+    finally:
+        store.close()
+
+
+def check_study(store: SqlStore, row: StudyRow) -> StudyCheck:
+    """Look at everything that belongs to a study."""
+    found: list[str] = []
+    try:
+        found += islice(_problems(store, row), MOST_PROBLEMS)
+    except UnknownStudy:  # deleted meanwhile
+        pass
+    except StorageError as error:
+        found.append(str(error))
+    return StudyCheck(row.name, row.told, tuple(found))
+
+
+def _problems(store: SqlStore, row: StudyRow) -> Iterator[str]:
+    """What is wrong with a study. Observations are read in pages, so that others can write in between.
+
+    What was read has unbroken seals, or an error would have come. That says nothing of rows which are not there.
+    """
+    StudySpec.from_text(row.specification)
+    row, now = store.begin(row.id, write=False)
+    try:
+        pulls, failures = store.read_pulls(row.id, now), store.read_failures(row.id)
+        batches = store.read_batches(row.id, 0)
+        outside = len(store.read_rows(row.id, FIRST, 0)) + len(store.read_rows(row.id, row.told, LAST))
+    finally:
+        store.rollback()
+    if outside:
+        yield f"there are {outside} observations more than the {row.told} that were told"
+    if len(failures) != row.failed:
+        yield f"there are {len(failures)} of {row.failed} failures"
+    if batches and not sum(batches[-1]) <= row.told:
+        yield f"a batch ends after the {row.told} observations that were told"
+    waiting = {pull.number for pull in pulls}
+    link = answered = place = 0
+    for start in range(0, row.told, PAGE):
+        store.begin(row.id, write=False)
+        try:
+            page = store.read_rows(row.id, start, min(start + PAGE, row.told))
+        finally:
+            store.rollback()
+        for place, seen in enumerate(page, start):
+            if next_link(link, seen.arm, seen.reward) != seen.chain:
+                yield f"observation {place} does not belong behind the one before it, which was another"
+            link, answered = seen.chain, answered + (seen.number is not None)
+            if seen.number in waiting:
+                yield f"pull {seen.number} is answered, and waits for an answer"
+        if not page:  # a count that is far beyond what is there
+            break
+    if link != row.chain:
+        yield f"the last observation is another than the one that was told last, after {place + 1} of {row.told}"
+    if row.asked != answered + len(pulls) + row.withdrawn:
+        yield f"of {row.asked} pulls {answered} are answered, {len(pulls)} open and {row.withdrawn} withdrawn"

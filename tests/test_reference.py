@@ -1,0 +1,178 @@
+"""What Gaussian arms would take is a bound for Gaussian arms alone: for others it is called a reference, everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import ramgape
+from ramgape.cli import app
+from ramgape.cli.benchmark import tables
+from ramgape.experiments import figures, race
+from ramgape.experiments.chapter import Chapter
+from ramgape.experiments.methods import LINE_UPS
+from ramgape.forecast import Plan, Trials
+from ramgape.terminal import output
+from tests.test_benchmark_page import PLACES, TIMES, fake_outcomes
+
+# The square of the distance from the mean is a constant, which makes variances easy to learn.
+TWO_POINTS: dict[str, Any] = {
+    "name": "two points",
+    "reward_range": [0, 1],
+    "arms": [
+        {"name": "A", "distribution": "data", "values": [0.55, 0.95]},
+        {"name": "B", "distribution": "data", "values": [0.045, 0.455]},
+    ],
+}
+TOO_MUCH = ("lower bound", "no method", "at least about", "can better")
+
+
+def assert_modest(text: str) -> None:
+    """None of what can be said of a bound alone."""
+    words = " ".join(text.replace("│", " ").split())
+    assert [claim for claim in TOO_MUCH if claim in words] == []
+
+
+@pytest.fixture(scope="module")
+def planned() -> Plan:
+    return ramgape.plan(
+        TWO_POINTS, risk="variance", epsilon=0, epsilons=[], deltas=[], runs=2, seed=0, max_pulls=10_000
+    )
+
+
+def test_a_search_may_stop_below_the_reference(planned: Plan) -> None:
+    row = planned.chosen
+    assert isinstance(row, Trials)
+    assert row.lower_bound == pytest.approx(17_368, abs=1)
+    assert row.lower_bound_exact is False
+    # Searches take 6,100 +- 300: that one of two reaches 10,000 is beyond ten standard deviations.
+    assert (row.runs, row.undecided, row.skipped) == (2, 0, None)
+    assert row.mean is not None
+    assert row.mean < 10_000
+    assert row.ratio == pytest.approx(row.mean / row.lower_bound)
+
+
+def test_a_plan_calls_it_a_reference(planned: Plan) -> None:
+    assert_modest(str(planned))
+    assert_modest(json.dumps(planned.to_dict()))
+    words = " ".join(str(planned).split())
+    assert "Gaussian arms like these would take about 17,400 trials on average; the mean is 0." in words
+    assert "reference (*) is the Gaussian reference: no bound, since these rewards are not Gaussian" in words
+    legend = planned.plot().axes[0].get_legend()
+    assert legend is not None
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert_modest("\n".join(texts))
+    assert "Gaussian reference" in texts
+
+
+def test_a_plan_tells_bounds_and_references_apart() -> None:
+    plan = ramgape.plan("paper-gaussian:46", epsilon=0.05, epsilons=[0], deltas=[], runs=1, max_pulls=50_000)
+    assert [row.lower_bound_exact for row in plan.trials] == [False, True]
+    words = " ".join(str(plan).split())
+    assert "reference (*) is the Gaussian reference: for Gaussian arms" in words
+    assert "for epsilon 0 it is the lower bound" in words
+    (axes,) = plan.plot().axes
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][-2:] == ["lower bound", "Gaussian reference"]
+    exact = ramgape.plan("paper-gaussian:46", epsilon=0, epsilons=[], deltas=[], runs=1, max_pulls=50_000)
+    words = " ".join(str(exact).split())
+    assert "Bound at least about 4,290 trials on average, whatever the method" in words
+    assert "bound (*) is the lower bound: for Gaussian arms" in words
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    written = tmp_path / "two.json"
+    written.write_text(json.dumps(TWO_POINTS), encoding="utf-8")
+    return written
+
+
+def said(*arguments: str) -> str:
+    environment = {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "TERMINAL_WIDTH": None}
+    result = CliRunner().invoke(app, list(arguments), env=environment)
+    assert result.exit_code == 0, result.output
+    assert "--json" in arguments or max(map(len, result.stdout.splitlines())) <= 80
+    return result.stdout
+
+
+def test_the_commands_call_it_a_reference(file: Path) -> None:
+    once = ("--epsilons", "0", "--deltas", "0.05", "--runs", "1")
+    for arguments in (
+        ("lower-bound", str(file), "--rho", "0"),
+        ("lower-bound", str(file), "--epsilon", "0.05"),
+        ("plan", str(file), "--epsilon", "0", "--risk", "variance", *once),
+        ("simulate", str(file), "--epsilon", "0.05"),
+        ("list", "instances"),
+        ("list", "bounds"),
+        ("benchmark", "--help"),
+        ("plan", "--help"),
+    ):
+        assert_modest(said(*arguments))
+    described = json.loads(said("lower-bound", str(file), "--rho", "0", "--json"))
+    assert described["exact"] is False
+    assert described["samples"] == pytest.approx(17_368, abs=1)
+
+
+def test_a_tie_is_one_for_rewards_of_every_kind(tmp_path: Path) -> None:
+    arms = [{"name": name, "distribution": "bernoulli", "p": 0.3} for name in "AB"]
+    tie = tmp_path / "tie.json"
+    tie.write_text(json.dumps({"reward_range": [0, 1], "arms": arms}), encoding="utf-8")
+    bound = ramgape.lower_bound(tie)
+    assert (bound.samples, bound.exact) == (None, True)
+    shown = said("lower-bound", str(tie))
+    assert shown.startswith("tie: no number of samples suffices")
+    assert_modest(shown)
+
+
+def test_the_help_claims_it_for_gaussian_arms_only() -> None:
+    words = " ".join(said("lower-bound", "--help").split())
+    assert "If the arms are Gaussian, this is a lower bound" in words
+    assert "then it is a reference and no bound" in words
+    assert_modest(said("--help"))
+
+
+def page(chapter: Chapter) -> Iterator[str]:
+    """Everything that a chapter says, in its figures as well."""
+    yield from chapter.text
+    for grid in chapter.grids:
+        yield "\n".join([grid.title, *grid.header, *(cell for row in grid.rows for cell in row), grid.note])
+    for finding in chapter.findings:
+        yield f"{finding.claim}\n{finding.evidence}"
+    for drawing in chapter.drawings:
+        yield drawing.caption
+        figure = getattr(figures, drawing.function)(*drawing.arguments)
+        texts = [*figure.legends[0].get_texts(), *(axes.xaxis.label for axes in figure.axes)]
+        yield "\n".join(text.get_text() for text in texts)
+
+
+def test_the_benchmark_calls_it_a_reference(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where methods are below it, and where a tie leaves nothing to compare with."""
+    outcomes, scale = fake_outcomes({**TIMES, "pairwise + evidence": 0.4}, PLACES, epsilons=(0.05, 0.0))
+    outcomes["least", "paper:10", 0.0] = {"samples": None, "exact": True}
+    chapter = race.tell(scale, 0, outcomes)
+    whole = "\n".join(page(chapter))
+    assert_modest(whole)
+    assert whole.count("Gaussian reference") > 4
+    kinds = {(row["instance"], row["epsilon"]): row["least_exact"] for row in chapter.summary["measurements"]}
+    assert set(kinds.values()) == {False, None}
+    assert kinds["paper:10", 0.0] is None
+    for table in tables({"stopping": chapter.summary, "findings": [asdict(each) for each in chapter.findings]}):
+        output().print(table)
+    shown = capsys.readouterr().out
+    assert "/ reference" in shown
+    assert_modest(shown)
+
+
+def test_the_benchmark_calls_a_bound_a_bound() -> None:
+    methods = dict.fromkeys((method.name for method in LINE_UPS["gaussian"].methods), 6.0)
+    outcomes, scale = fake_outcomes(methods, {"random-gaussian:1": 1_000.0})
+    whole = "\n".join(page(race.tell(scale, 0, outcomes)))
+    assert "it is a lower bound: no method that is right on all Gaussian instances can better it" in whole
+    assert "how many times the lower bound that is (R)" in whole
