@@ -21,14 +21,13 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,6 +42,7 @@ from tests.proxy import proxy_for
 from tests.storage_processes import in_child, say
 from tests.study_processes import ARMS, OPTIONS, Worker, before_statement, reward_of
 from tests.test_damage import damage, use, whole_store
+from tests.test_pull_names import copy_database
 
 PATIENCE = 60.0  # seconds for what should take a fraction of one: beyond, it hangs
 LONGEST_SCENE = 600.0
@@ -335,11 +335,6 @@ def back_up(stage: Stage, url: str, number: int, witness: Study) -> Callable[[],
 
 def check_output(command: Sequence[object]) -> None:
     subprocess.run([str(each) for each in command], check=True, stdout=subprocess.DEVNULL)
-
-
-def copy_database(source: Path, target: Path) -> None:
-    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
-        one.backup(other)
 
 
 def damages(stage: Stage, count: int) -> None:

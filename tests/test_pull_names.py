@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,12 @@ from ramgape.studies import study as studies
 from ramgape.studies.tickets import TOKEN_BYTES, read_ticket
 
 ARMS = ["a", "b", "c"]
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """As SQLite does it, also to and from files that are in use: they must not be copied like others."""
+    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
+        one.backup(other)
 
 
 def test_every_pull_has_eighty_random_bits_of_its_own() -> None:
@@ -63,10 +71,10 @@ def test_a_store_is_set_back_under_somebody_who_has_it_open(tmp_path: Path) -> N
     witness = Study.create("restored", ARMS, storage=url, reward_range=(0, 1), budget=500, seed=1)
     (under_way,) = witness.ask(lease=None)
     for told in (0, 1, 3):
-        copy = path.read_bytes()
+        copy_database(path, tmp_path / "copy.db")
         lost = witness.ask(4, "me", lease=None)
         witness.tell_many([(pull, 0.25) for pull in lost[:told]])
-        path.write_bytes(copy)
+        copy_database(tmp_path / "copy.db", path)
         other = Study.load("restored", url)
         for _ in range(1 + bool(told)):  # as many changes as were lost
             anew = other.ask(4, "you", lease=None)

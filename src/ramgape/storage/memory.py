@@ -87,8 +87,8 @@ class MemoryStore:
         """Keep what has changed. The row comes last: until then, after an interrupt, nothing has happened."""
         for pull in (*changes.new_pulls, *changes.changed_pulls):
             self._pulls[pull.number] = pull
-        for number in changes.answered_pulls:
-            self._pulls.pop(number, None)
+        for pull in changes.answered_pulls:
+            self._pulls.pop(pull.number, None)
         if changes.observations:
             self.add_observations(row.id, changes.observations, place)
         if changes.failures:

@@ -246,16 +246,14 @@ class PostgresDatabase(Database):
             return super().execute(statement, parameters)
         return self._add(self.ready().bound, statement, parameters)
 
-    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> list[Any]:
         connection, step = self.ready(), INSERTED_TOGETHER.stop
         together = statement.startswith("INSERT") and len(rows) >= INSERTED_TOGETHER.start
         with self.batch():
             if together:
-                for start in range(0, len(rows), step):
-                    self._add(connection.insertion, statement, rows[start : start + step])
-            else:
-                for row in rows:
-                    self._add(connection.bound, statement, row)
+                parts = (rows[start : start + step] for start in range(0, len(rows), step))
+                return [self._add(connection.insertion, statement, part) for part in parts]
+            return [self._add(connection.bound, statement, row) for row in rows]
 
     def _add(self, write: Callable[..., str], *arguments: Any) -> Outcome:
         """Put a statement into the message."""

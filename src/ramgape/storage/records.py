@@ -101,7 +101,7 @@ class Changes:
 
     new_pulls: list[PullRow] = field(default_factory=list)
     changed_pulls: list[PullRow] = field(default_factory=list)
-    answered_pulls: list[int] = field(default_factory=list)  # numbers; they are no longer open
+    answered_pulls: list[PullRow] = field(default_factory=list)  # they are no longer open
     observations: list[ObservationRow] = field(default_factory=list)  # in order; the first has place `told` of before
     failures: list[FailureRow] = field(default_factory=list)
     batches: list[BatchRow] = field(default_factory=list)
