@@ -442,7 +442,7 @@ POLICIES: dict[str, type[Policy]] = {
 
 @dataclass(frozen=True)
 class Result:
-    """What a search found. `missed` marks the arms whose intervals ever contradicted each other."""
+    """What a search found. `missed` marks the arms whose intervals ever contradicted each other or the average."""
 
     front: Bools
     pulls: Ints
@@ -505,7 +505,8 @@ def run(
             box = new_box
         else:
             box, missed_now = intersect(box, new_box)
-            missed = missed | missed_now
+            beside = (estimates.means < box.mean_low) | (estimates.means > box.mean_high)
+            missed = missed | missed_now | beside
         risks = mean_variance(estimates.means, estimates.variances, rho, alpha)
         state = State(estimates.pulls, estimates.means, risks, box, epsilon, alpha)
 

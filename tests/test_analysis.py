@@ -387,8 +387,11 @@ def test_the_command_shows_a_table(tmp_path: Path) -> None:
 def test_other_options_reach_the_analysis(tmp_path: Path) -> None:
     options = "--noise gaussian --epsilon 0.5,0.1 --delta 0.1 --risk cvar:0.2 --direction minimize --policy ra-lucb"
     path = write(tmp_path, as_csv(log_of(100)))
-    result = call(path, *ANALYZE[:4], *options.split(), "--bound", "gaussian", "--json")
+    further = ("--bound", "gaussian", "--resolution", "1e-3")
+    result = call(path, *ANALYZE[:4], *options.split(), *further, "--json")
     written = json.loads(result.stdout)
+    assert "for each arm, rounded to 0.001: " in written["guarantee"]
+    assert all(isinstance(arm["empirical_risk"], float) for arm in written["arms"])
     assert written["goal"] == {"kind": "confidence", "epsilon": 0.5, "delta": 0.1, "budget": None, "risk_epsilon": 0.1}
     assert [written[key] for key in ("noise", "risk", "direction", "policy", "bound")] == [
         "gaussian",

@@ -135,7 +135,7 @@ def _csv(tmp_path: Path, count: int) -> Path:
 def run(url: str, *arguments: str) -> tuple[int, str]:
     env = {"RAMGAPE_STORAGE": url, "NO_COLOR": "1", "COLUMNS": "200"}
     result = CliRunner().invoke(app, ["storage", *arguments], env=env)
-    return result.exit_code, result.output
+    return result.exit_code, result.stdout or result.stderr
 
 
 def test_from_the_shell(url: str, tmp_path: Path) -> None:
@@ -155,18 +155,20 @@ def test_from_the_shell(url: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("DELETE FROM ramgape_observations WHERE place = 7", "there are 30 of the 31 observations from place 0 on"),
+        ("DELETE FROM ramgape_observations WHERE place = 7", "observation 7 does not belong behind the one before"),
+        (
+            "DELETE FROM ramgape_observations WHERE place = 30",
+            "is another than the one that was told last, after 30",
+        ),
         ("UPDATE ramgape_observations SET place = 99 WHERE place = 30", "there are 1 observations more than the 31"),
-        ("UPDATE ramgape_observations SET arm = 2 WHERE place = 7", "observation 7 is of arm 2"),
-        ("UPDATE ramgape_observations SET reward = -0.5 WHERE place = 7", "with reward -0.5"),
-        ("UPDATE ramgape_observations SET number = 9999 WHERE place = 7", "observation 7 answers pull 9999"),
-        ("UPDATE ramgape_observations SET number = 33 WHERE place = 7", "pull 33 is answered, and waits for an answer"),
-        ("UPDATE ramgape_pulls SET attempt = 0 WHERE number = 33", "pull 33 is none that was handed out"),
-        ("UPDATE ramgape_studies SET told = 32 WHERE name = 'models'", "there are 31 of the 32 observations"),
-        ("UPDATE ramgape_studies SET failed = 2 WHERE name = 'models'", "there are 1 of 2 failures"),
-        ("UPDATE ramgape_studies SET specification = '{}' WHERE name = 'models'", "specification cannot be read"),
-        ("UPDATE ramgape_studies SET decision = 'x' WHERE name = 'models'", "where the rule stands cannot be read"),
-        ("UPDATE ramgape_studies SET stopped_at = 32 WHERE name = 'models'", "the end is at 32 of 31"),
+        ("UPDATE ramgape_observations SET arm = 2 WHERE place = 7", "an ObservationRow is not what was written"),
+        ("UPDATE ramgape_observations SET reward = -0.5 WHERE place = 7", "an ObservationRow is not what was written"),
+        ("UPDATE ramgape_observations SET number = 33 WHERE place = 7", "an ObservationRow is not what was written"),
+        ("UPDATE ramgape_pulls SET attempt = 0 WHERE number = 33", "a PullRow is not what was written"),
+        ("DELETE FROM ramgape_pulls WHERE number = 33", "pulls 31 are answered"),
+        ("DELETE FROM ramgape_failures", "there are 0 of 1 failures"),
+        ("UPDATE ramgape_studies SET told = 32 WHERE name = 'models'", "a StudyRow is not what was written"),
+        ("UPDATE ramgape_studies SET specification = '{}' WHERE name = 'models'", "a StudyRow is not what was written"),
     ],
 )
 def test_a_check_names_study_and_damage(url: str, change: str, words: str) -> None:

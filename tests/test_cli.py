@@ -200,6 +200,8 @@ def test_the_other_options_reach_the_search() -> None:
     )  # fmt: skip
     assert (printed["bound"], printed["policy"]) == ("gaussian", "round-robin")
     assert set(printed["runs"][0]["pulls"].values()) == {4}
+    fine = ("simulate", "paper-gaussian:3", "--epsilon", "0.3", "--seed", "1")
+    assert call_json(*fine, "--resolution", "0.1")["mean_samples"] > call_json(*fine)["mean_samples"]
     instance = ramgape.load_instance("paper-gaussian:3")
     assert instance.names[int(instance.means.argmin())] in printed["true_front"]
 

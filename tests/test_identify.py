@@ -704,7 +704,7 @@ def test_the_guarantee_claims_what_was_asked_and_no_more(epsilon: float, delta: 
         assert epsilon <= tolerance <= 1.01 * epsilon
     probability = stated_probability(result.guarantee)
     assert 0 <= 1 - Fraction(str(delta)) - probability <= Fraction(str(delta)) / 100
-    assert "independent rewards in [0, 1]" in result.guarantee
+    assert "for independent draws from one distribution for each arm, in [0, 1]: " in result.guarantee
 
 
 def test_the_guarantee_of_an_exact_answer() -> None:
@@ -781,7 +781,7 @@ def test_a_gaussian_budget_needs_no_sigma_max() -> None:
     result = search(lambda arm, rng: rng.normal(SHAPES[arm][0]), **options)
     assert result.interval_bound == "gaussian"
     assert result.certified_epsilon is not None
-    assert "for independent rewards from Gaussian arms: " in result.guarantee
+    assert "for independent draws from one Gaussian distribution for each arm: " in result.guarantee
     assert all(math.isfinite(end) for arm in result.arms for end in (*arm.mean_interval, *arm.risk_interval))
     assert (result.stopped, result.goal_reached) == ("budget", True)
     check_consistent(result)

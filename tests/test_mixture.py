@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special
 
+from ramgape import lower_bound, replicate
 from ramgape.bounds import empirical_bernstein, gaussian, stitched
 from ramgape.core import inversion
 from ramgape.core.box import GROWTH
@@ -170,6 +171,34 @@ def test_no_cell_is_more_lenient_than_the_mean_it_contains() -> None:
                     reach = max(0.0, -float(possible.min()))
                     total, squares = float(values.sum()), float((values**2).sum())
                     assert is_rejected(total, squares, reach, problem["risk_scales"], problem["level"] - 1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+def test_the_scale_of_a_mean_variance_grows_with_rho(epsilon: float) -> None:
+    """From that of a squared distance to that of rho times the mean, which is all that is left of it; in any units."""
+    problems = {
+        rho: Engine(make_spec(["a", "b"], reward_range=(0, 10), epsilon=10 * epsilon, rho=10 * rho)).problem[0]
+        for rho in (0.0, 0.01, 0.1, 1000.0)
+    }
+    usual = [0.1, 0.1] if epsilon else [0.03, 1.0]
+    for rho in (0.0, 0.01, 0.1):
+        assert problems[rho]["risk_scales"].tolist() == usual
+    large = problems[1000.0]
+    assert large["risk_scales"] == pytest.approx(1e6 * large["mean_scales"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", [{}, {"bound": "pairwise", "policy": "evidence"}])
+@pytest.mark.parametrize("rho", [10.0, 1000.0])
+def test_a_large_rho_costs_no_more_than_a_small_one(rho: float, options: dict[str, Any]) -> None:
+    """In units of the reference for Gaussian arms. Of the four the largest was 6.95, with a standard error of 0.18.
+
+    So the limit is nearly six of them away, and the chance of a false alarm below 1e-7. It was 9.7 to 15 before.
+    """
+    reference = lower_bound("paper:46", epsilon=0.02, rho=rho).samples
+    assert reference is not None
+    runs = replicate("paper:46", epsilon=0.02, rho=rho, runs=100, seed=0, **options).runs
+    assert sum(run.samples for run in runs) / len(runs) <= 8.0 * reference
 
 
 def test_intervals_adapt_to_the_variance() -> None:

@@ -240,6 +240,21 @@ def told(rewards: Any, **options: Any) -> Any:
     return engine.arms[0]
 
 
+@pytest.mark.parametrize("risk", FIVE)
+def test_a_change_of_distribution_is_noticed_by_the_risk_alone(risk: str) -> None:
+    """Rewards near 1/2 and then coins: the mean stays, and so does the interval of it."""
+    generator = np.random.default_rng(8)
+    rewards = np.concatenate([generator.uniform(0.45, 0.55, 3_000), np.tile([0.0, 1.0], 4_000)])
+    engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.0, risk=risk))
+    engine.learn_many(np.zeros(len(rewards), np.int64), rewards)
+    row = engine.arms[0]
+    assert row["mean_low"] < row["average"] < row["mean_high"]
+    assert engine.search["misses"][0] > 0
+    steady = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.0, risk=risk))
+    steady.learn_many(np.zeros(len(rewards), np.int64), generator.permutation(rewards))
+    assert steady.search["misses"][0] == 0
+
+
 @pytest.mark.parametrize("kind", SAMPLES)
 @pytest.mark.parametrize("level", [0.003, 0.1, 0.5, 1.0])
 def test_cvar_is_estimated_by_the_mean_of_the_lowest_rewards(kind: str, level: float) -> None:

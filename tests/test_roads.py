@@ -92,8 +92,9 @@ def by_hand(instance: Instance, seed: int, **options: Any) -> Result:
 
 
 def in_full(result: Result) -> str:
-    """Every field to the last bit, signs of zeros included; only a simulation knows the truth."""
-    return repr(dataclasses.asdict(dataclasses.replace(result, truth=None)))
+    """Every field to the last bit, signs of zeros included; a simulation knows the truth, and keeps no rewards."""
+    arms = tuple(dataclasses.replace(arm, empirical_risk=None) for arm in result.arms)
+    return repr(dataclasses.asdict(dataclasses.replace(result, truth=None, arms=arms)))
 
 
 def state_bytes(engine: Engine) -> tuple[bytes, bytes]:

@@ -97,9 +97,11 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         for value in (0, 0.0, -1.0, math.nan, math.inf, "1", True)
     ),
     *(
-        ({"sigma_max": value, **GAUSSIAN}, "sigma_max", "a finite number above 0", repr(value))
+        ({option: value, **GAUSSIAN}, option, "a finite number above 0", repr(value))
+        for option in ("sigma_max", "resolution")
         for value in (0, -1.0, math.nan, math.inf, "1", True)
     ),
+    ({"resolution": 0.5}, "resolution", "absent without gaussian noise", "0.5"),
     # the rewards
     *(
         ({"reward_range": value}, "reward_range", "two finite numbers (low, high) with low < high", repr(value))

@@ -14,6 +14,7 @@ import pytest
 from ramgape import identify
 from ramgape.bounds import gaussian_paper
 from ramgape.engine import Engine
+from ramgape.risks.transformed import transformed_mean, transformed_variance
 from ramgape.spec import make_spec
 from tests.support import make_engine
 
@@ -178,6 +179,12 @@ def check_cycles(name: str, count: int) -> None:
     times, extra = divmod(count, len(values))
     mean, variance = exact_moments(values, times, extra)
     check_moments(row, mean, variance, max(values) - min(values))
+    offsets = [value - values[0] for value in values]
+    for power, column in ((3, "cubes"), (4, "fourths")):
+        exact = times * sum((Fraction(offset) ** power for offset in offsets), Fraction(0))
+        exact += sum((Fraction(offset) ** power for offset in offsets[:extra]), Fraction(0))
+        found = Fraction(float(row[column])) + Fraction(float(row[f"{column}_carry"]))
+        assert abs(found - exact) <= 4 * ROUNDING * count * max(map(abs, offsets)) ** power
     if name == "constant":
         assert (row["average"], row["variance"]) == (0.1, 0.0)
 
@@ -191,6 +198,40 @@ def test_ten_million_rewards(name: str) -> None:
 @pytest.mark.parametrize("name", list(CYCLES))
 def test_a_hundred_million_rewards(name: str) -> None:
     check_cycles(name, 100_000_007)
+
+
+def check_spread(count: int) -> None:
+    """Of a law whose squared distances from the mean are nearly the same: little of the fourth powers is left over."""
+    values = [1.0, 0.3] * 4999 + [0.3, 0.3]
+    engine = make_engine(2, "gaussian-paper", rho=0.0)
+    repeat(engine.arms, engine.search[0], engine.problem[0], np.array(values), count)
+    high, low, share = Fraction(values[0]), Fraction(values[1]), Fraction(4999, 10000)
+    mean = low + share * (high - low)
+    spread = share * (1 - share) * ((high - mean) ** 2 - (low - mean) ** 2) ** 2
+    alpha = Fraction(float(engine.problem[0]["alpha"]))
+    assert float(engine.arms["risk_spread"][0]) == pytest.approx(float(alpha * alpha * spread), rel=1e-7, abs=0.0)
+
+
+def test_the_spread_of_a_two_point_law() -> None:
+    check_spread(1_000_000)
+
+
+@pytest.mark.long
+def test_the_spread_of_a_two_point_law_after_a_hundred_million_rewards() -> None:
+    check_spread(100_000_000)
+
+
+def test_a_million_rewards_transformed() -> None:
+    """After an outlier the others are all alike: their variance is that of one reward among so many."""
+    count = 1_000_000
+    rewards = np.full(count, 0.7)
+    rewards[0] = 0.0
+    engine = make_engine(2, "none", policy="evidence", risk="semivariance:1", budget=2 * count)
+    engine.learn_many(np.zeros(count, np.int64), rewards)
+    row = engine.arms[0]
+    step = Fraction(1) - Fraction(float(1.0 - 0.7) ** 2)
+    assert transformed_mean(row) == pytest.approx(float(1 - step * (count - 1) / count), rel=8 * ROUNDING)
+    assert transformed_variance(row) == pytest.approx(float(step * step * (count - 1) / count**2), rel=1e-9, abs=0.0)
 
 
 def test_a_million_simulated_rewards() -> None:

@@ -417,6 +417,7 @@ def test_creating_again(create: Callable[..., Study], storage: str | None) -> No
     [
         {"risk": ramgape.CVaR(level=1 / 3), "epsilon": (0.1, 0.1), "delta": 1e-3, "initial_pulls": 3},
         {"noise": "gaussian", "reward_range": None, "epsilon": 1 / 3, "bound": "gaussian-paper", "sigma_max": 2.5},
+        {"noise": "gaussian", "reward_range": None, "epsilon": 1 / 3, "risk": "cvar:0.1", "resolution": 0.01},
         {"budget": 100, "policy": "ramgape", "exploration": "sharp", "returned": "smallest-doubt", "rho": 0.1},
         {"direction": "minimize", "risk": "entropic:0.7", "reward_range": (-1e-3, 100), "epsilon": 10},
     ],

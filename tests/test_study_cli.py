@@ -175,7 +175,7 @@ def test_create_takes_all_options_of_a_search(shell: Shell) -> None:
     shell.study(
         "create", "costs", "--arm=-x", "--arm", "Ä 日本", "--noise", "gaussian", "--epsilon", "0.01,0.005",
         "--rho", "0.2", "--policy", "evidence", "--direction", "minimize", "--max-pulls", "5e3", "--initial-pulls", "4",
-        "--sigma-max", "2", "--retries", "7",
+        "--sigma-max", "2", "--resolution", "1e-3", "--retries", "7",
     )  # fmt: skip
     with Study.load("costs", shell.url) as study:
         search = study.spec.search
@@ -183,7 +183,7 @@ def test_create_takes_all_options_of_a_search(shell: Shell) -> None:
     assert search.names == ("-x", "Ä 日本")
     assert (search.noise, search.epsilon, search.risk_epsilon, search.delta) == ("gaussian", 0.01, 0.005, 0.05)
     assert (search.rho, search.policy, search.direction, search.max_pulls) == (0.2, "evidence", "minimize", 5000)
-    assert (search.initial_pulls, search.sigma_max) == (4, 2.0)
+    assert (search.initial_pulls, search.sigma_max, search.resolution) == (4, 2.0, 0.001)
 
 
 def test_arms_from_a_file(shell: Shell, tmp_path: Path) -> None:

@@ -99,12 +99,15 @@ def analyze(
     policy: str = "auto",
     bound: str = "auto",
     sigma_max: float | None = None,
+    resolution: float | None = None,
     next_pulls: int = 10,
     skip_empty: bool = False,
 ) -> Analysis:
     """Find what logged rewards prove about the Pareto set, and which arms to try next.
 
-    rows           pairs (arm, reward), in the order in which they came; read once, and never kept
+    rows           pairs (arm, reward), in the order in which they came; read once, and not kept, but for the rewards
+                   (8 bytes each) with noise="gaussian" and a risk beyond mean and variance, which are shown beside
+                   the model's value
     arms           all arms there are, if some may have no row yet; unless given, those that turn up
     reward_range   (low, high) that no reward can leave, or noise="gaussian" in its place; never guessed from the data
     epsilon        the tolerance of a proof, as for `identify`; 0, unless given, asks for the exact Pareto set
@@ -140,6 +143,7 @@ def analyze(
         "policy": policy,
         "bound": bound,
         "sigma_max": sigma_max,
+        "resolution": resolution,
     }
     reading = Reading(options, arms, next_pulls)
     given: object = rows

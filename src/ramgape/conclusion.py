@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.assumptions import Objection, assumption_of, objections_to
 from ramgape.bounds import AUTOMATIC, bound_module
 from ramgape.core.pareto import (
     Floats,
@@ -29,11 +31,12 @@ from ramgape.spec import DEFAULT_DELTA, Spec
 
 
 class Evidence(NamedTuple):
-    """Boxes that hold with probability 1 - delta, and the bound behind them."""
+    """Boxes that hold with probability 1 - delta, the bound behind them, and how often they contradicted each other."""
 
     arms: Table
     bound: str
     delta: float
+    misses: int
 
 
 def gather_evidence(engine: Engine) -> Evidence:
@@ -43,7 +46,7 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(engine.arms, spec.bound, spec.delta)
+        return Evidence(engine.arms, spec.bound, spec.delta, int(engine.search["misses"][0]))
     bound = AUTOMATIC[spec.noise, spec.risk.name, "confidence"]
     arms = make_table(spec, bound)
     for column in STATISTICS:
@@ -52,17 +55,19 @@ def gather_evidence(engine: Engine) -> Evidence:
     search, problem = empty_search(), make_problem(spec, bound, DEFAULT_DELTA)
     for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
         estimate(arms[arm], search[0], problem[0])
-    return Evidence(arms, bound, DEFAULT_DELTA)
+    return Evidence(arms, bound, DEFAULT_DELTA, int(search["misses"][0]))
 
 
 def find_answer(engine: Engine) -> Mask:
     """The returned set: the empirical front, or that of the round of smallest doubt if the user chose so.
 
-    A rule that eliminates arms has its own mind about those that it has accepted or dismissed.
+    A stop by proof is about the front that it found: then no other one is returned. A rule that eliminates arms has its
+    own mind about those that it has accepted or dismissed.
     """
     if not engine.search["ready"][0]:
         return np.zeros(len(engine.arms), dtype=bool)
-    column = "kept" if engine.spec.returned == "smallest-doubt" else "in_front"
+    smallest = engine.spec.returned == "smallest-doubt" and engine.stopped != "confidence"
+    column = "kept" if smallest else "in_front"
     accepted = engine.arms["accepted"]
     return np.asarray(np.where(accepted == 0, engine.arms[column], accepted) == 1)
 
@@ -98,7 +103,8 @@ def weigh_evidence(engine: Engine, evidence: Evidence) -> Findings:
         places, covers = compare_pairs(engine, answer, strict, ~exact)
         dominators = np.where(places, covers, dominators)
         exact |= places
-    if engine.stopped == "confidence" and POLICIES[engine.spec.policy].own_answer:
+    settled = engine.stopped == "confidence" and bool((engine.arms["accepted"] != 0).all())
+    if settled and POLICIES[engine.spec.policy].own_answer:
         # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
         proved = np.ones(count, dtype=bool)
         exact |= engine.problem["epsilon"][0] == 0.0
@@ -138,6 +144,10 @@ def conclude(
     reason: Any = stopped or engine.stopped or "interrupted"
     evidence = gather_evidence(engine)
     findings = weigh_evidence(engine, evidence)
+    if reason == "confidence" and not findings.proved.all():
+        # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
+        reason = "data"
+    objections = objections_to(spec, engine.arms, evidence.misses)
     certified = None
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
@@ -146,13 +156,13 @@ def conclude(
         front=tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside),
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
-        guarantee=_guarantee(spec, reason, certified, evidence, engine.samples),
+        guarantee=_guarantee(spec, reason, certified, evidence, engine.samples, objections),
         certified_epsilon=certified,
         certified_delta=None if certified is None else evidence.delta,
         samples=engine.samples,
         goal=goal_of(spec),
         risk=str(spec.risk),
-        risk_formula=spec.risk.formula(spec.direction == "minimize"),
+        risk_formula=spec.risk_formula,
         rho=spec.rho,
         alpha=spec.alpha,
         noise=spec.noise,
@@ -163,7 +173,7 @@ def conclude(
         interval_bound=evidence.bound,
         seed=seed,
         exploration=spec.exploration,
-        warnings=spec.warnings + _misses(engine),
+        warnings=spec.warnings + tuple(objection.warning for objection in objections),
         truth=truth,
         certified_risk_epsilon=_risk_tolerance(spec, certified),
     )
@@ -211,7 +221,17 @@ def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) ->
         variance=float(row["variance"]) * spec.span**2,
         doubt=float(findings.tolerances[arm]),
         certificate=_certificate(findings, arm),
+        empirical_risk=_empirical_risk(engine, arm),
     )
+
+
+def _empirical_risk(engine: Engine, arm: int) -> float | None:
+    """Where the risk is a model's value: that of the rewards themselves, if all of them were kept."""
+    rewards = engine.sample.of(arm) if engine.sample is not None else np.empty(0)
+    if not len(rewards) or len(rewards) != engine.arms["pulls"][arm]:
+        return None
+    spec = engine.spec
+    return spec.alpha * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
 
 
 def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:
@@ -229,34 +249,28 @@ def user_reward(spec: Spec, value: float) -> float:
     return reward
 
 
-def _misses(engine: Engine) -> tuple[str, ...]:
-    misses = int(engine.search["misses"][0])
-    if not misses:
-        return ()
-    return (
-        f"{misses} times a new interval contradicted an older one: an event of probability below delta, or rewards "
-        "that are not independent draws from one distribution per arm",
-    )
-
-
-def _guarantee(spec: Spec, stopped: str, certified: float | None, evidence: Evidence, samples: int) -> str:
-    """What has been proved, in words."""
-    assumption = "independent rewards " + (
-        f"in [{spec.reward_range[0]:g}, {spec.reward_range[1]:g}]"
-        if spec.reward_range is not None
-        else f"from Gaussian arms with standard deviation at most {spec.sigma_max:g}"
-        if evidence.bound == "gaussian-paper"
-        else "from Gaussian arms"
-    )
+def _guarantee(
+    spec: Spec,
+    stopped: str,
+    certified: float | None,
+    evidence: Evidence,
+    samples: int,
+    objections: Sequence[Objection],
+) -> str:
+    """What has been proved, in words, and whether the data speak against what that assumes."""
+    assumption = assumption_of(spec, evidence.bound)
+    doubts = ""
+    if objections:
+        doubts = f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
-        return _claim(spec, spec.epsilon, spec.delta, assumption)
+        return _claim(spec, spec.epsilon, spec.delta, assumption) + doubts
     if certified is None and stopped == "data":
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = _claim(spec, certified, evidence.delta, assumption)
+    supported = _claim(spec, certified, evidence.delta, assumption) + doubts
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":

@@ -47,6 +47,7 @@ from ramgape.interrupts import interrupts_deferred
 from ramgape.policies import policy_module
 from ramgape.risk_table import RISKS
 from ramgape.risks import risk_module
+from ramgape.samples import Sample
 from ramgape.spec import Spec
 
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
@@ -91,6 +92,7 @@ def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
     record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max
+    record["resolution"] = spec.resolution or 0.0
     bounded = spec.noise == "bounded"
     record["reference_mean"] = 0.0 if bounded else math.nan
     least, most = spec.risk_range
@@ -158,6 +160,7 @@ class Engine:
         self.arms = make_table(spec, spec.bound)
         self.search = empty_search()
         self.problem = make_problem(spec, spec.bound, spec.delta)
+        self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
         self._state = (self.arms, self.search, self.problem)
         # Views: to read a number through the record would cost a microsecond.
         self._samples, self._ready, self._stopped = (self.search[name] for name in ("samples", "ready", "stopped"))
@@ -296,6 +299,8 @@ class Engine:
         self._ahead = None
         steps = self._entries or self._steps()
         steps.learn(*self._state, arm, reward)
+        if self.sample is not None:
+            self.sample.add(arm, reward)
         steps.compare(*self._state, arm)
         return bool(self._ready[0] and steps.stop(*self._state))
 
@@ -323,13 +328,18 @@ class Engine:
         functions = (self.rule.learn, self.rule.compare, self.rule.stop)
         tables = (self.arms, self.search, self.problem)
         with interrupts_deferred():
-            return int(replay(*functions, *tables, arms, rewards, heed))
+            made = int(replay(*functions, *tables, arms, rewards, heed))
+        if self.sample is not None:
+            self.sample.add_many(arms[:made], rewards[:made])
+        return made
 
     def add_up(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Learn rewards whose order means nothing. They count from the next `look` on, which is due when all are in."""
         if self._adder is None:
             self._adder = Adder(self.spec)
         self._adder.add(self.arms, arms, rewards)
+        if self.sample is not None:
+            self.sample.add_many(arms, rewards)
         self.search["samples"][0] += len(arms)
 
     def look(self, *, heed: bool = True) -> None:

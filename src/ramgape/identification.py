@@ -57,6 +57,7 @@ def identify(
     direction: str = "maximize",
     exploration: float | str | None = None,
     sigma_max: float | None = None,
+    resolution: float | None = None,
     max_pulls: int = DEFAULT_MAX_PULLS,
     initial_pulls: int = 2,
     returned: str = "last",
@@ -81,8 +82,11 @@ def identify(
     direction      "maximize" rewards or "minimize" costs
     exploration    for a budget with the paper's policies: "theorem" (unless given), "sharp" or the constant a itself
     sigma_max      for bound "gaussian-paper": the largest standard deviation an arm may have
+    resolution     for noise="gaussian": the step to which rewards were rounded, in reward units; intervals then hold
+                   for the rewards before that
     max_pulls      give up undecided after so many
-    returned       for a budget: the set of the "last" round, or of the round of "smallest-doubt"
+    returned       where a stop has not proved a set, as after a budget: that of the "last" round, or of the round of
+                   "smallest-doubt"
     callback       called after every pull with a `Progress`; a true return value ends the search
 
     An exception inside `pull`, or a reward that is none, reaches the caller with `partial_result` attached; Ctrl-C
@@ -113,6 +117,7 @@ def identify(
         direction=direction,
         exploration=exploration,
         sigma_max=sigma_max,
+        resolution=resolution,
         max_pulls=max_pulls,
         initial_pulls=initial_pulls,
         returned=returned,

@@ -63,6 +63,7 @@ class BoundedLines(io.RawIOBase):
 
     def __init__(self, source: IO[bytes], name: str) -> None:
         self._source, self._name = source, name
+        self.name = getattr(source, "name", None)  # the path, for whoever asks the text for it
         self._lines = self._length = 0
 
     def readable(self) -> bool:

@@ -21,7 +21,7 @@ SCHEMA_VERSION = 1  # of `Result.to_dict`: raised when a key changes its meaning
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
-# "open": a study that goes on; "data": the logged data came to an end.
+# "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
 Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callback", "open", "data"]
 
 
@@ -35,6 +35,8 @@ class ArmReport:
                    dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these
     dominated_by   for an arm outside the set: the returned arm that dominates it most clearly
     mean, risk     estimates (NaN before the first pull); the intervals are those of the bound in use
+    empirical_risk where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same of
+                   the arm's rewards as they are, on the same scale; None elsewhere, and where rewards are not kept
     doubt          V_i of the paper: the verdict holds up to this tolerance, in units of the mean
     """
 
@@ -50,6 +52,7 @@ class ArmReport:
     variance: float
     doubt: float
     certificate: Certificate = "none"
+    empirical_risk: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +239,7 @@ class Result:
                 "risk": arm.risk,
                 "risk_low": arm.risk_interval[0],
                 "risk_high": arm.risk_interval[1],
+                "empirical_risk": arm.empirical_risk,
                 "variance": arm.variance,
                 "doubt": arm.doubt,
             }

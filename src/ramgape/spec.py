@@ -11,6 +11,7 @@ from ramgape.bounds import bound_module, resolve_bound
 from ramgape.checks import LARGEST, as_float, number, whole
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.policies import POLICIES, resolve_policy
+from ramgape.risk_table import RISKS
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 
@@ -45,6 +46,7 @@ class Spec:
     initial_pulls: int
     returned: Literal["last", "smallest-doubt"]
     warnings: tuple[str, ...]
+    resolution: float | None = None
 
     @property
     def span(self) -> float:
@@ -83,6 +85,17 @@ class Spec:
         return self.risk if self.direction == "maximize" else self.risk.mirrored()
 
     @property
+    def modelled(self) -> bool:
+        """Whether the risk is a function of a normal model's mean and variance, not of the rewards themselves."""
+        return self.noise == "gaussian" and RISKS[self.risk.name].own_kernels
+
+    @property
+    def risk_formula(self) -> str:
+        """The risk in words."""
+        formula = self.risk.formula(self.direction == "minimize")
+        return f"{formula}, under a normal model" if self.modelled else formula
+
+    @property
     def origin(self) -> float:
         """What the engine takes for 0, as a reward, a cost being a negative one."""
         low, high = self.reward_range or (0.0, 0.0)
@@ -115,6 +128,7 @@ class Options(TypedDict, total=False):
     direction: str
     exploration: float | str | None
     sigma_max: float | None
+    resolution: float | None
     max_pulls: int
     initial_pulls: int
     returned: str
@@ -136,6 +150,7 @@ def make_spec(
     direction: str = "maximize",
     exploration: float | str | None = None,
     sigma_max: float | None = None,
+    resolution: float | None = None,
     max_pulls: int = DEFAULT_MAX_PULLS,
     initial_pulls: int = 2,
     returned: str = "last",
@@ -153,6 +168,9 @@ def make_spec(
     alpha = check_alpha(alpha, span, measure, risk_epsilon)
     if sigma_max is not None:
         sigma_max = number(sigma_max, "sigma_max", "a finite number above 0", lambda value: value > 0.0)
+    if resolution is not None:
+        require(noise == "gaussian", "resolution", "absent without gaussian noise, whose bounds need it", resolution)
+        resolution = number(resolution, "resolution", "a finite number above 0", lambda value: value > 0.0)
     initial_pulls = whole(initial_pulls, "initial_pulls", "a whole number of at least 2", 2)
     least = initial_pulls * len(names)
     reason = f"a whole number of at least {least} ({initial_pulls} pulls of each of {len(names)} arms)"
@@ -209,12 +227,19 @@ def make_spec(
         initial_pulls=initial_pulls,
         returned=returned,  # type: ignore[arg-type]
         warnings=(),
+        resolution=resolution,
     )
     return _with_warnings(spec) if chosen else spec
 
 
 def _with_warnings(spec: Spec) -> Spec:
-    """Say so where the answer is trivial."""
+    """Say so where the answer is trivial, or perhaps out of reach."""
+    if spec.resolution is not None and spec.delta is not None and 0.0 < (spec.epsilon or 0.0) < spec.resolution:
+        message = (
+            f"epsilon {spec.epsilon:g} is below the resolution {spec.resolution:g}: arms whose means differ by less "
+            "than that may never be told apart, however many the pulls"
+        )
+        return replace(spec, warnings=(message,))
     if spec.noise == "gaussian" or spec.epsilon is None:
         return spec
     low, high = spec.risk_range

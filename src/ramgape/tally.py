@@ -2,6 +2,7 @@
 
 An arm's statistics are a function of its own rewards alone. Only boxes depend on the number of arms, which share delta
 among them: they wait until the last row has been read, and a table that grows with the arms is all there is to keep.
+Only where a risk is a model's value are the rewards kept as well (`Sample`), to show what they say themselves.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ramgape.checks import LARGEST
 from ramgape.core.table import STATISTICS, empty_table
 from ramgape.engine import Adder, Engine
 from ramgape.errors import InvalidData, InvalidReward, known_name, require, shorten
+from ramgape.samples import Sample
 from ramgape.spec import Spec, check_names
 
 MOST_ARMS = 5_000  # results compare all pairs; and whoever has more arms has probably named the wrong column
@@ -48,6 +50,7 @@ class Tally:
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)
         self._rows = 0
+        self._sample = Sample() if spec.modelled else None
         self._arms = empty_table(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._rows_waiting = 0
@@ -107,6 +110,8 @@ class Tally:
         self._waiting, self._rows_waiting = [], 0
         self._adder.add(self._arms, chosen, rewards)
         self._rows += len(rewards)
+        if self._sample is not None:
+            self._sample.add_many(chosen, rewards)
 
     def hand_over(self, engine: Engine) -> None:
         """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself."""
@@ -114,4 +119,5 @@ class Tally:
         for column in STATISTICS:
             engine.arms[column] = self._arms[column][: len(engine.arms)]
         engine.search["samples"] = self._rows
+        engine.sample = self._sample
         engine.look()

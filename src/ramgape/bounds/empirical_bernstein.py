@@ -6,10 +6,11 @@ apart: Z(m) = (X - m)^2 - rho X has the mean-variance as its expectation at m = 
 it is for every m in the interval of the mean. That interval is cut into cells; on a cell the sum is taken at its
 least, the squares and the reach at their greatest. L = ln(4 K / delta): mean and risk, above and below, for K arms.
 
-The scales are fixed in advance, from epsilon alone: 3 for the mean and 0.1 for the mean-variance, in units of their
-summed squares, suit the number of pulls that a tolerance of 0.01 or more asks for; below, where that is unknown, half
-of the mixture goes to a smaller and half to a larger scale. A box is renewed when its arm's pulls have grown by a
-hundredth; an old box stays valid.
+The scales are fixed in advance, from epsilon and rho alone: 3 for the mean and 0.1 for the mean-variance, in units of
+their summed squares, suit the number of pulls that a tolerance of 0.01 or more asks for; below, where that is unknown,
+half of the mixture goes to a smaller and half to a larger scale. Where rho is large, Z is little else than -rho X: its
+scale is that of (X - m)^2 or rho^2 times that of the mean, whichever is more. A box is renewed when its arm's pulls
+have grown by a hundredth; an old box stays valid.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramgape.core.box import estimate_mean_variance, is_due, narrow_box
-from ramgape.core.inversion import FINENESS, SAFETY, highest_mean, lowest_mean
+import numpy as np
+
+from ramgape.core.box import estimate_mean_variance, is_due, narrow_box, narrow_risk
+from ramgape.core.inversion import FINENESS, MOST_STEPS, SAFETY, highest_mean, lowest_mean
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.mixture import is_rejected
 from ramgape.core.statistics import FEWEST_PULLS, observe
@@ -32,10 +35,10 @@ COARSE_MEAN_SCALE, COARSE_RISK_SCALE = 3.0, 0.1
 def constants(record: Any, arm_count: int, delta: float) -> None:
     """The level, and the scales of the mixtures."""
     record["level"] = math.log(4.0 * arm_count / delta)
-    if record["epsilon"] >= COARSE:
-        record["mean_scales"], record["risk_scales"] = COARSE_MEAN_SCALE, COARSE_RISK_SCALE
-    else:
-        record["mean_scales"], record["risk_scales"] = MEAN_SCALES, RISK_SCALES
+    coarse = record["epsilon"] >= COARSE
+    record["mean_scales"] = COARSE_MEAN_SCALE if coarse else MEAN_SCALES
+    record["risk_scales"] = COARSE_RISK_SCALE if coarse else RISK_SCALES
+    record["risk_scales"] = np.maximum(record["risk_scales"], record["rho"] ** 2 * record["mean_scales"])
 
 
 @inlined
@@ -47,7 +50,8 @@ def squared_distance(row, centre, rho, risk):
     total, squares = row.total + row.total_carry, row.squares + row.squares_carry
     return (
         row.fourths
-        - 2.0 * slope * row.cubes
+        + row.fourths_carry
+        - 2.0 * slope * (row.cubes + row.cubes_carry)
         + (slope * slope + 2.0 * rest) * squares
         - 2.0 * slope * rest * total
         + row.pulls * rest * rest
@@ -96,16 +100,23 @@ def rejects_risk(row, problem, side, risk):
 
 @kernel
 def end_of_risk(row, problem, side, known):
-    """The end of the interval of the mean-variance on one side: the innermost value found that is rejected."""
+    """The end of the interval of the mean-variance on one side: the innermost value found that is rejected.
+
+    Where the average has left the interval of the mean, every value up to the estimate may be: then that is the end.
+    """
     estimate = row.variance - problem.rho * row.average
     if side * (estimate - known) <= 0.0 or not rejects_risk(row, problem, side, known):
         return known
     end, step = known, (estimate - known) / 64.0
-    while side * (estimate - end - step) > 0.0 and rejects_risk(row, problem, side, end + step):
+    for _ in range(MOST_STEPS):
+        if side * (estimate - end - step) <= 0.0 or not rejects_risk(row, problem, side, end + step):
+            break
         end += step
         step *= 2.0
     inner = end + step if side * (estimate - end - step) > 0.0 else estimate
-    while abs(inner - end) > abs(estimate - end) / FINENESS:
+    for _ in range(MOST_STEPS):
+        if abs(inner - end) <= abs(estimate - end) / FINENESS:
+            break
         middle = 0.5 * (end + inner)
         if rejects_risk(row, problem, side, middle):
             end = middle
@@ -133,7 +144,7 @@ def renew(row, search, problem):
     # No variance exceeds m (1 - m), the greater the nearer m is to the top of that parabola.
     top = min(max(0.5 * (1.0 - rho), row.mean_low), row.mean_high)
     risk_high = min(risk_high, top * (1.0 - top) - rho * top)
-    narrow_box(row, search, row.mean_low, row.mean_high, alpha * risk_low, alpha * risk_high)
+    narrow_risk(row, search, alpha * risk_low, alpha * risk_high)
 
 
 @inlined

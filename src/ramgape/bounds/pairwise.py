@@ -29,7 +29,8 @@ from ramgape.core.kernel import inlined, kernel
 from ramgape.core.mixture import log_evidence
 
 SHARES = 0.8, 0.15, 0.05  # of delta: means, risks, boxes
-STEPS = 4096.0  # no cell is smaller than this part of the range of m
+STEPS = 4096  # no cell is smaller than this part of the range of m
+MOST_LOOKS = 4 * STEPS  # more than there can be: each passes a cell, or halves a step that was doubled or the first
 PATIENCE = 200  # after a look in vain, the next one when there are so many parts more pulls
 
 
@@ -86,7 +87,9 @@ def mean_settled(arms, problem, arm, other):
     smallest = (high - low) / STEPS
     step = 64.0 * smallest
     below = evidence_below(rival, low + epsilon, scales)
-    while low < high:
+    for _ in range(MOST_LOOKS):
+        if low >= high:
+            return True
         end = min(low + step, high)
         if evidence_above(row, end, scales) + below >= level:
             low = end
@@ -96,7 +99,7 @@ def mean_settled(arms, problem, arm, other):
             return False
         else:
             step *= 0.5
-    return True
+    return False
 
 
 @kernel
@@ -119,7 +122,9 @@ def risk_settled(arms, problem, arm, other):
     smallest = (high - low) / STEPS
     step = 64.0 * smallest
     below = evidence_on_risk(row, problem, -1.0, low)
-    while low < high:
+    for _ in range(MOST_LOOKS):
+        if low >= high:
+            return True
         end = min(low + step, high)
         if below + evidence_on_risk(rival, problem, 1.0, end - epsilon) >= level:
             low = end
@@ -129,7 +134,7 @@ def risk_settled(arms, problem, arm, other):
             return False
         else:
             step *= 0.5
-    return True
+    return False
 
 
 @kernel

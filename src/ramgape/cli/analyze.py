@@ -21,6 +21,7 @@ from ramgape.cli.simulate import (
     Bound,
     Direction,
     Policy,
+    Resolution,
     Rho,
     RiskMeasure,
     Text,
@@ -67,6 +68,7 @@ def analyze(
     policy: Policy = "auto",
     bound: Bound = "auto",
     sigma_max: Annotated[Text, option(METHOD, "NUMBER", SIGMA_MAX)] = None,
+    resolution: Resolution = None,
     next_pulls: Annotated[str, typer.Option("--next", metavar="PULLS", help=NEXT, rich_help_panel=OUTPUT)] = "10",
     as_json: AsJson = False,
 ) -> None:
@@ -94,6 +96,7 @@ def analyze(
         policy=policy,
         bound=bound,
         sigma_max=sigma_max,
+        resolution=resolution,
     )
     if reward_range is None and noise is None:
         raise InvalidSpec("reward range must be given (--reward-range LO HI), or --noise gaussian; it is never guessed")

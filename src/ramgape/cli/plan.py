@@ -25,6 +25,7 @@ from ramgape.cli.simulate import (
     InitialPulls,
     Jobs,
     Policy,
+    Resolution,
     Returned,
     Rho,
     RiskMeasure,
@@ -74,6 +75,7 @@ def plan(
     exploration: Exploration = None,
     returned: Returned = "last",
     sigma_max: SigmaMax = None,
+    resolution: Resolution = None,
     initial_pulls: InitialPulls = "2",
     runs: Annotated[str, option(RUNS, "COUNT", COUNT)] = str(PLANNED_RUNS),
     max_pulls: Annotated[str, option(RUNS, "PULLS", MAX_PULLS)] = f"{PLANNED_PULLS:_}",
@@ -119,6 +121,7 @@ def plan(
             exploration=exploration,
             returned=returned,
             sigma_max=sigma_max,
+            resolution=resolution,
             initial_pulls=initial_pulls,
         ),
     }

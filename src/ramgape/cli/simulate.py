@@ -50,6 +50,7 @@ ALPHA = (
 )
 RETURNED = "With --budget: the set of the last round, or of the round of smallest-doubt."
 SIGMA_MAX = "For Gaussian rewards: the largest standard deviation an arm may have. Unless given: the instance's own."
+RESOLUTION = "For Gaussian rewards: the step to which they were rounded, in their units. Unless given: they were not."
 SEED = "Seed of the first run; run r has SEED + r, and can be repeated alone with that."
 JOBS = "Processes that share the runs; 0: one for each core. The numbers do not depend on it."
 PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
@@ -71,6 +72,7 @@ Exploration = Annotated[
 ]
 Returned = Annotated[str, option(METHOD, "NAME", RETURNED)]
 SigmaMax = Annotated[Text, option(METHOD, "NUMBER", SIGMA_MAX)]
+Resolution = Annotated[Text, option(METHOD, "NUMBER", RESOLUTION)]
 InitialPulls = Annotated[str, option(METHOD, "PULLS", "Pulls of every arm before the policy decides.")]
 Seed = Annotated[str, option(RUNS, "SEED", SEED)]
 Jobs = Annotated[str, option(RUNS, "COUNT", JOBS)]
@@ -96,6 +98,7 @@ def simulate(
     exploration: Exploration = None,
     returned: Returned = "last",
     sigma_max: SigmaMax = None,
+    resolution: Resolution = None,
     initial_pulls: InitialPulls = "2",
     runs: Annotated[str, option(RUNS, "COUNT", "Independent repetitions.")] = "1",
     seed: Seed = "0",
@@ -135,6 +138,7 @@ def simulate(
         exploration=exploration,
         returned=returned,
         sigma_max=sigma_max,
+        resolution=resolution,
         initial_pulls=initial_pulls,
     )
     result = None

@@ -20,6 +20,7 @@ from ramgape.cli.simulate import (
     Exploration,
     InitialPulls,
     Policy,
+    Resolution,
     Returned,
     Rho,
     RiskMeasure,
@@ -86,6 +87,7 @@ def create(
     exploration: Exploration = None,
     returned: Returned = "last",
     sigma_max: SigmaMax = None,
+    resolution: Resolution = None,
     initial_pulls: InitialPulls = "2",
     data: Annotated[Text, option(START, "FILE", DATA)] = None,
     form: Format = None,
@@ -117,6 +119,7 @@ def create(
         exploration=exploration,
         returned=returned,
         sigma_max=sigma_max,
+        resolution=resolution,
         initial_pulls=initial_pulls,
     )
     if reward_range is not None:

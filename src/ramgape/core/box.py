@@ -15,7 +15,8 @@ def estimate_mean_variance(row, problem):
     first, second = row.average - row.shift, (row.squares + row.squares_carry) / count
     slope = 2.0 * first + rho
     value = second - slope * first
-    square = (row.fourths - 2.0 * slope * row.cubes) / count + slope * slope * second
+    cubes, fourths = row.cubes + row.cubes_carry, row.fourths + row.fourths_carry
+    square = (fourths - 2.0 * slope * cubes) / count + slope * slope * second
     row.risk_spread = alpha * alpha * max(square - value * value, 0.0)
 
 
@@ -41,7 +42,8 @@ def set_box(row, mean_width, risk_width):
 def narrow_box(row, search, mean_low, mean_high, risk_low, risk_high):
     """The part of an arm's box that a new one leaves.
 
-    If nothing is left, the truth was missed once: keep the old box and count the miss.
+    If nothing is left, the truth was missed once: keep the old box and count the miss. It is counted, too, if what is
+    left lies beside the average: that is hardly likelier, and the sign of rewards whose distribution has changed.
     """
     mean_low, mean_high = max(mean_low, row.mean_low), min(mean_high, row.mean_high)
     risk_low, risk_high = max(risk_low, row.risk_low), min(risk_high, row.risk_high)
@@ -50,3 +52,14 @@ def narrow_box(row, search, mean_low, mean_high, risk_low, risk_high):
     else:
         row.mean_low, row.mean_high = mean_low, mean_high
         row.risk_low, row.risk_high = risk_low, risk_high
+        search.misses += not mean_low <= row.average <= mean_high
+
+
+@kernel
+def narrow_risk(row, search, low, high):
+    """The same for the risk alone, where the mean's interval has been narrowed before."""
+    low, high = max(low, row.risk_low), min(high, row.risk_high)
+    if low > high:
+        search.misses += 1
+    else:
+        row.risk_low, row.risk_high = low, high

@@ -11,6 +11,7 @@ from ramgape.core.kernel import kernel
 from ramgape.core.mixture import is_rejected
 
 FINENESS = 256.0  # an end is found to this part of its distance from the estimate
+MOST_STEPS = 64  # of any search: halved so often, nothing is left between two floats
 SAFETY = 1.0 + 1e-9  # for sums of squares, which may have been rounded down
 
 
@@ -27,11 +28,15 @@ def lowest_mean(count, average, variance, scales, level, known):
     if known >= average or not rejects_mean(count, average, variance, scales, level, known):
         return known
     low, step = known, (average - known) / 64.0
-    while low + step < average and rejects_mean(count, average, variance, scales, level, low + step):
+    for _ in range(MOST_STEPS):
+        if low + step >= average or not rejects_mean(count, average, variance, scales, level, low + step):
+            break
         low += step
         step *= 2.0
     high = min(low + step, average)
-    while high - low > (average - low) / FINENESS:
+    for _ in range(MOST_STEPS):
+        if high - low <= (average - low) / FINENESS:
+            break
         middle = 0.5 * (low + high)
         if rejects_mean(count, average, variance, scales, level, middle):
             low = middle

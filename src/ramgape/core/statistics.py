@@ -9,35 +9,39 @@ PSEUDO_PULLS = 2.0  # the weight of the other arms' variances in an arm's own
 
 
 @inlined
+def add(total, carry, value):
+    """A running sum with one more value, and what rounding has lost from it so far, exactly (Knuth's two-sum)."""
+    grown = total + value
+    taken = grown - total
+    return grown, carry + ((total - (grown - taken)) + (value - taken))
+
+
+@inlined
 def observe(arms, search, problem, arm, reward):
     """Add one reward to an arm: its sums, mean and plug-in variance. Returns the arm's row.
 
-    The sums are taken about the arm's first reward and keep what rounding loses (Neumaier's summation), so that
-    neither a large offset nor 10^8 rewards spoil the variance.
+    The sums are taken about the arm's first reward and keep what rounding loses, so that neither a large offset nor
+    10^8 rewards spoil the variance, or the spread of a squared reward, of which fourth powers leave little over.
     """
     row = arms[arm]
     value = (reward - problem.origin) / problem.span
     if row.pulls == 0:
         row.shift = value
+    elif value == row.last or value == row.shift:  # exactly: draws from a density never are
+        row.repeats += 1
+    row.last = value
     row.pulls += 1
     search.samples += 1
 
     value -= row.shift
-    total = row.total + value
-    large, small = (row.total, value) if abs(row.total) >= abs(value) else (value, row.total)
-    row.total_carry += (large - total) + small
-    row.total = total
-
     square = value * value
-    row.cubes += square * value
-    row.fourths += square * square
-    squares = row.squares + square
-    large, small = (row.squares, square) if row.squares >= square else (square, row.squares)
-    row.squares_carry += (large - squares) + small
-    row.squares = squares
+    row.total, row.total_carry = add(row.total, row.total_carry, value)
+    row.squares, row.squares_carry = add(row.squares, row.squares_carry, square)
+    row.cubes, row.cubes_carry = add(row.cubes, row.cubes_carry, square * value)
+    row.fourths, row.fourths_carry = add(row.fourths, row.fourths_carry, square * square)
 
-    average = (total + row.total_carry) / row.pulls
-    variance = (squares + row.squares_carry) / row.pulls - average * average
+    average = (row.total + row.total_carry) / row.pulls
+    variance = (row.squares + row.squares_carry) / row.pulls - average * average
     row.average = row.shift + average
     row.variance = variance if variance > 0.0 else 0.0
     return row

@@ -30,13 +30,19 @@ ARM = np.dtype(
         ("total_carry", np.float64),
         ("squares", np.float64),  # sum of (reward - shift)^2, and what rounding lost from it
         ("squares_carry", np.float64),
-        ("cubes", np.float64),  # sum of (reward - shift)^3 and ^4: what the spread of a squared reward needs
+        ("cubes", np.float64),  # likewise of (reward - shift)^3 and ^4: what the spread of a squared reward needs
+        ("cubes_carry", np.float64),
         ("fourths", np.float64),
+        ("fourths_carry", np.float64),
         ("mean_spread", np.float64),  # sums of squared distances from the running estimates before each reward,
         ("square_spread", np.float64),  # of the reward and of its squared distance from 1/2; kept where they are used
         ("risk_shift", np.float64),  # likewise of a transformed reward, where the risk is about its mean
         ("risk_total", np.float64),
+        ("risk_total_carry", np.float64),
         ("risk_squares", np.float64),
+        ("risk_squares_carry", np.float64),
+        ("last", np.float64),  # the last reward, and how many were equal to the one before or to the first
+        ("repeats", np.int64),
         ("average", np.float64),  # estimates
         ("variance", np.float64),
         ("risk", np.float64),
@@ -87,7 +93,7 @@ SEARCH = np.dtype(
         ("leader", np.int64),  # m_t: the arm with the largest doubt
         ("doubt", np.float64),  # V(t), the largest doubt
         ("smallest_doubt", np.float64),  # the smallest V(t) so far
-        ("misses", np.int64),  # boxes that contradicted an earlier one
+        ("misses", np.int64),  # intervals that contradicted an earlier one, or the average
         ("next_look", np.int64),  # pulls before which a costly rule need not look again
         ("mean_prior", np.float64),  # the average variance of an arm, and spread of its risk, when they were last taken
         ("risk_prior", np.float64),
@@ -114,6 +120,7 @@ PROBLEM = np.dtype(
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget
         ("exploration", np.float64),  # a of the fixed-budget bound
         ("sigma_max", np.float64),
+        ("resolution", np.float64),  # the step to which Gaussian rewards were rounded, or 0
         ("mean_scales", np.float64, 2),  # of a mixture: the amounts of variation it is made for, in mean and in risk
         ("risk_scales", np.float64, 2),
         ("reference_mean", np.float64),  # the worst corner, for hypervolumes; NaN where there is none

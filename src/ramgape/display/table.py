@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -75,10 +76,15 @@ def build_columns(result: Result, arms: Sequence[ArmReport], form: str, limit: i
     pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
     shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
     rivals = ["" if arm.dominated_by is None else beaten_by + above[arm.dominated_by] for arm in arms]
+    modelled = any(arm.empirical_risk is not None for arm in arms)
+    heading = "risk (normal model)" if modelled else "risk"
     estimates = [
         _estimates("mean", [arm.mean for arm in arms], [arm.mean_interval for arm in arms], form),
-        _estimates("risk", [arm.risk for arm in arms], [arm.risk_interval for arm in arms], form),
+        _estimates(heading, [arm.risk for arm in arms], [arm.risk_interval for arm in arms], form),
     ]
+    if modelled:
+        empirical = [math.nan if arm.empirical_risk is None else arm.empirical_risk for arm in arms]
+        estimates.append(_estimates("risk (data)", empirical, [arm.risk_interval for arm in arms], "narrow"))
     first = Column("arm", [names[arm.name] for arm in arms])
     if form == "wide":
         return [

@@ -4,6 +4,9 @@ What the answer needs is that every arm of the front withstands every other arm,
 arm outside is covered by one of the front, in mean and in risk. Each such comparison has an evidence: the squared
 difference, with epsilon in its favour, over the variance of its estimate. The arms of the one with the least are
 pulled in proportion to what each contributes to that variance.
+
+Rewards in a range may be rare and large, and an arm that has shown none yet seems to be known exactly, which no bound
+believes: as if one more pull, of so many, might have brought something else, a part of 1 / T^2 is added to a variance.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import squared_error
 
+UNSEEN = 0.5  # that part, of the squared range of rewards
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 
 
@@ -32,8 +36,9 @@ def decide(arms, search, problem):
         risk_average += row.risk_spread / count
     for arm in range(count):
         row = arms[arm]
-        row.mean_error = squared_error(row, row.variance, mean_average)
-        row.risk_error = squared_error(row, row.risk_spread, risk_average)
+        unseen = 0.0 if problem.gaussian else UNSEEN / (row.pulls * row.pulls)
+        row.mean_error = squared_error(row, row.variance, mean_average) + unseen
+        row.risk_error = squared_error(row, row.risk_spread, risk_average) + problem.alpha * problem.alpha * unseen
     least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True
     for arm in range(count):
         row = arms[arm]

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ramgape.bounds.empirical_bernstein import renew_mean
 from ramgape.bounds.gaussian import moment_intervals
-from ramgape.core.box import narrow_box
+from ramgape.core.box import narrow_box, narrow_risk
 from ramgape.core.inversion import highest_mean, lowest_mean
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import observe
@@ -28,6 +30,8 @@ from ramgape.risks.boxes import wants_box
 from ramgape.risks.measure import Measure
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ramgape.distributions import Distribution
 
 COUNT, SUM, SQUARES, LOW, HIGH = range(5)  # of rewards in a cell, about its lower end; of E (z - X)+ at its upper end
@@ -53,6 +57,12 @@ class CVaR(Measure):
 
     def value_of(self, distribution: Distribution) -> float:
         return -distribution.tail_mean(self.level)
+
+    def value_in(self, rewards: NDArray[np.float64]) -> float:
+        size = self.level * len(rewards)
+        whole = min(int(size), len(rewards) - 1)
+        lowest = np.partition(rewards, whole)[: whole + 1]
+        return -float(lowest[:whole].sum() + (size - whole) * lowest[whole]) / size
 
     def write(self, problem: Any) -> None:
         normal = NormalDist()
@@ -105,7 +115,7 @@ def estimate_risk(row, problem):
 
 
 @kernel
-def renew_nodes(row, problem):
+def renew_nodes(row, search, problem):
     """Narrow the interval of E (z - X)+ at every node that may still be of use; returns the greatest lower end of h."""
     level, count = problem.risk_parameters[0], row.pulls
     below = total = squares = best = 0.0
@@ -128,8 +138,11 @@ def renew_nodes(row, problem):
             side = problem.level + NODE_LEVEL
             low = end * lowest_mean(count, average, variance, problem.mean_scales, side, cell[LOW] / end)
             high = end * highest_mean(count, average, variance, problem.mean_scales, side, cell[HIGH] / end)
-            if max(low, cell[LOW]) <= min(high, cell[HIGH]):  # else the truth was missed once: keep what there is
-                cell[LOW], cell[HIGH] = max(low, cell[LOW]), min(high, cell[HIGH])
+            low, high = max(low, cell[LOW]), min(high, cell[HIGH])
+            if low > high:  # the truth was missed once: keep what there is
+                search.misses += 1
+            else:
+                cell[LOW], cell[HIGH] = low, high
         best = max(best, end - cell[HIGH] / level)
     return best
 
@@ -190,9 +203,9 @@ def estimate(row, search, problem):
         narrow_box(row, search, mean_low, mean_high, risk_low, risk_high)
     else:
         renew_mean(row, search, problem)
-        least = renew_nodes(row, problem)
+        least = renew_nodes(row, search, problem)
         most = min(greatest_height(row, problem), row.mean_high)  # a part of the rewards is no better than all
-        narrow_box(row, search, row.mean_low, row.mean_high, -problem.alpha * most, -problem.alpha * least)
+        narrow_risk(row, search, -problem.alpha * most, -problem.alpha * least)
 
 
 @kernel

@@ -10,9 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ramgape.bounds.empirical_bernstein import renew_mean
 from ramgape.bounds.gaussian import moment_intervals
-from ramgape.core.box import narrow_box
+from ramgape.core.box import narrow_box, narrow_risk
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import observe
 from ramgape.errors import require
@@ -21,6 +23,8 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.transformed import remember, transformed_interval, transformed_mean, transformed_variance
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ramgape.distributions import Distribution
 
 MOST_GAMMA = 300.0  # in units of the reward range: beyond, squares of exp(-gamma) are no floats, and nothing is learnt
@@ -52,6 +56,10 @@ class Entropic(Measure):
 
     def value_of(self, distribution: Distribution) -> float:
         return distribution.log_laplace(self.gamma) / self.gamma
+
+    def value_in(self, rewards: NDArray[np.float64]) -> float:
+        low = float(rewards.min())
+        return float(np.log1p(np.expm1(-self.gamma * (rewards - low)).mean())) / self.gamma - low
 
     def write(self, problem: Any) -> None:
         problem["risk_parameters"] = self.gamma, -math.expm1(-self.gamma), math.exp(-self.gamma)
@@ -109,7 +117,7 @@ def estimate(row, search, problem):
     else:
         renew_mean(row, search, problem)
         low, high = transformed_interval(row, problem)
-        narrow_box(row, search, row.mean_low, row.mean_high, untransform(problem, low), untransform(problem, high))
+        narrow_risk(row, search, untransform(problem, low), untransform(problem, high))
 
 
 @kernel

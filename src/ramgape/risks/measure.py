@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ramgape.checks import number
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ramgape.distributions import Distribution
 
 
@@ -72,6 +75,10 @@ class Measure:
 
     def value_of(self, distribution: Distribution) -> float:
         """The truth about a distribution of rewards."""
+        raise NotImplementedError
+
+    def value_in(self, rewards: NDArray[np.float64]) -> float:
+        """The same of rewards as they are, each as likely as any other; of risks that are more than two moments."""
         raise NotImplementedError
 
     def write(self, problem: Any) -> None:

@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ramgape.bounds.empirical_bernstein import renew_mean
 from ramgape.bounds.gaussian import moment_intervals
-from ramgape.core.box import narrow_box
+from ramgape.core.box import narrow_box, narrow_risk
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import observe
 from ramgape.errors import require
@@ -17,6 +19,8 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.transformed import remember, transformed_interval, transformed_mean, transformed_variance
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ramgape.distributions import Distribution
 
 ROOT_HALF = math.sqrt(0.5)
@@ -61,6 +65,9 @@ class Semivariance(Measure):
 
     def value_of(self, distribution: Distribution) -> float:
         return distribution.semivariance(self.target)
+
+    def value_in(self, rewards: NDArray[np.float64]) -> float:
+        return float(np.square(np.maximum(self.target - rewards, 0.0)).mean())
 
     def write(self, problem: Any) -> None:
         least, most = self.unit_range()
@@ -125,7 +132,7 @@ def estimate(row, search, problem):
     else:
         renew_mean(row, search, problem)
         low, high = transformed_interval(row, problem)
-        narrow_box(row, search, row.mean_low, row.mean_high, untransform(problem, low), untransform(problem, high))
+        narrow_risk(row, search, untransform(problem, low), untransform(problem, high))
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ramgape.core.inversion import highest_mean, lowest_mean
 from ramgape.core.kernel import inlined, kernel
+from ramgape.core.statistics import add
 
 
 @inlined
@@ -12,21 +13,21 @@ def remember(row, value):
     if row.pulls == 1:
         row.risk_shift = value
     value -= row.risk_shift
-    row.risk_total += value
-    row.risk_squares += value * value
+    row.risk_total, row.risk_total_carry = add(row.risk_total, row.risk_total_carry, value)
+    row.risk_squares, row.risk_squares_carry = add(row.risk_squares, row.risk_squares_carry, value * value)
 
 
 @inlined
 def transformed_mean(row):
     """The average of the transformed rewards; rounding does not carry it past what is possible."""
-    return min(max(row.risk_shift + row.risk_total / row.pulls, 0.0), 1.0)
+    return min(max(row.risk_shift + (row.risk_total + row.risk_total_carry) / row.pulls, 0.0), 1.0)
 
 
 @inlined
 def transformed_variance(row):
     """Their variance."""
-    average = row.risk_total / row.pulls
-    return max(row.risk_squares / row.pulls - average * average, 0.0)
+    average = (row.risk_total + row.risk_total_carry) / row.pulls
+    return max((row.risk_squares + row.risk_squares_carry) / row.pulls - average * average, 0.0)
 
 
 @kernel

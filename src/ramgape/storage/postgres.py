@@ -46,7 +46,7 @@ SHORTEST_STANDSTILL = 5.0
 WORKING = 30.0
 GRACE = 5.0
 SILENCE = 30.0
-MIGRATING = 3600.0  # for a statement of a migration
+MIGRATING, PONDERING = 3600.0, 600.0  # for a statement of a migration, and between two of them
 
 NETWORK = {  # of libpq, unless the URL says otherwise
     "connect_timeout": 15,
@@ -314,7 +314,11 @@ class PostgresDatabase(Database):
 
     def begin_alone(self, connection: Connection) -> None:
         connection.patience = MIGRATING + GRACE
-        self.run(connection, f"BEGIN; SET LOCAL statement_timeout = {round(1000 * MIGRATING)}")
+        self.run(
+            connection,
+            f"BEGIN; SET LOCAL statement_timeout = '{MIGRATING:g}s'; "
+            f"SET LOCAL idle_in_transaction_session_timeout = '{PONDERING:g}s'",
+        )
         self.run(connection, f"SELECT pg_advisory_xact_lock({CREATION})")
 
     def has_table(self, connection: psycopg.Connection[Any], name: str) -> bool:

@@ -21,7 +21,8 @@ def open_rows(kind: type[Row], rows: Iterable[Sequence[Any]], where: str) -> lis
             values[place] = bool(values[place])
         row = kind._make(values)
         if seal(row) != check:
-            damaged(where, f"a {kind.__name__} is not what was written, {shorten(tuple(row))}")
+            article = "an" if kind.__name__[0] in "AEIO" else "a"
+            damaged(where, f"{article} {kind.__name__} is not what was written, {shorten(tuple(row))}")
         made.append(row)
     return made
 

@@ -26,6 +26,7 @@ class Statements(NamedTuple):
     find_study: str  # name
     study: str  # id
     list_studies: str
+    names: str
     count_pending: str  # study
     delete_study: str  # name
     update_study: str  # *COUNTERS, id
@@ -71,6 +72,7 @@ _CORE: dict[str, Any] = {
     "find_study": select(STUDIES).where(STUDIES.c.name == bindparam("name")),
     "study": select(STUDIES).where(STUDIES.c.id == _STUDY),
     "list_studies": select(STUDIES, _OPEN),
+    "names": select(STUDIES.c.name),
     "count_pending": _PENDING.where(PULLS.c.study_id == _STUDY),
     "delete_study": delete(STUDIES).where(STUDIES.c.name == bindparam("name")),
     "update_study": update(STUDIES).where(STUDIES.c.id == _STUDY).values({name: bindparam(name) for name in COUNTERS}),

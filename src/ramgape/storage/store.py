@@ -87,6 +87,10 @@ class SqlStore:
         # Sorted here: databases have their own ideas of the alphabet.
         return sorted(zip(studies, (row[-1] for row in rows), strict=True), key=lambda pair: pair[0].name)
 
+    def study_names(self) -> list[str]:
+        """The names of all studies, in order, whatever else of them can be read."""
+        return sorted(str(row[0]) for row in self._database.fetch(self._statements.names))
+
     def count_pending(self, study_id: int) -> int:
         """How many pulls of a study are under way."""
         return int(self._database.fetch(self._statements.count_pending, (study_id,))[0][0])

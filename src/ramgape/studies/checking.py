@@ -58,7 +58,7 @@ def check_store(storage: str) -> StoreCheck:
         problems, studies = [], []
         try:
             problems += store.integrity()
-            studies += [check_study(store, row) for row, _ in store.list_studies()]
+            studies += [check_study(store, name) for name in store.study_names()]
         except DamagedStore as error:
             problems.append(str(error))
         return StoreCheck(where, tuple(problems), tuple(studies))
@@ -66,16 +66,19 @@ def check_store(storage: str) -> StoreCheck:
         store.close()
 
 
-def check_study(store: SqlStore, row: StudyRow) -> StudyCheck:
+def check_study(store: SqlStore, name: str) -> StudyCheck:
     """Look at everything that belongs to a study."""
     found: list[str] = []
+    row = None
     try:
-        found += islice(_problems(store, row), MOST_PROBLEMS)
+        row = store.find_study(name)
+        if row is not None:
+            found += islice(_problems(store, row), MOST_PROBLEMS)
     except UnknownStudy:  # deleted meanwhile
         pass
     except StorageError as error:
         found.append(str(error))
-    return StudyCheck(row.name, row.told, tuple(found))
+    return StudyCheck(name, 0 if row is None else row.told, tuple(found))
 
 
 def _problems(store: SqlStore, row: StudyRow) -> Iterator[str]:

@@ -134,7 +134,8 @@ class Study:
         seed        for a study that can be repeated: the trials' seeds come from it
         in_order    hold an arm's answers back until those to its earlier pulls are in. With several pulls under way
                     the guarantee needs that where a reward has to do with how long its trial takes: otherwise the
-                    quick ones count first
+                    quick ones count first. It is then proved for every bound but "pairwise", which compares two
+                    arms at one moment
         expired     what an expired lease is: to "retry" with somebody else, so that a trial slower than its lease drops
                     out; or, with failure="worst", to "fail" like any other failed trial
 
@@ -487,7 +488,8 @@ class Study:
         callback    called after every answer with a `Progress`; a true return value ends the run
 
         An exception in `pull`, or a reward that is none, is a failed trial: see `fail`. When an arm has failed too
-        often, the error says why. Ctrl-C returns the result so far.
+        often, the error says why; `pull` may raise that error itself, `FailingArm`, and then the trial counts for
+        nothing. Ctrl-C returns the result so far.
         """
         from ramgape.studies.running import run_study
 
@@ -564,7 +566,7 @@ def delete_study(name: str, storage: str) -> None:
 
 def unknown_study(store: SqlStore, name: str) -> str:
     """What to say of a name that is not there."""
-    names = [row.name for row, _ in store.list_studies()]
+    names = store.study_names()
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
