@@ -16,21 +16,26 @@ from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import json
 import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 import ramgape
 from benchmarks.postgres import Server, new_database, new_server
@@ -95,8 +100,10 @@ class Stage:
 class Crew:
     """Workers at one store, with their logs."""
 
-    def __init__(self, stage: Stage, url: str, goal: str, *, patient: bool) -> None:
-        self.stage, self.url, self.goal, self.patient = stage, url, goal, patient
+    def __init__(
+        self, stage: Stage, url: str, goal: str, *, patient: bool, job: Callable[[Worker], None] = Worker.work
+    ) -> None:
+        self.stage, self.url, self.goal, self.patient, self.job = stage, url, goal, patient, job
         self.logs = stage.new_folder()
         self.members: list[int] = []
 
@@ -113,7 +120,7 @@ class Crew:
         def work() -> None:
             if stops_at is not None:
                 before_statement(stops_at, signal.SIGSTOP)
-            Worker(self.url, self.goal, self.logs, name, self.patient if patient is None else patient).work()
+            self.job(Worker(self.url, self.goal, self.logs, name, self.patient if patient is None else patient))
 
         self.members.append(in_child(work))
         return self.members[-1]
@@ -124,6 +131,21 @@ class Crew:
         os.kill(member, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(member, 0)[1])
         self.stage.audit.expect(status == -signal.SIGKILL, f"a worker has ended with {status}")
+
+    def wait(self) -> None:
+        """Until all have ended by themselves."""
+        for member in list(self.members):
+            status: list[int] = []
+
+            def has_ended(member: int = member, status: list[int] = status) -> bool:
+                ended, how = os.waitpid(member, os.WNOHANG)
+                status.extend([how] * bool(ended))
+                return bool(ended)
+
+            self.stage.wait_until(has_ended, "somebody does not come to an end")
+            if status:
+                self.members.remove(member)
+                self.stage.audit.expect(status == [0], "somebody has ended with an error")
 
     def goes_on(self, what: str, member: int | None = None, without: int | None = None) -> None:
         """Wait until somebody else, or that one, has got on."""
@@ -245,6 +267,62 @@ def restarts(stage: Stage, count: int) -> None:
             crew.goes_on("nobody goes on")
         stage.wait_until(lambda: is_up(url), "the server does not come back")
         stage.check(url, OPTIONS[crew.goal], crew.logs)
+
+
+def runs(stage: Stage, count: int) -> None:
+    """`Study.run` goes on by itself whatever becomes of its store: the server hangs up or recovers from a crash, the file
+    is locked for longer than is waited for. Whatever was measured is told once."""
+    url, over = stage.new_store(), stage.new_folder() / "over"
+    open_store(url, create=True).close()
+
+    def run_studies(worker: Worker) -> None:
+        for number in itertools.count():
+            if over.exists():
+                return
+            study = worker.again_and_again(
+                lambda number=number: Study.create(  # type: ignore[misc]
+                    f"study {number}", ARMS, storage=worker.url, exist_ok=True, **OPTIONS["budget"] | {"budget": 200}
+                )
+            )
+
+            def trial(arm: str, generator: np.random.Generator, study: Study = study) -> float:
+                time.sleep(generator.uniform(0.0, 0.01))
+                reward = float(generator.random())
+                worker.acknowledged(study, "measured", [("", arm, reward, True)])
+                return reward
+
+            study.run(trial, workers=2, progress=False)
+
+    def lock() -> None:
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None, timeout=PATIENCE)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            time.sleep(stage.dice.uniform(0.0, 1.5))
+
+    def crash() -> None:
+        os.kill(stage.dice.choice(hang_up(url, "SELECT pid"))[0], signal.SIGKILL)
+        stage.wait_until(lambda: is_up(url), "the server does not come back")
+
+    ways = [lock] if stage.store == "sqlite" else [lambda: hang_up(url), crash]
+    patience = "?timeout=1" if stage.store == "sqlite" else ""
+    with Crew(stage, url + patience, "budget", patient=True, job=run_studies) as crew:
+        for _ in range(2):
+            crew.start()
+        for number in range(count):
+            crew.goes_on("nobody goes on")
+            time.sleep(stage.dice.uniform(0.0, 0.1))
+            ways[number % len(ways)]()
+            stage.attacks += 1
+        over.touch()
+        crew.wait()
+    measured = read_logs(crew.logs.iterdir())
+    for summary in ramgape.list_studies(url):
+        told = Counter((row["arm"], row["reward"]) for row in map(json.loads, rows_of(summary.name, url).splitlines()))
+        seen = Counter((entry.arm, entry.reward) for entry in measured if entry.study == summary.name)
+        stage.audit.acknowledged += told.total()
+        stage.audit.lost += map(str, (seen - told).elements())
+        stage.audit.doubled += [str(each) for each in (told - seen).elements() if each in seen]
+        stage.audit.wrong += [str(each) for each in (told - seen).elements() if each not in seen]
+        stage.audit.expect(summary.done and summary.pending == 0, f"{summary} is not done")
 
 
 def is_up(url: str) -> bool:
@@ -405,18 +483,15 @@ def clocks(stage: Stage, count: int) -> None:
             expect(status == 0, "a program with another clock has ended")
             taken = names.read_text().split()
             names.unlink()
-            pulls = {pull.id: pull for pull in alive}
-            took = [name for name in taken if name.partition(".")[0] in pulls]
+            took = [name for name in taken if base(name) in {base(pull.id) for pull in alive}]
             expect(len(taken) == 4, f"{len(taken)} of 4 pulls")
             if reboot is None:
                 expect(took == [], f"living leases were taken: {took}")
                 tell(clerk, study, alive)
-                left = taken
             else:
                 expect(len(took) == 2, f"of leases from before a reboot {took} had ended")
-                left = taken
             again = study.ask(4, lease=600.0)
-            expect({base(pull.id) for pull in again} == {base(name) for name in left}, "ended leases do not come back")
+            expect({base(pull.id) for pull in again} == set(map(base, taken)), "ended leases do not come back")
             tell(clerk, study, again)
             stage.attacks += 1
     stage.check(url, options, log)
@@ -441,6 +516,7 @@ SCENES = {
     "freezes": Scene(freezes, BOTH, 40),
     "cuts": Scene(cuts, ("postgresql",), 60),
     "restarts": Scene(restarts, ("postgresql",), 20),
+    "runs": Scene(runs, BOTH, 20),
     "restores": Scene(restores, BOTH, 30),
     "damages": Scene(damages, ("sqlite",), 500),
     "clocks": Scene(clocks, BOTH, 60),
@@ -509,7 +585,7 @@ def play(name: str, store: str, count: int, server: Server | None, seed: int) ->
             time.sleep(0.05)
         late = time.monotonic() >= end
         with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
+            os.killpg(child, signal.SIGKILL)  # and whatever it has started
         # A scene that ends by an error has met what should not happen.
         numbers = json.loads(found.read_text()) if found.exists() else (0, 0, 0, 0, int(not late), int(late))
     return Row(name, store, *numbers, round(time.monotonic() - began, 1))
