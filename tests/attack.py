@@ -270,8 +270,8 @@ def restarts(stage: Stage, count: int) -> None:
 
 
 def runs(stage: Stage, count: int) -> None:
-    """`Study.run` goes on by itself whatever becomes of its store: the server hangs up or recovers from a crash, the file
-    is locked for longer than is waited for. Whatever was measured is told once."""
+    """`Study.run` goes on by itself when its server hangs up or crashes, or its file is locked for longer than it waits
+    for it: whatever was measured is told once."""
     url, over = stage.new_store(), stage.new_folder() / "over"
     open_store(url, create=True).close()
 

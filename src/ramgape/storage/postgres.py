@@ -186,7 +186,8 @@ class PostgresDatabase(Database):
     def connect(self, create: bool = False) -> Connection:
         said = conninfo_to_dict(self.url.address)
         network: dict[str, Any] = {name: value for name, value in NETWORK.items() if name not in said}
-        connection = Connection.connect(self.url.address, autocommit=True, **network)
+        # Psycopg prepares nothing by itself: after a rollback it has the server forget all statements, ours as well.
+        connection = Connection.connect(self.url.address, autocommit=True, prepare_threshold=None, **network)
         connection.adapters.register_dumper(float, QuotedFloat)
         try:
             self._settle(connection)
@@ -219,10 +220,8 @@ class PostgresDatabase(Database):
                 stacklevel=2,
             )
 
-    def run(
-        self, connection: psycopg.Connection[Any], statement: str, parameters: Sequence[Any] = ()
-    ) -> psycopg.Cursor[Any]:
-        return connection.execute(statement, parameters or None, prepare=None if parameters else False)
+    def run(self, connection: Connection, statement: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+        return connection.execute(connection.bound(statement, parameters) if parameters else statement)
 
     def ready(self) -> Any:
         if self._connection is not None and self._connection.closed:
@@ -321,7 +320,7 @@ class PostgresDatabase(Database):
         )
         self.run(connection, f"SELECT pg_advisory_xact_lock({CREATION})")
 
-    def has_table(self, connection: psycopg.Connection[Any], name: str) -> bool:
+    def has_table(self, connection: Connection, name: str) -> bool:
         row = self.run(connection, "SELECT to_regclass(%s)", (name,)).fetchone()
         return row is not None and row[0] is not None
 
