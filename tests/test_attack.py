@@ -33,7 +33,7 @@ def test_attack(name: str, store: str, record_property: Callable[[str, object], 
         timeout=LONGEST_SCENE + 300,
     )
     row = Row(*json.loads(finished.stdout))
-    record_property("attack", row)
+    record_property("attack", tuple(row))
     assert row.good, f"{table([row])}\n{finished.stderr}"
     assert finished.returncode == 0, finished.stderr
     assert row.attacks >= count
