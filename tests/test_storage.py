@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from benchmarks.postgres import new_database
-from ramgape.errors import DamagedStore, MissingExtra, StorageError, UnknownStudy
+from ramgape.errors import DamagedStore, MissingExtra, StorageError, StorageUnavailable, UnknownStudy
 from ramgape.storage import open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
 from ramgape.storage.records import AnswerRow, BatchRow, Changes, FailureRow, Moment, ObservationRow, PullRow, StudyRow
@@ -305,6 +305,23 @@ def test_everything_written_is_read_again(store: SqlStore) -> None:
     assert store.read_batches(row.id, 3) == []
     assert sorted(store.read_pulls(row.id, NOW, 1)) == [*changed, changes.new_pulls[0]]
     store.commit()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("what", ["changed_pulls", "answered_pulls"])
+def test_pulls_that_are_others_now_are_left_alone(store: SqlStore, what: str, count: int) -> None:
+    """A store may have been restored from a copy, and have handed out the same numbers since."""
+    row = new_study(store)
+    theirs = [PullRow(number, 0, 1, "they", math.inf, 0, 0, False, f"theirs {number}") for number in range(count)]
+    store.begin(row.id, write=True)
+    store.write(row._replace(asked=count), Changes(new_pulls=theirs), 0)
+    store.commit()
+    ours = [*theirs[:-1], theirs[-1]._replace(token="ours")]
+    store.begin(row.id, write=True)
+    with pytest.raises(StorageUnavailable, match="other pulls under way: was it restored from a copy"):
+        store.write(row._replace(asked=count), Changes(**{what: ours}), 0)
+    store.rollback()
+    assert store.read_pulls(row.id, NOW) == theirs
 
 
 def test_floats_keep_every_bit(store: SqlStore) -> None:

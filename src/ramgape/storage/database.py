@@ -11,7 +11,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,6 @@ from ramgape.storage.urls import StoreUrl
 
 WALL_CLOCK = ""  # the name of the clock that tells people the time
 Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]  # arms and rewards
-
-
-class Counted(Protocol):
-    """What has come of a statement."""
-
-    @property
-    def rowcount(self) -> int: ...
 
 
 class Database(ABC):
@@ -119,16 +112,14 @@ class Database(ABC):
             self.complain(error)
         return found
 
-    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> Counted:
-        """Execute a statement for every row; how many rows of the database that was about is known after the batch."""
+    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> list[Any]:
+        """Execute a statement for every row. What it gives knows how many rows were touched, at the end of a batch."""
         if len(rows) == 1:
-            return cast(Counted, self.execute(statement, rows[0]))
-        cursor = self.ready().cursor()
+            return [self.execute(statement, rows[0])]
         try:
-            cursor.executemany(statement, rows)
+            return [self.ready().cursor().executemany(statement, rows)]
         except self.failures as error:
             self.complain(error)
-        return cast(Counted, cursor)
 
     def batch(self) -> AbstractContextManager[None]:
         """Statements whose results are not looked at before the end, so that they may travel together."""

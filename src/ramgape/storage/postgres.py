@@ -23,12 +23,12 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ramgape.errors import MissingExtra, RamgapeWarning
-from ramgape.storage.database import Columns, Counted, Database
+from ramgape.storage.database import Columns, Database
 from ramgape.storage.records import Moment
 from ramgape.storage.urls import StoreUrl, scrub
 
@@ -163,16 +163,6 @@ class Outcome:
     rowcount = -1
 
 
-class Total(NamedTuple):
-    """Of several statements."""
-
-    outcomes: list[Outcome]
-
-    @property
-    def rowcount(self) -> int:
-        return sum(outcome.rowcount for outcome in self.outcomes)
-
-
 class PostgresDatabase(Database):
     """A connection to a server."""
 
@@ -196,7 +186,8 @@ class PostgresDatabase(Database):
     def connect(self, create: bool = False) -> Connection:
         said = conninfo_to_dict(self.url.address)
         network: dict[str, Any] = {name: value for name, value in NETWORK.items() if name not in said}
-        connection = Connection.connect(self.url.address, autocommit=True, **network)
+        # Psycopg prepares nothing by itself: after a rollback it has the server forget all statements, ours as well.
+        connection = Connection.connect(self.url.address, autocommit=True, prepare_threshold=None, **network)
         connection.adapters.register_dumper(float, QuotedFloat)
         try:
             self._settle(connection)
@@ -229,10 +220,8 @@ class PostgresDatabase(Database):
                 stacklevel=2,
             )
 
-    def run(
-        self, connection: psycopg.Connection[Any], statement: str, parameters: Sequence[Any] = ()
-    ) -> psycopg.Cursor[Any]:
-        return connection.execute(statement, parameters or None, prepare=None if parameters else False)
+    def run(self, connection: Connection, statement: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+        return connection.execute(connection.bound(statement, parameters) if parameters else statement)
 
     def ready(self) -> Any:
         if self._connection is not None and self._connection.closed:
@@ -256,14 +245,14 @@ class PostgresDatabase(Database):
             return super().execute(statement, parameters)
         return self._add(self.ready().bound, statement, parameters)
 
-    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> Counted:
+    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> list[Any]:
         connection, step = self.ready(), INSERTED_TOGETHER.stop
         together = statement.startswith("INSERT") and len(rows) >= INSERTED_TOGETHER.start
         with self.batch():
             if together:
-                parts = [rows[start : start + step] for start in range(0, len(rows), step)]
-                return Total([self._add(connection.insertion, statement, part) for part in parts])
-            return Total([self._add(connection.bound, statement, row) for row in rows])
+                parts = (rows[start : start + step] for start in range(0, len(rows), step))
+                return [self._add(connection.insertion, statement, part) for part in parts]
+            return [self._add(connection.bound, statement, row) for row in rows]
 
     def _add(self, write: Callable[..., str], *arguments: Any) -> Outcome:
         """Put a statement into the message."""
@@ -331,7 +320,7 @@ class PostgresDatabase(Database):
         )
         self.run(connection, f"SELECT pg_advisory_xact_lock({CREATION})")
 
-    def has_table(self, connection: psycopg.Connection[Any], name: str) -> bool:
+    def has_table(self, connection: Connection, name: str) -> bool:
         row = self.run(connection, "SELECT to_regclass(%s)", (name,)).fetchone()
         return row is not None and row[0] is not None
 

@@ -112,6 +112,7 @@ _CORE: dict[str, Any] = {
 _ORDERS = {
     "update_study": (*COUNTERS, "of_study"),
     "update_pull": (*PULL_CHANGES, "of_study", "of_number", "of_token"),
+    "delete_pull": ("of_study", "of_number", "of_token"),
     "rewards_between": ("of_study", "start", "stop"),
     "observations": ("of_study", "start", "stop"),
 }

@@ -269,7 +269,7 @@ class Desk:
         try:
             if self._ledger is None:
                 self._ledger = Ledger(self.spec, self.row)
-            if (row.revision, row.chain) != (self._ledger.revision, self._ledger.chain):
+            if not self._ledger.is_of(row):
                 self._catch_up(row, now)
             self._place = self._ledger.told
             return self._ledger, now
@@ -288,7 +288,7 @@ class Desk:
             self._ledger = Ledger(self.spec, self.row)  # perhaps the store was restored from a copy
             return self._catch_up(row, now)
         # Of what was withdrawn there is no trace; and a store that was restored may have gone back.
-        anew = not ledger.revision or row.withdrawn != ledger.withdrawn or row.revision < ledger.revision
+        anew = not ledger.revision or row.withdrawn != ledger.withdrawn or row.revision <= ledger.revision
         answered = None if anew else store.read_answered(study, ledger.told) if len(arms) else []
         batches = store.read_batches(study, ledger.told) if row.batches != ledger.batches else []
         if len(batches) != row.batches - ledger.batches:

@@ -99,6 +99,11 @@ class Ledger:
         """Observations that came after the end: recorded, but not part of the answer."""
         return 0 if self.stopped_at is None else self.told - self.stopped_at
 
+    def is_of(self, row: StudyRow) -> bool:
+        """Whether nothing has been written since; if a store was restored from a copy, revisions alone may deceive."""
+        known = (self.revision, self.asked, self.told, self.failed, self.withdrawn, self.chain)
+        return known == (row.revision, row.asked, row.told, row.failed, row.withdrawn, row.chain)
+
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
         decision = self.engine.decision
