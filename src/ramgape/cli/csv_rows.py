@@ -33,6 +33,7 @@ STANDARD_INPUT = "-"
 CHUNK = 512  # rows that are looked at together; of more of them Python would ask, in vain, whether they are garbage
 BREAK = re.compile("\r\n|\r|\n")
 OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
+UNPACKING = (EOFError, zlib.error, gzip.BadGzipFile)  # what goes wrong with what is packed
 
 
 class Source(NamedTuple):
@@ -63,7 +64,10 @@ def opened(path: str) -> Iterator[Source]:
     with file:
         binary = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.lower().endswith(".gz") else file
         name = Path(path).name
-        yield Source(as_text(binary, name), name, _size(file), file.tell)
+        try:
+            yield Source(as_text(binary, name), name, _size(file), file.tell)
+        except UNPACKING as error:
+            raise InvalidData(f"{name} must be whole and packed by gzip, got: {error}") from None
 
 
 def _size(binary: IO[bytes]) -> int | None:
@@ -180,7 +184,7 @@ class Rows:
         except csv.Error as error:
             place = f"{self._source.name}, line {self._reader.line_num}"
             raise InvalidData(f"{place} must be CSV, got: {error} (is a quotation mark missing?)") from None
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except UNPACKING as error:
             raise InvalidData(f"{self._after()} must be whole and packed by gzip, got: {error}") from None
 
     def _after(self) -> str:

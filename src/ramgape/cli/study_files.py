@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import shutil
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from tempfile import SpooledTemporaryFile
@@ -17,7 +15,7 @@ import typer
 from ramgape.cli.csv_rows import STANDARD_INPUT, opened
 from ramgape.cli.simulate import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
-from ramgape.errors import InvalidData, InvalidReward, InvalidSpec, UnknownName, known_name
+from ramgape.errors import InvalidReward, InvalidSpec, UnknownName, known_name
 from ramgape.terminal import print_object, waiting
 
 FILE = "What is in the file"
@@ -94,16 +92,13 @@ def reading(file: str) -> Iterator[IO[str]]:
     A study is locked while it takes in trials, and whoever writes into a pipe may take long.
     """
     with opened(file) as source:
-        try:
-            if file != STANDARD_INPUT:
-                yield source.text
-                return
-            with SpooledTemporaryFile(IN_MEMORY) as copy:
-                shutil.copyfileobj(source.text.buffer, copy)  # type: ignore[attr-defined]
-                copy.seek(0)
-                yield io.TextIOWrapper(cast(IO[bytes], copy), encoding="utf-8-sig", newline="")
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise InvalidData(f"{source.name} must be whole and packed by gzip, got: {error}") from None
+        if file != STANDARD_INPUT:
+            yield source.text
+            return
+        with SpooledTemporaryFile(IN_MEMORY) as copy:
+            shutil.copyfileobj(source.text.buffer, copy)  # type: ignore[attr-defined]
+            copy.seek(0)
+            yield io.TextIOWrapper(cast(IO[bytes], copy), encoding="utf-8-sig", newline="")
 
 
 @contextmanager
