@@ -85,12 +85,11 @@ class Stage:
         return f"sqlite:///{folder / 'studies.db'}"
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
-        """A hang is noted and waited for no longer."""
+        """What hangs ends the scene."""
         end = time.monotonic() + PATIENCE
         while not condition():
             if time.monotonic() > end:
-                self.hung.append(what)
-                return
+                raise TimeoutError(what)
             time.sleep(0.005)
 
     def check(self, url: str, options: dict[str, Any], logs: Path) -> None:
@@ -568,7 +567,10 @@ def play(name: str, store: str, count: int, server: Server | None, seed: int) ->
         def work() -> None:
             os.setpgrp()
             stage = Stage(store, server, Path(folder), seed)
-            SCENES[name].play(stage, count)
+            try:
+                SCENES[name].play(stage, count)
+            except TimeoutError as hang:
+                stage.hung.append(str(hang))
             for fault in [*stage.audit.faults, *stage.hung][:20]:
                 sys.stderr.write(f"{name}, {store}: {fault}\n")
             audit = stage.audit

@@ -8,12 +8,13 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ramgape import Study
+from ramgape import StorageError, Study
 from ramgape.studies import study as study_module
 from ramgape.studies.ledger import Trial
 
@@ -126,6 +127,21 @@ def test_an_older_state_that_was_restored_is_read_anew(study: Study, tmp_path: P
     file.write_bytes(before)
     assert study.report().told == study.result().samples == ROWS
     assert len(list(study._observations())) == ROWS
+
+
+@pytest.mark.parametrize("spoiled", [lambda rows: rows[:-1], lambda rows: [rows[1], rows[0], *rows[2:]]])
+def test_rows_that_a_damaged_file_leaves_out_are_missed(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoiled: Callable[[list[Any]], list[Any]]
+) -> None:
+    """An index may be damaged, and rows that are there and whole not be found by it."""
+    study.export_csv(tmp_path / "all.csv")
+    before = (tmp_path / "all.csv").read_text()
+    study.observe("A", 0.25)
+    read_rows = study._desk.store.read_rows
+    monkeypatch.setattr(study._desk.store, "read_rows", lambda *arguments: spoiled(read_rows(*arguments)))
+    with pytest.raises(StorageError, match=r"is damaged: .* observation"):
+        study.export_csv(tmp_path / "all.csv")
+    assert (tmp_path / "all.csv").read_text() == before
 
 
 def test_a_pipe_that_nobody_reads_stops_no_writer(study: Study, url: str) -> None:

@@ -54,6 +54,32 @@ def of_arm(pulls: list[Pull], arm: str) -> list[Pull]:
     return [pull for pull in pulls if pull.arm == arm]
 
 
+def test_answers_that_come_together_in_the_wrong_order(create: Make, tmp_path: Path) -> None:
+    """Held back, and released in the same moment."""
+    study = create()
+    pulls = of_arm(study.ask(8), "a")
+    assert all(study.tell_many([(pull, 0.5) for pull in reversed(pulls)]))
+    assert told(study, tmp_path) == [pull.id for pull in pulls]
+    assert study.report().held == 0
+
+
+def test_a_later_attempt_at_a_pull_whose_answer_is_held_back(create: Make, clock: Clock) -> None:
+    """The first answer is that of an earlier attempt: whoever made the later one hears that it came too late."""
+    study = create()
+    first, second = of_arm(study.ask(4, lease=10), "a")
+    clock.passes(20)
+    again = {pull.id.partition(".")[0]: pull for pull in study.ask(4, lease=10)}[second.id]
+    assert study.tell(second, 0.5)
+    assert study.report().held == 1
+    assert not study.tell(again, 0.75)
+    assert not study.fail(again)
+    assert not study.give_back(again)
+    assert study.renew([again]) == [False]
+    assert study.tell(first, 0.25)
+    assert study.report().held == 0
+    assert not study.tell(again, 0.75)
+
+
 def test_an_answer_waits_for_the_earlier_ones_of_its_arm(create: Make, tmp_path: Path) -> None:
     study = create()
     pulls = study.ask(8)

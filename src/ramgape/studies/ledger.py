@@ -312,7 +312,9 @@ class Ledger:
         """The pull of a ticket; None if it is answered."""
         pull = self.open.get(ticket.number)
         found = find_answer(ticket.number) if pull is None else pull
-        if found is None or found.token != ticket.token or (pull is not None and ticket.attempt > pull.attempt):
+        # Of one whose answer is held back the attempt is that of the answer, and there may have been later ones.
+        never = pull is not None and pull.answer is None and ticket.attempt > pull.attempt
+        if found is None or found.token != ticket.token or never:
             text = write_ticket(*ticket)
             raise UnknownPull(
                 f"pull must be one that study {shorten(self.name)} has handed out, got {text!r}; is it of another "

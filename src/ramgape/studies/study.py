@@ -37,6 +37,7 @@ from ramgape.spec import Options, make_spec
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
 from ramgape.storage.rows import damaged
+from ramgape.storage.seals import next_link
 from ramgape.storage.urls import parse_url
 from ramgape.studies.desk import Desk
 from ramgape.studies.files import Row, read_rows, write_rows
@@ -408,10 +409,17 @@ class Study:
         """
         with self._desk.reading() as (ledger, _):
             told = ledger.told
+        link = 0
         for start in range(0, told, PAGE):
+            stop = min(start + PAGE, told)
             with self._desk.reading(withdraw=False):
-                page = self._desk.store.read_rows(self._desk.row.id, start, min(start + PAGE, told))
+                page = self._desk.store.read_rows(self._desk.row.id, start, stop)
+            if len(page) != stop - start:
+                damaged(self._desk.store.url, f"there are {len(page)} of {stop - start} observations from {start} on")
             for row in page:
+                link = next_link(link, row.arm, row.reward)
+                if link != row.chain:
+                    damaged(self._desk.store.url, "an observation does not belong behind the one before it")
                 pull = row.origin
                 if row.number is not None and row.token is not None:
                     pull = write_ticket(row.token, row.number, row.attempt)
