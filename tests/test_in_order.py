@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,6 +84,22 @@ def test_what_is_held_has_been_answered(create: Make) -> None:
     assert study.report().told == 0
 
 
+def test_a_held_answer_of_an_earlier_attempt(create: Make, tmp_path: Path) -> None:
+    """Whoever has the later attempt comes too late, and is no stranger for that."""
+    study = create()
+    pulls = study.ask(4)
+    first, second = of_arm(pulls, "a")
+    for pull in pulls:
+        study.give_back(pull)
+    again = {pull.id.partition(".")[0]: pull for pull in study.ask(4)}
+    assert study.tell(second, 0.5)
+    assert not study.tell(again[second.id], 0.25)
+    assert study.tell(again[first.id], 0.75)
+    assert not study.tell(again[second.id], 0.25)
+    assert study.tell(second, 0.5)
+    assert told(study, tmp_path) == [f"{first.id}.2", second.id]
+
+
 def test_others_see_what_is_held_and_go_on_with_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     study = Study.create(
@@ -94,6 +111,23 @@ def test_others_see_what_is_held_and_go_on_with_it(tmp_path: Path) -> None:
     assert study.report().held == other.report().held == Study.load("ordered", url).report().held == 1
     assert Study.load("ordered", url).tell(first, 0.25)
     assert told(study, tmp_path) == told(other, tmp_path) == [first.id, second.id]
+
+
+def test_a_pull_that_is_withdrawn_lets_the_others_go(tmp_path: Path) -> None:
+    """One that was asked for ahead, and that nobody came for; otherwise a budget could never be spent."""
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    options: dict[str, Any] = {"reward_range": (0, 1), "budget": 40, "policy": "round-robin", "in_order": True}
+    study = Study.create("ordered", ARMS, storage=url, **options)
+    while study._desk._held is None:
+        study.tell(study.ask()[0], 0.5)
+    other = Study.load("ordered", url)
+    other.tell_many([(pull, 0.5) for pull in other.ask(6)])
+    assert other.report().held > 0
+    study._desk.withdraw()
+    assert other.report().held == 0
+    while not other.done:
+        other.tell_many([(pull, 0.5) for pull in other.ask(5)])
+    assert other.report().told == 40
 
 
 def test_a_failure_lets_the_others_go(create: Make, tmp_path: Path) -> None:

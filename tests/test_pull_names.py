@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ramgape
@@ -13,6 +16,12 @@ from ramgape.studies import study as studies
 from ramgape.studies.tickets import TOKEN_BYTES, read_ticket
 
 ARMS = ["a", "b", "c"]
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """As SQLite does it, also to and from files that are in use: they must not be copied like others."""
+    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
+        one.backup(other)
 
 
 def test_every_pull_has_eighty_random_bits_of_its_own() -> None:
@@ -55,3 +64,36 @@ def test_two_studies_never_share_a_key(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(studies, "new_key", lambda: next(keys))
     made = [Study.create(name, ARMS, storage=url, reward_range=(0, 1), epsilon=0.05) for name in ("one", "other")]
     assert [study._desk.row.key for study in made] == ["00" * 8, "11" * 8]
+
+
+def test_names_are_plain_text(tmp_path: Path) -> None:
+    """What is a kind of text would be another one when it is read again."""
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    study = Study.create(np.str_("plain"), ARMS, storage=url, reward_range=(0, 1), budget=500)
+    (pull,) = study.ask(worker=np.str_("node"))
+    assert Study.load("plain", url).ask(worker="node") == [pull]
+    assert study.leave(np.str_("node")) == 1
+
+
+def test_a_store_is_set_back_under_somebody_who_has_it_open(tmp_path: Path) -> None:
+    """Memory then knows what the store does not, though all counters may agree: no pull of others is touched for it."""
+    path, url = tmp_path / "studies.db", f"sqlite:///{tmp_path / 'studies.db'}"
+    witness = Study.create("restored", ARMS, storage=url, reward_range=(0, 1), budget=500, seed=1)
+    (under_way,) = witness.ask(lease=None)
+    for told in (0, 1, 3):
+        copy_database(path, tmp_path / "copy.db")
+        lost = witness.ask(4, "me", lease=None)
+        witness.tell_many([(pull, 0.25) for pull in lost[:told]])
+        copy_database(tmp_path / "copy.db", path)
+        other = Study.load("restored", url)
+        for _ in range(1 + bool(told)):  # as many changes as were lost
+            anew = other.ask(4, "you", lease=None)
+        for pull in lost:
+            for verb in (witness.fail, witness.give_back, lambda pull: witness.tell(pull, 0.25)):
+                with pytest.raises((ramgape.UnknownPull, ramgape.StorageUnavailable), match="restored from a copy"):
+                    verb(pull)
+        assert len(other.ask(4, "you", lease=None)) == 4
+        assert all(other.tell_many([(pull, 0.75) for pull in anew]))
+        assert len(witness.ask(2)) == 2
+    assert witness.tell(under_way, 0.5)
+    assert Study.load("restored", url).report().told == witness.report().told == 13

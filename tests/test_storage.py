@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from benchmarks.postgres import new_database
-from ramgape.errors import DamagedStore, MissingExtra, StorageError, UnknownStudy
+from ramgape.errors import DamagedStore, MissingExtra, StorageError, StorageUnavailable, UnknownStudy
 from ramgape.storage import open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
 from ramgape.storage.records import AnswerRow, BatchRow, Changes, FailureRow, Moment, ObservationRow, PullRow, StudyRow
@@ -268,14 +268,14 @@ def test_a_deleted_study_takes_everything_with_it_and_never_comes_back(
 def test_everything_written_is_read_again(store: SqlStore) -> None:
     row = new_study(store)
     new_study(store, "a neighbour")
-    first = [PullRow(number, number % 3, 1, f"worker {number}", math.inf, 0, 0, False) for number in range(5)]
+    first = [PullRow(number, number % 3, 1, f"worker {number}", math.inf, 0, 0, False, "token") for number in range(5)]
     store.begin(row.id, write=True)
     store.write(row._replace(revision=1, asked=5), Changes(new_pulls=first), 0)
     store.commit()
     assert store.read_pulls(row.id, NOW) == first
 
-    held = ("token", -0.0, 8.5, True)
-    changed = [PullRow(1, 1, 2, None, 99.5, 1, 1, True), PullRow(2, 2, 7, "🎲", -0.0, 3, 2, False, *held)]
+    held = ("token", -0.0, 8.5, True, 6)
+    changed = [PullRow(1, 1, 2, None, 99.5, 1, 1, True, "token"), PullRow(2, 2, 7, "🎲", -0.0, 3, 2, False, *held)]
     observations = [
         ObservationRow(0, 1, 0, 0.25, False, "worker 0", 10.125),
         ObservationRow(3, 2, 0, -1.0, True, None, 11.0, None, "token", 2**32 - 1),
@@ -284,9 +284,10 @@ def test_everything_written_is_read_again(store: SqlStore) -> None:
     ]
     failures = [FailureRow(1, 1, 1, "worker 1", "it's\nbroken", 9.0), FailureRow(2, 1, 2, None, "", 9.5, "token")]
     batches = [BatchRow(2, 2)]
-    changes = Changes([PullRow(5, 0, 1, None, 3.0, 0, 0, False)], changed, [0, 3], observations, failures, batches)
+    new = [PullRow(5, 0, 1, None, 3.0, 0, 0, False)]
+    changes = Changes(new, changed, [first[0], first[3]], observations, failures, batches)
     after = row._replace(revision=2, asked=6, told=4, failed=2, stopped_at=4, decision='{"leader": 1}')
-    after = after._replace(withdrawn=3, chain=2**32 - 1)
+    after = after._replace(withdrawn=3, chain=2**32 - 1, batches=1)
     store.begin(row.id, write=True)
     store.write(after, changes, 0)
     store.commit()
@@ -304,6 +305,23 @@ def test_everything_written_is_read_again(store: SqlStore) -> None:
     assert store.read_batches(row.id, 3) == []
     assert sorted(store.read_pulls(row.id, NOW, 1)) == [*changed, changes.new_pulls[0]]
     store.commit()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("what", ["changed_pulls", "answered_pulls"])
+def test_pulls_that_are_others_now_are_left_alone(store: SqlStore, what: str, count: int) -> None:
+    """A store may have been restored from a copy, and have handed out the same numbers since."""
+    row = new_study(store)
+    theirs = [PullRow(number, 0, 1, "they", math.inf, 0, 0, False, f"theirs {number}") for number in range(count)]
+    store.begin(row.id, write=True)
+    store.write(row._replace(asked=count), Changes(new_pulls=theirs), 0)
+    store.commit()
+    ours = [*theirs[:-1], theirs[-1]._replace(token="ours")]
+    store.begin(row.id, write=True)
+    with pytest.raises(StorageUnavailable, match="other pulls under way: was it restored from a copy"):
+        store.write(row._replace(asked=count), Changes(**{what: ours}), 0)
+    store.rollback()
+    assert store.read_pulls(row.id, NOW) == theirs
 
 
 def test_floats_keep_every_bit(store: SqlStore) -> None:

@@ -68,7 +68,7 @@ class Open:
     failures: int = 0
     failed_attempt: int = 0
     given_up: bool = False
-    answer: tuple[float, bool] | None = None  # held back: the reward, and whether it is a failure
+    answer: tuple[int, float, bool] | None = None  # held back: which attempt, the reward, and whether it is a failure
 
     @property
     def under_way(self) -> bool:
@@ -156,14 +156,12 @@ class Model:
     def _answered(self, number: int) -> tuple[int, float, bool] | None:
         if number in self.answers:
             return *self.answers[number], number in self.failures
-        pull = self.open[number]
-        return None if pull.answer is None else (pull.attempt, *pull.answer)
+        return self.open[number].answer
 
     def _answer(self, number: int, attempt: int, reward: float, failed: bool = False) -> None:
         pull = self.open[number]
         waits = self.in_order and not pull.given_up and self._first_under_way(pull.arm) < number
-        pull.worker = pull.worker if pull.attempt == attempt else None
-        pull.attempt, pull.until, pull.answer = attempt, math.inf, (reward, failed)
+        pull.answer = (attempt, reward, failed)
         if not waits:
             self._count(number)
             self.let_go(pull.arm)
@@ -176,9 +174,9 @@ class Model:
     def _count(self, number: int) -> None:
         pull = self.open.pop(number)
         assert pull.answer is not None
-        reward, failed = pull.answer
+        attempt, reward, failed = pull.answer
         self.seen.append((pull.arm, reward))
-        self.answers[number] = (pull.attempt, reward)
+        self.answers[number] = (attempt, reward)
         if failed:
             self.failures.add(number)
 

@@ -37,9 +37,9 @@ def objections_to(spec: Spec, arms: Table, misses: int) -> list[Objection]:
     """What the data say against the assumption."""
     found = []
     if misses:
-        brief = f"{misses:,} {plural('time', misses)} a new interval contradicted an older one"
-        reason = "an event of probability below delta, or rewards that are not independent draws from one distribution"
-        found.append(Objection(brief, f"{brief}: {reason} for each arm"))
+        brief = f"{misses:,} {plural('time', misses)} an interval contradicted an older one or the average"
+        reason = "an unlikely event, or rewards that are not independent draws from one distribution for each arm"
+        found.append(Objection(brief, f"{brief}: {reason}"))
     if spec.noise == "gaussian":
         found += _repeated(spec, arms)
         found += _not_normal(spec, arms)

@@ -64,13 +64,17 @@ def check_many(values: object, what: str, allowed: str) -> None:
     require(usable, what, allowed, values)
 
 
-def check_text(value: object, what: str) -> None:
-    """A name of a study, a worker or a pull: what every store keeps as it is, and every terminal shows on one line."""
+def check_text(value: object, what: str) -> str:
+    """A name of a study, a worker or a pull: what every store keeps as it is, and every terminal shows on one line.
+
+    As plain text: what is a kind of it, such as NumPy's, would not come back from a store as it was.
+    """
     usable = isinstance(value, str) and bool(value.strip()) and len(value) <= LONGEST_NAME
     if not usable or not str(value).isprintable():  # which nearly all are, and it takes a moment to look closer
         allowed = f"text of 1 to {LONGEST_NAME} characters without control characters"
         usable = usable and is_text(str(value)) and not any(unicodedata.category(each) == "Cc" for each in str(value))
         require(usable, what, allowed, value)
+    return str.__str__(value)
 
 
 def is_text(value: str) -> bool:

@@ -141,7 +141,6 @@ def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     hidden = OUR_STORE + OUR_PASSWORD if parse_url(url).path is None else OUR_STORE
     with ending_gently() as signals, Trials(file, succeeded(study), hidden) as trials:
         try:
-            # Quick runs must not count before slow ones that began earlier.
             result = study.run(trials, workers=jobs)
         except FailingArm as error:
             hint = f"mend the command in {file.path} and run it again: what was given up is then tried again"

@@ -112,13 +112,12 @@ class Database(ABC):
             self.complain(error)
         return found
 
-    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        """Execute a statement for every row."""
+    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> list[Any]:
+        """Execute a statement for every row. What it gives knows how many rows were touched, at the end of a batch."""
         if len(rows) == 1:
-            self.execute(statement, rows[0])
-            return
+            return [self.execute(statement, rows[0])]
         try:
-            self.ready().cursor().executemany(statement, rows)
+            return [self.ready().cursor().executemany(statement, rows)]
         except self.failures as error:
             self.complain(error)
 

@@ -87,8 +87,8 @@ class MemoryStore:
         """Keep what has changed. The row comes last: until then, after an interrupt, nothing has happened."""
         for pull in (*changes.new_pulls, *changes.changed_pulls):
             self._pulls[pull.number] = pull
-        for number in changes.answered_pulls:
-            self._pulls.pop(number, None)
+        for pull in changes.answered_pulls:
+            self._pulls.pop(pull.number, None)
         if changes.observations:
             self.add_observations(row.id, changes.observations, place)
         if changes.failures:
@@ -101,7 +101,13 @@ class MemoryStore:
         """Nothing to do: it is all there."""
 
     def rollback(self) -> None:
-        """Nothing to do: nothing was written."""
+        """Forget what was added to a study whose row was not written: an interrupt may have come in between."""
+        told = self.row.told
+        if len(self._observations) > told:
+            del self._observations[told:]
+            self._places = {number: place for number, place in self._places.items() if place < told}
+        del self._failures[self.row.failed :]
+        del self._batches[self.row.batches :]
 
     def close(self) -> None:
         """Nothing to do."""

@@ -186,7 +186,8 @@ class PostgresDatabase(Database):
     def connect(self, create: bool = False) -> Connection:
         said = conninfo_to_dict(self.url.address)
         network: dict[str, Any] = {name: value for name, value in NETWORK.items() if name not in said}
-        connection = Connection.connect(self.url.address, autocommit=True, **network)
+        # Psycopg prepares nothing by itself: after a rollback it has the server forget all statements, ours as well.
+        connection = Connection.connect(self.url.address, autocommit=True, prepare_threshold=None, **network)
         connection.adapters.register_dumper(float, QuotedFloat)
         try:
             self._settle(connection)
@@ -219,10 +220,8 @@ class PostgresDatabase(Database):
                 stacklevel=2,
             )
 
-    def run(
-        self, connection: psycopg.Connection[Any], statement: str, parameters: Sequence[Any] = ()
-    ) -> psycopg.Cursor[Any]:
-        return connection.execute(statement, parameters or None, prepare=None if parameters else False)
+    def run(self, connection: Connection, statement: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+        return connection.execute(connection.bound(statement, parameters) if parameters else statement)
 
     def ready(self) -> Any:
         if self._connection is not None and self._connection.closed:
@@ -246,16 +245,14 @@ class PostgresDatabase(Database):
             return super().execute(statement, parameters)
         return self._add(self.ready().bound, statement, parameters)
 
-    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    def execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> list[Any]:
         connection, step = self.ready(), INSERTED_TOGETHER.stop
         together = statement.startswith("INSERT") and len(rows) >= INSERTED_TOGETHER.start
         with self.batch():
             if together:
-                for start in range(0, len(rows), step):
-                    self._add(connection.insertion, statement, rows[start : start + step])
-            else:
-                for row in rows:
-                    self._add(connection.bound, statement, row)
+                parts = (rows[start : start + step] for start in range(0, len(rows), step))
+                return [self._add(connection.insertion, statement, part) for part in parts]
+            return [self._add(connection.bound, statement, row) for row in rows]
 
     def _add(self, write: Callable[..., str], *arguments: Any) -> Outcome:
         """Put a statement into the message."""
@@ -301,7 +298,7 @@ class PostgresDatabase(Database):
         try:
             return self._try_to_begin(connection, begin, *query)
         except psycopg.Error as error:
-            if not connection.closed:
+            if not connection.closed or isinstance(error, NothingHeard):  # that was waited for long enough
                 self.complain(error)
         # The server hung up while we were idle. Nothing has been done yet, so we may call again.
         self._inside = False
@@ -323,7 +320,7 @@ class PostgresDatabase(Database):
         )
         self.run(connection, f"SELECT pg_advisory_xact_lock({CREATION})")
 
-    def has_table(self, connection: psycopg.Connection[Any], name: str) -> bool:
+    def has_table(self, connection: Connection, name: str) -> bool:
         row = self.run(connection, "SELECT to_regclass(%s)", (name,)).fetchone()
         return row is not None and row[0] is not None
 

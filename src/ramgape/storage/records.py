@@ -33,6 +33,7 @@ class StudyRow(NamedTuple):
     decision: str = ""  # JSON: where the sampling rule stands, beyond what observations tell
     withdrawn: int = 0  # pulls that were handed out to nobody, and taken back
     chain: int = 0  # the check value of all observations, which is that of the last one
+    batches: int = 0  # how many there are
 
 
 class PullRow(NamedTuple):
@@ -50,6 +51,7 @@ class PullRow(NamedTuple):
     answer: float | None = None  # told, but held back until the arm's earlier pulls are answered
     answered_at: float | None = None
     answer_failed: bool = False  # the answer is a failure that counts as the worst reward
+    answer_attempt: int = 0  # the one that it came from, perhaps not the last
 
 
 class ObservationRow(NamedTuple):
@@ -97,11 +99,11 @@ class AnswerRow(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """What one transaction adds to a study. A pull appears in at most one of the first three."""
+    """What one transaction adds to a study. A pull that is changed and then answered is answered."""
 
     new_pulls: list[PullRow] = field(default_factory=list)
     changed_pulls: list[PullRow] = field(default_factory=list)
-    answered_pulls: list[int] = field(default_factory=list)  # numbers; they are no longer open
+    answered_pulls: list[PullRow] = field(default_factory=list)  # or withdrawn: they are no longer open
     observations: list[ObservationRow] = field(default_factory=list)  # in order; the first has place `told` of before
     failures: list[FailureRow] = field(default_factory=list)
     batches: list[BatchRow] = field(default_factory=list)

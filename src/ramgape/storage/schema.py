@@ -3,7 +3,8 @@
 Behind each stands its seal, a check value; and behind that of a pull the store's own remarks: the clock that its lease
 is measured by, and the revision in which it was last changed.
 
-The migrations make these tables in a database; a test compares the two.
+The migrations make these tables in a database; a test compares the two. One that adds a column to a record must seal
+its rows anew.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ STUDIES = Table(
     Column("decision", Text, nullable=False),
     Column("withdrawn", BigInteger, nullable=False, server_default="0"),
     Column("chain", BigInteger, nullable=False, server_default="0"),
+    Column("batches", BigInteger, nullable=False, server_default="0"),
     Column("seal", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("id", name="ramgape_studies_key"),
     UniqueConstraint("name", name="ramgape_studies_name"),
@@ -92,6 +94,7 @@ PULLS = Table(
     Column("answer", Exact),
     Column("answered_at", Exact),
     Column("answer_failed", Boolean, nullable=False, server_default=false()),
+    Column("answer_attempt", Integer, nullable=False, server_default="0"),
     Column("seal", BigInteger, nullable=False, server_default="0"),
     Column("clock", Text, nullable=False, server_default=""),
     Column("revision", BigInteger, nullable=False, server_default="0"),

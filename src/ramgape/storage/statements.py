@@ -15,7 +15,7 @@ from sqlalchemy.engine import Dialect
 
 from ramgape.storage.schema import BATCHES, FAILURES, OBSERVATIONS, PULLS, STUDIES
 
-COUNTERS = ("revision", "asked", "told", "failed", "stopped_at", "decision", "withdrawn", "chain", "seal")
+COUNTERS = ("revision", "asked", "told", "failed", "stopped_at", "decision", "withdrawn", "chain", "batches", "seal")
 PULL_CHANGES = tuple(column.name for column in PULLS.columns if column.name not in ("study_id", "number"))
 
 
@@ -33,8 +33,8 @@ class Statements(NamedTuple):
     pulls: str  # study
     changed_pulls: str  # study, revision: those changed since
     insert_pull: str  # study, *PullRow, seal, clock, revision
-    update_pull: str  # *PULL_CHANGES, study, number
-    delete_pull: str  # study, number
+    update_pull: str  # *PULL_CHANGES, study, number, token
+    delete_pull: str  # study, number, token
     answered: str  # study, start: the numbers of the pulls that observations from there on answer
     rewards: str  # study, start
     rewards_between: str  # study, start, stop
@@ -59,7 +59,8 @@ _STUDY: BindParameter[int] = bindparam("of_study")
 _NUMBER: BindParameter[int] = bindparam("of_number")
 _PENDING = select(func.count()).select_from(PULLS).where(~PULLS.c.given_up, PULLS.c.answer.is_(None))
 _OPEN = _PENDING.where(PULLS.c.study_id == STUDIES.c.id).correlate(STUDIES).scalar_subquery()
-_THIS_PULL = (PULLS.c.study_id == _STUDY, PULLS.c.number == _NUMBER)
+# With its token: a store that was restored may have another pull of that number.
+_THIS_PULL = (PULLS.c.study_id == _STUDY, PULLS.c.number == _NUMBER, PULLS.c.token == bindparam("of_token"))
 _PULLS = select(*_columns(PULLS, "study_id", "revision")).where(PULLS.c.study_id == _STUDY)
 _REWARDS = (
     select(OBSERVATIONS.c.arm, OBSERVATIONS.c.reward)
@@ -110,7 +111,8 @@ _CORE: dict[str, Any] = {
 # In which order a statement takes its parameters, where that is not the order of its table.
 _ORDERS = {
     "update_study": (*COUNTERS, "of_study"),
-    "update_pull": (*PULL_CHANGES, "of_study", "of_number"),
+    "update_pull": (*PULL_CHANGES, "of_study", "of_number", "of_token"),
+    "delete_pull": ("of_study", "of_number", "of_token"),
     "rewards_between": ("of_study", "start", "stop"),
     "observations": ("of_study", "start", "stop"),
 }

@@ -98,8 +98,8 @@ def _problems(store: SqlStore, row: StudyRow) -> Iterator[str]:
         yield f"there are {outside} observations more than the {row.told} that were told"
     if len(failures) != row.failed:
         yield f"there are {len(failures)} of {row.failed} failures"
-    if batches and not sum(batches[-1]) <= row.told:
-        yield f"a batch ends after the {row.told} observations that were told"
+    if len(batches) != row.batches:
+        yield f"there are {len(batches)} of {row.batches} batches"
     waiting = {pull.number for pull in pulls}
     link = answered = place = 0
     for start in range(0, row.told, PAGE):

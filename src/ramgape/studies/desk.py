@@ -202,10 +202,15 @@ class Desk:
         with self._lock:
             held, self._held = self._held, None
             if held and held.process == os.getpid():
-                with Transaction(self, write=True) as (ledger, _):
-                    ledger.withdraw(held.pull)
-                    if ledger.revision == held.revision:  # nobody has asked since
-                        ledger.engine.decision = held.before
+                try:
+                    with Transaction(self, write=True) as (ledger, _):
+                        told = ledger.told
+                        ledger.withdraw(held.pull)
+                        if ledger.revision == held.revision and ledger.told == told:  # nobody has asked since
+                            ledger.engine.decision = held.before
+                except StorageUnavailable:
+                    self._held = held  # to be withdrawn later
+                    raise
 
     def _watch(self) -> None:
         """See to it that a pull is not held for long."""
@@ -264,7 +269,7 @@ class Desk:
         try:
             if self._ledger is None:
                 self._ledger = Ledger(self.spec, self.row)
-            if (row.revision, row.chain) != (self._ledger.revision, self._ledger.chain):
+            if not self._ledger.is_of(row):
                 self._catch_up(row, now)
             self._place = self._ledger.told
             return self._ledger, now
@@ -283,9 +288,11 @@ class Desk:
             self._ledger = Ledger(self.spec, self.row)  # perhaps the store was restored from a copy
             return self._catch_up(row, now)
         # Of what was withdrawn there is no trace; and a store that was restored may have gone back.
-        anew = not ledger.revision or row.withdrawn != ledger.withdrawn or row.revision < ledger.revision
+        anew = not ledger.revision or row.withdrawn != ledger.withdrawn or row.revision <= ledger.revision
         answered = None if anew else store.read_answered(study, ledger.told) if len(arms) else []
-        batches = store.read_batches(study, ledger.told) if answered is None or len(answered) < len(arms) else []
+        batches = store.read_batches(study, ledger.told) if row.batches != ledger.batches else []
+        if len(batches) != row.batches - ledger.batches:
+            damaged(store.url, f"there are {len(batches)} of {row.batches - ledger.batches} batches")
         pulls = store.read_pulls(study, now, None if anew else ledger.revision)
         ledger.catch_up(row, arms, rewards, batches, pulls, answered)
         return None

@@ -64,7 +64,7 @@ class Ledger:
         self.engine = Engine(spec.search)
         self.name = row.name
         self._fixed = tuple(row[:5])
-        self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = 0
+        self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = self.batches = 0
         self.stopped_at: int | None = None
         self.open: dict[int, PullRow] = {}
         self.given_up = 0
@@ -99,6 +99,11 @@ class Ledger:
         """Observations that came after the end: recorded, but not part of the answer."""
         return 0 if self.stopped_at is None else self.told - self.stopped_at
 
+    def is_of(self, row: StudyRow) -> bool:
+        """Whether nothing has been written since; if a store was restored from a copy, revisions alone may deceive."""
+        known = (self.revision, self.asked, self.told, self.failed, self.withdrawn, self.chain)
+        return known == (row.revision, row.asked, row.told, row.failed, row.withdrawn, row.chain)
+
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
         decision = self.engine.decision
@@ -106,7 +111,7 @@ class Ledger:
             self._decision = decision
             self._decision_text = json.dumps([int(value) for value in decision])
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
-        return StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain))
+        return StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain, self.batches))
 
     # --- pulls -----------------------------------------------------------------------------------------------------
 
@@ -132,10 +137,12 @@ class Ledger:
             again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
             given.append(self._change(again))
         while len(given) < count and not ((given or known) and self.engine.is_enough()):
+            before = self.engine.decision if self.given_up else ()
             arm = self.engine.ask()
             if arm is None:
                 break
             if self.given_up and any(pull.given_up and pull.arm == arm for pull in self.open.values()):
+                self.engine.decision = before  # it was not followed
                 if given or known:
                     break
                 raise FailingArm(self.spec.search.names[arm])
@@ -260,6 +267,7 @@ class Ledger:
         if self.open.get(pull.number) == pull:
             self.withdrawn += 1
             self._close(pull)
+            self._observe(self._released(pull.arm))
 
     def observe(self, trial: Trial, now: Moment) -> None:
         """Take in a trial made elsewhere."""
@@ -284,6 +292,7 @@ class Ledger:
         """All of them are there."""
         assert self._batch is not None
         self.changes.batches.append(self._batch)
+        self.batches += 1
         if self.stopped_at is None:
             self.engine.look()
             self._note_stop(self.told)
@@ -297,12 +306,7 @@ class Ledger:
         return self.spec.search.limit - self.told - len(self.open) + self.given_up
 
     def _require_room(self, count: int) -> None:
-        if self.spec.search.budget is not None and count > self._room():
-            free = max(self._room(), 0)
-            raise BudgetSpent(
-                f"the budget of {self.spec.search.budget:,} pulls has room for {free:,} more ({self.told:,} are told, "
-                f"{len(self.open) - self.given_up:,} under way), got {count:,}"
-            )
+        require_room(self.spec, self.told, len(self.open) - self.given_up, count)
 
     def _open_pull(self, ticket: Ticket, find_answer: FindAnswer) -> PullRow | None:
         """The pull of a ticket; None if it is answered."""
@@ -318,15 +322,14 @@ class Ledger:
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
         """Answer an open pull; what can be observed by that, in its order."""
-        worker = pull.worker if answer.attempt == pull.attempt else None
+        answered = pull._replace(
+            answer=answer.reward, answered_at=now.time, answer_failed=answer.failed, answer_attempt=answer.attempt
+        )
         if self.spec.in_order and not pull.given_up and self._unanswered[pull.arm][0] < pull.number:
-            kept = {"answer": answer.reward, "answered_at": now.time, "answer_failed": answer.failed}
-            held = pull._replace(attempt=answer.attempt, worker=worker, lease_until=math.inf, **kept)  # type: ignore[arg-type]
-            self._change(held)
+            self._change(answered)
             return []
         self._close(pull)
-        seen = (answer.reward, answer.failed, worker, now.time, None, pull.token)
-        return [ObservationRow(pull.number, answer.attempt, pull.arm, *seen), *self._released(pull.arm)]
+        return [_observed(answered), *self._released(pull.arm)]
 
     def _released(self, arm: int) -> list[ObservationRow]:
         """The answers of an arm that have been held back and need not be any longer: no earlier pull is under way."""
@@ -335,10 +338,7 @@ class Ledger:
         while held and not (unanswered and unanswered[0] < held[0] and not self.done):
             pull = self.open[held[0]]
             self._close(pull)
-            assert pull.answer is not None
-            assert pull.answered_at is not None
-            seen = (pull.answer, pull.answer_failed, pull.worker, pull.answered_at, None, pull.token)
-            rows.append(ObservationRow(pull.number, pull.attempt, arm, *seen))
+            rows.append(_observed(pull))
         return rows
 
     def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
@@ -421,7 +421,7 @@ class Ledger:
         self._forget(pull.number)
         if not pull.given_up:
             self.engine.release(pull.arm)
-        self.changes.answered_pulls.append(pull.number)
+        self.changes.answered_pulls.append(pull)
 
     def _expired(self, clock: float) -> list[PullRow]:
         """The pulls that are available, oldest first."""
@@ -452,7 +452,8 @@ class Ledger:
         if self.stopped_at is None:
             self._learn(row, arms, rewards, batches)
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
-        self.stopped_at, self.withdrawn, self.chain = row.stopped_at, row.withdrawn, row.chain
+        self.stopped_at, self.withdrawn = row.stopped_at, row.withdrawn
+        self.chain, self.batches = row.chain, row.batches
         if row.decision:
             self.engine.decision = json.loads(row.decision)
         if answered is None:
@@ -497,6 +498,17 @@ class Ledger:
             self.engine.end()
 
 
+def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:
+    """Complain about more observations than the budget has room for."""
+    budget = spec.search.budget
+    if budget is not None and count > budget - told - under_way:
+        free = max(budget - told - under_way, 0)
+        raise BudgetSpent(
+            f"the budget of {budget:,} pulls has room for {free:,} more ({told:,} are told, {under_way:,} under way), "
+            f"got {count:,}"
+        )
+
+
 def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Arms and rewards."""
     return np.array([row.arm for row in rows], np.int64), np.array([row.reward for row in rows], np.float64)
@@ -504,7 +516,16 @@ def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray
 
 def _held_answer(pull: PullRow) -> AnswerRow | None:
     """The answer to an open pull, if it has one."""
-    return None if pull.answer is None else AnswerRow(pull.attempt, pull.answer, pull.answer_failed, pull.token)
+    return None if pull.answer is None else AnswerRow(pull.answer_attempt, pull.answer, pull.answer_failed, pull.token)
+
+
+def _observed(pull: PullRow) -> ObservationRow:
+    """What is seen of a pull that has an answer."""
+    assert pull.answer is not None
+    assert pull.answered_at is not None
+    worker = pull.worker if pull.answer_attempt == pull.attempt else None
+    seen = (pull.answer, pull.answer_failed, worker, pull.answered_at, None, pull.token)
+    return ObservationRow(pull.number, pull.answer_attempt, pull.arm, *seen)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

@@ -40,7 +40,7 @@ from ramgape.storage.rows import damaged
 from ramgape.storage.urls import parse_url
 from ramgape.studies.desk import Desk
 from ramgape.studies.files import Row, read_rows, write_rows
-from ramgape.studies.ledger import Ledger, Trial
+from ramgape.studies.ledger import Ledger, Trial, require_room
 from ramgape.studies.report import Report, StudySummary, make_report, summarize
 from ramgape.studies.specification import DEFAULT_RETRIES, StudySpec, make_study_spec
 from ramgape.studies.spool import Spool
@@ -142,11 +142,12 @@ class Study:
         All other keywords are those of `identify`: epsilon and delta, or a budget; reward_range, or noise="gaussian";
         risk, direction, policy, bound, ...
         """
-        check_text(name, "name")
+        name = check_text(name, "name")
         spec = make_study_spec(make_spec(arms, **options), failure, retries, seed, in_order, expired)
         for arm in spec.search.names:
             require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
         rows = None if data is None else list(trials_of(data, spec))
+        require_room(spec, 0, 0, len(rows or ()))
         if storage is None:
             row = StudyRow(0, name, new_key(), spec.to_text(), time.time())
             study = cls(Desk(MemoryStore(row), spec, row), None)
@@ -290,7 +291,7 @@ class Study:
         check_many(known, "known", "a list of pulls")
         numbers = {self._ticket(pull).number for pull in known}
         if worker is not None:
-            check_text(worker, "worker")
+            worker = check_text(worker, "worker")
         terms = (worker, seconds) if count == 1 else None
         held = None if terms is None else self._desk.take(terms)
         if held is not None:
@@ -350,7 +351,7 @@ class Study:
 
     def leave(self, worker: str) -> int:
         """A worker goes: what it has open is available to others at once. Returns how many pulls that were."""
-        check_text(worker, "worker")
+        worker = check_text(worker, "worker")
         with self._desk.writing() as (ledger, _):
             return ledger.leave(worker)
 

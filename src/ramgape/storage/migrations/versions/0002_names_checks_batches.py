@@ -6,6 +6,8 @@ An open pull keeps the name that was handed out, which began with the key of its
 from __future__ import annotations
 
 import secrets
+import struct
+import zlib
 from typing import Any
 
 from alembic import op
@@ -15,6 +17,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKeyConstraint,
+    Integer,
     PrimaryKeyConstraint,
     Text,
     false,
@@ -22,9 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from ramgape.storage.records import StudyRow
 from ramgape.storage.schema import ExactDouble
-from ramgape.storage.seals import next_link, seal
 
 revision = "0002"
 down_revision = "0001"
@@ -41,11 +42,13 @@ def number(name: str) -> Column[Any]:
 def upgrade() -> None:
     op.add_column("ramgape_studies", number("withdrawn"))
     op.add_column("ramgape_studies", number("chain"))
+    op.add_column("ramgape_studies", number("batches"))
     op.add_column("ramgape_studies", number("seal"))
     op.add_column("ramgape_pulls", Column("token", Text, nullable=False, server_default=""))
     op.add_column("ramgape_pulls", Column("answer", EXACT))
     op.add_column("ramgape_pulls", Column("answered_at", EXACT))
     op.add_column("ramgape_pulls", Column("answer_failed", Boolean, nullable=False, server_default=false()))
+    op.add_column("ramgape_pulls", Column("answer_attempt", Integer, nullable=False, server_default="0"))
     op.add_column("ramgape_pulls", number("seal"))
     op.add_column("ramgape_pulls", Column("clock", Text, nullable=False, server_default=WALL_CLOCK))
     op.add_column("ramgape_pulls", number("revision"))
@@ -77,9 +80,15 @@ def upgrade() -> None:
     op.create_index("ramgape_studies_random", "ramgape_studies", ["key"], unique=True)
     for row in ask(
         "SELECT id, name, key, specification, created_at, revision, asked, told, failed, stopped_at, decision, "
-        "withdrawn, chain FROM ramgape_studies"
+        "withdrawn, chain, batches FROM ramgape_studies"
     ):
-        say("UPDATE ramgape_studies SET seal = :seal WHERE id = :study", seal=seal(StudyRow._make(row)), study=row[0])
+        sealed = seal((seal(tuple(row[:5])), *row[5:]))
+        say("UPDATE ramgape_studies SET seal = :seal WHERE id = :study", seal=sealed, study=row[0])
+
+
+def seal(values: tuple[Any, ...]) -> int:
+    """As in this version, whatever later ones do."""
+    return zlib.crc32(repr(values).encode(errors="surrogatepass"))
 
 
 def ask(statement: str, **values: Any) -> list[Any]:
@@ -101,7 +110,7 @@ def seal_observations(study: int, key: str) -> None:
     ):
         sealed = []
         for place, number, attempt, arm, reward, failed, *rest in rows:
-            link = next_link(link, arm, reward)
+            link = zlib.crc32(struct.pack("<qd", arm, reward), link)
             token = None if number is None else key
             record = (number, attempt, arm, reward, bool(failed), *rest, token, link)
             sealed.append({"study": study, "place": place, "token": token, "chain": link, "seal": seal(record)})
@@ -123,7 +132,7 @@ def seal_pulls(study: int, key: str) -> None:
         say(
             "UPDATE ramgape_pulls SET token = :token, seal = :seal WHERE study_id = :study AND number = :number",
             token=key,
-            seal=seal((*values, bool(given_up), key, None, None, False)),
+            seal=seal((*values, bool(given_up), key, None, None, False, 0)),
             study=study,
             number=values[0],
         )
