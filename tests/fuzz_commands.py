@@ -136,8 +136,8 @@ OTHERS: Mapping[str, Kind] = {
     ),
     "study export.file": Kind(
         ("out.csv", "out.jsonl", "-"),
-        ("folder", "missing/x.csv", "", "out.nope", "x" * 300 + ".csv"),
-        ("good.csv", "/dev/full", "out\x1b[2J.csv"),
+        ("folder", "missing/x.csv", "", "x" * 300 + ".csv"),
+        ("good.csv", "/dev/full", "out.nope", "out\x1b[2J.csv"),
     ),
     "storage backup.file": Kind(("copy.db", "copy\x1b[2J"), ("folder", "missing/x.db", "", "x" * 300, "studies.db")),
 }  # fmt: skip

@@ -14,7 +14,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramgape.distributions import LARGEST, SMALLEST
+from ramgape.checks import LARGEST, SMALLEST
 from ramgape.environments import (
     HIGH,
     LOW,
@@ -230,8 +230,8 @@ def test_certain_bernoullis() -> None:
     assert {instance.draw(1, generator) for _ in range(100)} == {1.0}
 
 
-@pytest.mark.parametrize("arm", [-1, 2, 10**6])
-def test_draw_refuses_an_arm_that_is_not_there(arm: int) -> None:
+@pytest.mark.parametrize("arm", [-1, 2, 10**6, 0.5, math.nan, "0", None, True])
+def test_draw_refuses_an_arm_that_is_not_there(arm: Any) -> None:
     with pytest.raises(InvalidSpec, match="arm_index must be from 0 to 1"):
         PURE["beta"].draw(arm, np.random.default_rng(1))
 
@@ -255,7 +255,9 @@ def test_risks_are_scaled_mean_variances() -> None:
     assert PURE["gaussian"].risks(0.0) == pytest.approx([1 / 3, 0.04 / 3])
 
 
-@pytest.mark.parametrize("arguments", [{"rho": -1}, {"rho": math.nan}, {"rho": 1, "alpha": 0}])
+@pytest.mark.parametrize(
+    "arguments", [{"rho": -1}, {"rho": math.nan}, {"rho": "1"}, {"rho": 1, "alpha": 0}, {"rho": 1, "alpha": []}]
+)
 def test_risks_refuse_nonsense(arguments: Any) -> None:
     with pytest.raises(InvalidSpec):
         MIXED.risks(**arguments)

@@ -1144,3 +1144,12 @@ def test_certificates_say_what_is_proved_of_each_arm(bound: str, policy: str, ep
 def test_nothing_is_certified_before_every_arm_was_tried() -> None:
     result = identify(coins, COINS, reward_range=(10, 30), epsilon=1.0, seed=5, callback=lambda progress: True)
     assert {arm.certificate for arm in result.arms} == {"none"}
+
+
+def test_the_answer_of_smallest_doubt_is_never_empty() -> None:
+    """While every interval is unbounded, no round is better than another: the last one answers."""
+    options: dict[str, Any] = {"epsilon": 0.1, "max_pulls": 20, "seed": 3}
+    last = simulate("paper-gaussian:3", **options)
+    smallest = simulate("paper-gaussian:3", returned="smallest-doubt", **options)
+    assert all(math.isinf(arm.doubt) for arm in last.arms)
+    assert smallest.front == last.front != ()

@@ -224,4 +224,43 @@ def test_a_password_with_a_blank_is_hidden(form: str, password: str) -> None:
     for text in (url, f"unexpected argument ({url})", f"got '{url}'; did you mean sqlite:///x.db?", f"{url} and {url}"):
         assert not {"Q", "7"} & set(shown_in(text))
     assert shown_in(f"got '{url}'; did you mean sqlite:///x.db?").endswith("'; did you mean sqlite:///x.db?")
+
+
+def test_passwords_are_looked_for_in_linear_time() -> None:
+    """The time of this test: minutes, where every letter of a long word begins a search to its end."""
+    for word in ("x", "?", "x://", "://x ", " password"):
+        assert shown_in(word * 100_000).startswith(word)
+    assert shown_in("x" * 100_000 + "://me:secret@host").endswith("x://me:***@host")
+
+
+def test_a_cut_file_is_an_error_wherever_one_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cut.csv.gz").write_bytes(gzip.compress(b"arm,reward\na,0.5\n" * 9)[:-9])
+    create = ("study", "create", "new", "--reward-range", "0", "1", "--budget", "9")
+    for arguments in (
+        (*create, "--arms-file", "cut.csv.gz"),
+        (*create, "--arm", "a", "--arm", "b", "--data", "cut.csv.gz"),
+        ("analyze", "cut.csv.gz", "--arm-column", "arm", "--reward-column", "reward", "--reward-range", "0", "1"),
+    ):
+        done = CliRunner().invoke(app, arguments)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "cut.csv.gz" in done.stderr
+
+
+def test_names_of_files_are_shown_and_never_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = "sqlite:///\x1b[2J.db"
+    ramgape.Study.create("new", ["a", "b"], storage=url, reward_range=(0, 1), budget=9).close()
+    for arguments in (
+        ("study", "export", "new", "\x1b[3J.csv", "--storage", url),
+        ("storage", "backup", "\x1b[3J.db", "--storage", url),
+        ("storage", "upgrade", "--storage", url),
+    ):
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0
+        assert "[" in done.stdout
+        assert done.stdout.strip().isprintable()
+    long = CliRunner().invoke(app, ("storage", "backup", "x" * 300, "--storage", url))
+    assert (long.exit_code, long.stdout) == (2, "")
+    assert "File name too long" in long.stderr
     assert "Q" not in scrub(f"cannot\nconnect: {url}", parse_url(url).secrets)

@@ -359,3 +359,10 @@ def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSpec, match=r"the ending of the path must be one of .*png.*, got"):
         make_result().save_plot(tmp_path / "crosses.doc")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_path_and_what_are_no_axes() -> None:
+    with pytest.raises(InvalidSpec, match=r"^path must be the path of a file, got True$"):
+        make_result().save_plot(True)  # type: ignore[arg-type]
+    with pytest.raises(InvalidSpec, match=r"^axes must be axes of matplotlib, or None, got 5$"):
+        make_result().plot(5)  # type: ignore[arg-type]

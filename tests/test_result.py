@@ -171,6 +171,8 @@ def test_best_passes_over_arms_without_estimates() -> None:
         ({"rho": "1"}, "rho must be a finite number"),
         ({"rho": True}, "rho must be a finite number"),
         ({"max_risk": math.nan}, "max_risk must be a number, got nan"),
+        ({"rho": 10**400}, "rho must be a finite number"),
+        ({"max_risk": 10**400}, "max_risk must be a number, got 1000"),
         ({"max_risk": "low"}, "max_risk must be a number, got 'low'"),
     ],
 )

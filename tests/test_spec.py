@@ -6,6 +6,7 @@ import inspect
 import itertools
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,9 +22,10 @@ import numpy as np
 import pytest
 
 import ramgape
-from ramgape import InvalidSpec, RamgapeError, RamgapeWarning, UnknownName, identify, replicate, simulate
+from ramgape import InvalidSpec, RamgapeError, RamgapeWarning, UnknownName, identify, plan, replicate, simulate
 from ramgape.bounds import BOUNDS, resolve_bound
 from ramgape.core import kernel
+from ramgape.errors import LONGEST_MESSAGE
 from ramgape.policies import POLICIES
 from ramgape.spec import Options, Spec, make_spec
 
@@ -178,6 +180,7 @@ def test_long_values_are_cut_in_messages() -> None:
     with pytest.raises(InvalidSpec) as caught:
         spec_of(epsilon="x" * 10_000)
     assert len(str(caught.value)) < 200
+    assert len(str(InvalidSpec("x" * 10_000))) == LONGEST_MESSAGE  # whoever made it
 
 
 UNKNOWN = [
@@ -251,6 +254,9 @@ def test_other_doors_check_in_the_same_way() -> None:
             search("paper:46", policy="ramgap", epsilon=0.05)
         with pytest.raises(InvalidSpec, match=r"^seed must be a whole number of at least 0, got -1$"):
             search("paper:46", epsilon=0.05, seed=-1)
+    for door in (replicate, plan):
+        with pytest.raises(InvalidSpec, match=r"^executor must be None, or what speaks concurrent.futures.Executor"):
+            door("paper:46", epsilon=0.05, runs=1, executor=5)  # type: ignore[operator]
     for runs in (0, -1, 2.5, "3", None, True):
         with pytest.raises(InvalidSpec, match=r"^runs must be a whole number of at least 1, got "):
             replicate("paper:46", runs=runs, epsilon=0.05)  # type: ignore[arg-type]
@@ -627,7 +633,7 @@ def test_messages_agree_with_what_is_accepted() -> None:
     assert spec_of(epsilon=0, rho=0).rho == 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for delta, alpha in itertools.product((5e-324, math.nextafter(1.0, 0.0)), (5e-324, 1e300)):
+        for delta, alpha in itertools.product((5e-324, math.nextafter(1.0, 0.0)), (1e-100, 1e100)):
             spec = spec_of(delta=delta, alpha=alpha, **GAUSSIAN, sigma_max=1.0)
             assert (spec.delta, spec.alpha) == (delta, alpha)
 
@@ -642,6 +648,24 @@ def test_messages_agree_with_what_is_accepted() -> None:
 )
 def test_numbers_beyond_all_floats_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidSpec, match=f"^{next(iter(options))} must be "):
+        spec_of(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rho": 1e308}, "rho must be at most 1e+100 in size"),
+        ({"epsilon": 1e101}, "epsilon must be at most 1e+100 in size"),
+        ({"alpha": 1e300}, "alpha must be at most 1e+100 in size"),
+        ({"alpha": 5e-324}, "alpha must be at least 1e-100"),
+        ({"reward_range": (0, 5e-324)}, "reward_range must be at least 1e-100 wide"),
+        ({"reward_range": (0, 1e-90), "rho": 1e90}, "the rho of risk mean-variance must be at most 1e+100 in size"),
+        ({"epsilon": (1e100, 1e-100), "alpha": 1e100, "reward_range": (0, 1e100)}, "must be of comparable size"),
+    ],
+    ids=str,
+)
+def test_numbers_that_lead_beyond_all_floats_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidSpec, match=re.escape(words)):
         spec_of(**options)
 
 

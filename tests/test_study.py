@@ -536,6 +536,34 @@ def test_a_key_that_stands_there_twice_is_refused(create: Callable[..., Study]) 
         create().import_jsonl(io.StringIO('{"arm": "poor", "reward": 0.5, "reward": 1}\n'))
 
 
+@pytest.mark.parametrize("given", [5, None, True, "x", [5], ["x"], [("x",)], np.array(1.0)], ids=str)
+def test_what_are_no_pulls_and_no_answers(create: Callable[..., Study], given: Any) -> None:
+    study = create()
+    before = study.report().to_dict()
+    for call in (study.tell_many, study.renew, study.ask_besides):
+        with pytest.raises((ramgape.InvalidSpec, ramgape.UnknownPull)):
+            call(given)
+    with pytest.raises(ramgape.InvalidSpec, match="data"):
+        create("other", data=5 if given is None else given)
+    assert study.report().to_dict() == before
+
+
+def test_what_is_no_path_is_refused(create: Callable[..., Study]) -> None:
+    study = create()
+    for given in (5, None, True, [], b"rows.csv", "a\0b"):
+        for call in (study.import_csv, study.import_jsonl, study.export_csv, study.export_jsonl):
+            with pytest.raises(ramgape.InvalidSpec, match=r"^path must be "):
+                call(given)  # type: ignore[arg-type]
+
+
+def test_a_result_ends_for_a_reason_that_there_is(create: Callable[..., Study]) -> None:
+    study = create()
+    assert study.result("interrupted").stopped == "interrupted"
+    for ended in ("nope", "", None, []):
+        with pytest.raises(ramgape.UnknownName, match=r"^ended must be one of confidence, budget, cap"):
+            study.result(ended)  # type: ignore[arg-type]
+
+
 # --- running -----------------------------------------------------------------------------------------------------
 
 

@@ -250,6 +250,11 @@ def test_a_study_that_exists(models: Shell, tmp_path: Path) -> None:
         (("--reward-range", "0", "1", "--arm", "A"), "arms must be"),
         (("--reward-range", "0", "1", "--data", "log.txt"), "file must end in .csv or .jsonl"),
         (("--reward-range", "0", "1", "--data", "log.txt", "--format", "tsv"), "format must be one of csv, jsonl"),
+        (
+            ("--reward-range", "0", "1", "--format", "csv"),
+            "--format, --arm-column and --reward-column must",
+        ),
+        (("--reward-range", "0", "1", "--arm-column", "who"), "must go with --data, got no data"),
         (("--reward-range", "0", "1", "--data", "none.csv"), "data must be a file that can be read, got 'none.csv'"),
     ],
 )

@@ -14,7 +14,7 @@ import scipy.optimize
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from ramgape import theory
+from ramgape import plan, theory
 from ramgape.cli import app
 from ramgape.core.pareto import is_epsilon_cover, pareto_front
 from ramgape.environments import Arm, Beta, Data, Gaussian, Instance
@@ -365,6 +365,20 @@ def test_bad_values(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidSpec) as caught:
         lower_bound("paper:46", **options)
     assert str(caught.value) == words
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [{"delta": 5e-324}, {"rho": 5e-324}, {"epsilon": 1e100}, {"rho": 1e9}], ids=str)
+def test_extreme_values(options: dict[str, Any]) -> None:
+    bound = lower_bound("paper:46", **options)
+    assert bound.samples is not None
+    assert math.isfinite(bound.samples)
+
+
+def test_a_rho_that_leaves_nothing_of_the_variance() -> None:
+    with pytest.raises(InvalidInstance, match="rho must be small enough for a lower bound"):
+        lower_bound("paper:46", rho=1e20)
+    assert "rho must be small enough" in plan("paper:46", rho=1e20, epsilons=[], deltas=[], runs=1).bound_note
 
 
 def test_a_bad_direction() -> None:

@@ -328,7 +328,7 @@ def check_risk(risk: Any, rho: Any) -> Measure:
 def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | None) -> float:
     """The factor in the risk: unless given, the usual one, by which one tolerance serves mean and risk alike, or 1."""
     if alpha is None:
-        alpha = risk.usual_scale(span) if risk_epsilon is None else 1.0
+        return risk.usual_scale(span) if risk_epsilon is None else 1.0
     scale = number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
     require(scale >= SMALLEST, "alpha", f"at least {SMALLEST:g}", alpha)
     return scale

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ramgape.checks import check_seed, whole
 from ramgape.cli.pictures import check_matplotlib
 from ramgape.cli.words import number
+from ramgape.errors import printable
 from ramgape.terminal import watching_work
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def show_book(summary: dict[str, Any], tables: Sequence[RenderableType], out: Pa
     for table in tables:
         console.print(table)
         console.print()
-    console.print(f"The report is in {out / 'report.html'}, the numbers in {out / 'summary.json'}.", soft_wrap=True)
+    where = f"The report is in {out / 'report.html'}, the numbers in {out / 'summary.json'}."
+    console.print(printable(where), markup=False, soft_wrap=True)
 
 
 def verdict_table(summary: dict[str, Any], title: str) -> RenderableType:

@@ -14,7 +14,7 @@ from ramgape.checks import check_seed
 from ramgape.cli.guard import INTERRUPTED
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.cli.words import number
-from ramgape.errors import MissingExtra
+from ramgape.errors import MissingExtra, printable
 from ramgape.terminal import READY, is_watched, messages, output, state, waiting
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def demo(
     if missing is None:
         with waiting("drawing"):
             write_picture(result, out, "out")
-        console.print(f"\nThe picture is in {out}.", soft_wrap=True)
+        console.print("\n" + printable(f"The picture is in {out}."), markup=False, soft_wrap=True)
     else:
         console.print(f"\nNo picture: {missing}", markup=False, soft_wrap=True)
     console.print(f"\n{NEXT}")

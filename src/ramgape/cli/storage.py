@@ -9,6 +9,7 @@ import typer
 from ramgape.cli.guard import FAILED
 from ramgape.cli.simulate import AsJson
 from ramgape.cli.stores import Storage, existing_storage
+from ramgape.errors import printable
 from ramgape.storage.urls import shown
 from ramgape.terminal import print_object, waiting
 
@@ -26,7 +27,6 @@ def root() -> None:
 def check_store(storage: Storage = None, as_json: AsJson = False) -> None:
     """Look whether a store is as it was written: the database itself, then every study. Exit code 1 if it is not."""
     url = existing_storage(storage)
-    from ramgape.display import printable
     from ramgape.studies import checking
 
     with waiting("checking"):
@@ -59,7 +59,7 @@ def back_up_store(
     if as_json:
         print_object({"storage": shown(url), "file": file, "bytes": size})
     else:
-        typer.echo(f"{shown(url)} is copied to {file} ({size:,} bytes).")
+        typer.echo(printable(f"{shown(url)} is copied to {file} ({size:,} bytes)."))
 
 
 @app.command("upgrade")

@@ -15,7 +15,7 @@ import typer
 from ramgape.cli.csv_rows import STANDARD_INPUT, opened
 from ramgape.cli.simulate import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
-from ramgape.errors import InvalidReward, InvalidSpec, UnknownName, known_name
+from ramgape.errors import InvalidReward, InvalidSpec, UnknownName, known_name, printable
 from ramgape.terminal import print_object, waiting
 
 FILE = "What is in the file"
@@ -68,7 +68,7 @@ def export_trials(
     if as_json:
         print_object({"exported": count, "file": file, "format": chosen, "done": done})
     elif file != STANDARD_INPUT:
-        typer.echo(f"{count:,} {'observation' if count == 1 else 'observations'} written to {file}.")
+        typer.echo(printable(f"{count:,} {'observation' if count == 1 else 'observations'} written to {file}."))
 
 
 def form_of(file: str, given: str | None) -> str:

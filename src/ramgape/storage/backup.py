@@ -32,7 +32,8 @@ def back_up(url: str, file: str, *, force: bool = False) -> int:
     """Copy the store at a URL into a file; returns how many bytes that has. An old file is replaced only by `force`."""
     database, path = _connect(url), Path(file)
     try:
-        _check_target(database, path, force)
+        with _explained(database, path):
+            _check_target(database, path, force)
         with _explained(database, path), replacing(path, PRIVATE) as part:
             try:
                 copy = SqliteDatabase(StoreUrl(f"the copy {str(path)!r}", part, "", PATIENCE, ()))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ramgape.errors import StorageError
+from ramgape.errors import StorageError, printable
 
 PATIENCE = 60.0  # seconds to wait for others who hold a lock
 HIDDEN = "***"
@@ -58,7 +58,7 @@ def parse_url(url: str) -> StoreUrl:
 
 
 def shown(url: str) -> str:
-    """The URL with its passwords hidden.
+    """The URL with its passwords hidden, for messages.
 
     >>> shown("postgresql://me:secret@host/studies?sslpassword=another")
     'postgresql://me:***@host/studies?sslpassword=***'
@@ -66,7 +66,7 @@ def shown(url: str) -> str:
     span = _password_span(url)
     if span is not None:
         url = f"{url[: span[0]]}{HIDDEN}{url[span[1] :]}"
-    return _QUERY_PASSWORD.sub(rf"\g<1>{HIDDEN}", url)
+    return printable(_QUERY_PASSWORD.sub(rf"\g<1>{HIDDEN}", url))
 
 
 def shown_in(text: str) -> str:
