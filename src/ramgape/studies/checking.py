@@ -17,7 +17,7 @@ from ramgape.studies.specification import StudySpec
 
 PAGE = 5_000  # observations that are read, and in memory, at a time
 MOST_PROBLEMS = 10  # that are told of one study
-FIRST, LAST = -(2**63), 2**63 - 1  # no place is beyond
+FIRST, LAST = -(2**63 - 1), 2**63 - 1  # no place is beyond; in the text of a statement PostgreSQL takes none below
 
 
 @dataclass(frozen=True, slots=True)
