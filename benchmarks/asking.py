@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Case, Row, Spread, Turns, seconds, take_turns
-from ramgape.engine import Engine
-from ramgape.identification import identify
-from ramgape.spec import make_spec
+from ramgape.search.engine import Engine
+from ramgape.search.identification import identify
+from ramgape.search.spec import make_spec
 
 GROUP = "from Python"
 PULL_TARGET = 20.0  # microseconds

@@ -16,8 +16,8 @@ from benchmarks.measure import Case, Row, Spread, seconds, take_turns
 from ramgape.bounds import BOUNDS
 from ramgape.core import rule as rules
 from ramgape.core.kernel import kernel
-from ramgape.engine import Engine
-from ramgape.spec import make_spec
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
 
 GROUP = "a bound learns one reward"
 ARM_COUNT = 10

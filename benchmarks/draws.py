@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from benchmarks.measure import seconds
 from ramgape.core import rule as rules
 from ramgape.core.kernel import kernel
-from ramgape.environments import Arm, Beta, Instance, Sampler
-from ramgape.instances import load_instance
+from ramgape.problems.environments import Arm, Beta, Instance, Sampler
+from ramgape.problems.instances import load_instance
 
 Ints = NDArray[np.int64]
 

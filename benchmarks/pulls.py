@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Case, Row, Spread, seconds
-from ramgape.engine import Engine
-from ramgape.instances import load_instance
-from ramgape.simulation import simulated_spec
+from ramgape.problems.instances import load_instance
+from ramgape.search.engine import Engine
+from ramgape.search.simulation import simulated_spec
 
 GROUP = "a whole pull"
 

@@ -18,12 +18,12 @@ import numpy as np
 
 from benchmarks.draws import draw_seconds, instance_of, shuffled
 from benchmarks.measure import Case, Row, Spread, Turns, seconds, take_turns
-from ramgape.engine import Engine
-from ramgape.environments import Instance
-from ramgape.instances import load_instance
 from ramgape.policies import POLICIES
-from ramgape.simulation import simulated_spec
-from ramgape.spec import Spec
+from ramgape.problems.environments import Instance
+from ramgape.problems.instances import load_instance
+from ramgape.search.engine import Engine
+from ramgape.search.simulation import simulated_spec
+from ramgape.search.spec import Spec
 
 WHOLE_RUNS = "a round of a whole run"
 POLICY_ROUNDS = "a round of each policy"

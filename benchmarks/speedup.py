@@ -12,9 +12,9 @@ import numpy as np
 from benchmarks import numpy_loop
 from benchmarks.draws import instance_of
 from benchmarks.measure import Case, Row, Spread, clock
-from ramgape.engine import Engine
-from ramgape.simulation import simulated_spec
-from ramgape.spec import DEFAULT_DELTA
+from ramgape.search.engine import Engine
+from ramgape.search.simulation import simulated_spec
+from ramgape.search.spec import DEFAULT_DELTA
 
 GROUP = "compiled against NumPy"
 EPSILON = 0.05

@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import ramgape
-from ramgape.plots import crosses, style
+from ramgape.views.plots import crosses, style
 
 TRAINED_ON = 15  # wines, five of each grower
 MODELS: dict[str, Callable[[int], Any]] = {

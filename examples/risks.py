@@ -11,7 +11,7 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 
 import ramgape
-from ramgape.plots import crosses, style
+from ramgape.views.plots import crosses, style
 
 CRASHES = (1.5,) * 68 + (-1.7,) * 3 + (-12.1,)
 STRATEGIES = {

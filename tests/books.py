@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ramgape import Pull, Study, list_studies
-from ramgape.studies.tickets import read_ticket, seed_of
+from ramgape.studies.pull_ids import read_pull_id, seed_of
 from tests.study_processes import ARMS, ELSEWHERE, reward_of
 
 
@@ -84,17 +84,17 @@ def audit_study(study: Study, options: dict[str, Any], log: list[Entry], audit: 
 def _check_counters(study: Study, own: list[dict[str, Any]], audit: Audit) -> None:
     """No pull is answered twice, every reward is that of its attempt, and the counters are those of what is there."""
     report = study.report()
-    tickets = [read_ticket(row["pull"]) for row in own]
-    numbers = Counter(ticket.number for ticket in tickets)
+    pull_ids = [read_pull_id(row["pull"]) for row in own]
+    numbers = Counter(pull_id.number for pull_id in pull_ids)
     audit.doubled += [f"{study.name}: pull {number}, {times} times" for number, times in numbers.items() if times > 1]
-    for row, (_, number, attempt) in zip(own, tickets, strict=True):
+    for row, (_, number, attempt) in zip(own, pull_ids, strict=True):
         pull = Pull(row["pull"], row["arm"], seed_of(study._seed, number, attempt))
         audit.expect(row["reward"] == (0.0 if row["failed"] else reward_of(pull)), f"{study.name}: {row}")
-    with study._desk.reading() as (ledger, _):
+    with study._session.reading() as (ledger, _):
         audit.expect(not numbers.keys() & ledger.open.keys(), f"{study.name}: pulls are answered and open")
         known = len(numbers.keys() | ledger.open.keys())
         audit.expect(known + ledger.withdrawn == ledger.asked, f"{study.name}: {known} of {ledger.asked} pulls")
-        failures = study._desk.store.read_failures(study._desk.row.id)
+        failures = study._session.store.read_failures(study._session.row.id)
     counted = (report.failed, len(failures), sum(report.arms_failed.values()))
     audit.expect(len(set(counted)) == 1, f"{study.name}: failures {counted}")
     audit.expect(report.told + report.pending <= study.spec.search.limit, f"{study.name}: above its limit")
@@ -106,7 +106,9 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
     for row in rows:
         name = row["pull"] or f"{ELSEWHERE}{row['arm']}-{row['reward']!r}"
         found.setdefault(name, []).append((row["arm"], row["reward"]))
-    failed = {(failure.number, failure.attempt) for failure in study._desk.store.read_failures(study._desk.row.id)}
+    failed = {
+        (failure.number, failure.attempt) for failure in study._session.store.read_failures(study._session.row.id)
+    }
     meant = {entry.name for entry in log if entry.what == "meant"}
     for name, seen in found.items():
         if name.startswith(ELSEWHERE):
@@ -115,7 +117,7 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
                 audit.doubled.append(f"{study.name}: {name}, {len(seen)} times")
     for entry in log:
         if entry.what == "failed":
-            audit.expect(not entry.accepted or read_ticket(entry.name)[1:] in failed, f"{entry} is not there")
+            audit.expect(not entry.accepted or read_pull_id(entry.name)[1:] in failed, f"{entry} is not there")
         elif entry.what == "meant":
             continue
         elif not entry.accepted:
@@ -131,8 +133,8 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
 def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, Any], audit: Audit) -> None:
     """The stored rewards alone, in their order and their batches, give the study's answer; so they do to whoever opens
     it anew."""
-    with study._desk.reading():
-        batches = dict(study._desk.store.read_batches(study._desk.row.id, 0))
+    with study._session.reading():
+        batches = dict(study._session.store.read_batches(study._session.row.id, 0))
     again = Study.create(study.name, ARMS, **options)
     place = 0
     while place < len(rows):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import ramgape
 from ramgape.errors import RamgapeError
-from ramgape.spec import Options
+from ramgape.search.spec import Options
 from tests.fuzz_values import (
     CONTROL,
     KINDS,

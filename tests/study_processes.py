@@ -29,7 +29,7 @@ from typing import Any
 import ramgape
 from ramgape import Pull, Study
 from ramgape.storage import open_store
-from ramgape.studies import desk
+from ramgape.studies import session
 from tests.storage_processes import in_child, say, wait_for
 
 ARMS = ["steady", "wild", "poor"]
@@ -250,7 +250,7 @@ def create_and_use(url: str) -> None:
 
 def operations_by_statements(url: str) -> None:
     """Somebody dies before each statement of each operation; say what is there before and afterwards."""
-    desk.PACE = 0.0  # an operation here is that one alone
+    session.PACE = 0.0  # an operation here is that one alone
     with Study.create("first", ARMS, storage=url, **OPTIONS["confidence"]) as study:
         for name in ("ask", "tell", "fail", "observe"):
             alive = False
@@ -410,12 +410,12 @@ def fork_beside_threads(url: str, rounds: int) -> None:
 
 def fork_beside_a_long_operation(url: str) -> None:
     """A fork that waits in vain for another thread: the child hears an error, and does not hang."""
-    desk.FORK_PATIENCE = 0.1
+    session.FORK_PATIENCE = 0.1
     study = Study.load("forked", url)
     inside, over = threading.Event(), threading.Event()
 
     def operate() -> None:
-        with study._desk.writing():
+        with study._session.writing():
             inside.set()
             over.wait(60)
 

@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks import numpy_loop as twin
 from ramgape.core.table import Table
-from ramgape.engine import Engine
 from ramgape.policies import POLICIES
-from ramgape.spec import make_spec
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
 from ramgape.storage import memory, sqlite
 from ramgape.storage.postgres import PostgresDatabase
 from ramgape.storage.records import Moment

@@ -19,14 +19,16 @@ import pytest
 import scipy.stats
 from typer.testing import CliRunner
 
-from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, UnknownName, analyze, tally, terminal
-from ramgape.analysis import MOST_NEXT, Reading
+from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, UnknownName, analyze
 from ramgape.bounds import BOUNDS
 from ramgape.cli import app, csv_rows
 from ramgape.core.table import STATISTICS
-from ramgape.engine import Engine
 from ramgape.policies import POLICIES
-from ramgape.spec import make_spec
+from ramgape.search import accumulator as accumulator
+from ramgape.search.analysis import MOST_NEXT, Reading
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
+from ramgape.views import terminal
 from tests.support import BOXES
 
 BOUNDED: dict[str, Any] = {"reward_range": (0.0, 1.0)}
@@ -65,9 +67,9 @@ def test_the_numbers_are_those_of_a_search(bound: str, risk: str | None) -> None
         told.tell(list(SHAPES).index(arm), reward)
     reading = Reading({"epsilon": 0.0, **options})  # type: ignore[typeddict-item]
     names, rewards = zip(*log, strict=True)
-    reading.tally.add(names, np.array(rewards), str)
-    engine = Engine(make_spec(reading.tally.names, epsilon=0.0, **options))
-    reading.tally.hand_over(engine)
+    reading.accumulator.add(names, np.array(rewards), str)
+    engine = Engine(make_spec(reading.accumulator.names, epsilon=0.0, **options))
+    reading.accumulator.hand_over(engine)
 
     for column in STATISTICS:
         expected, found = told.arms[column], engine.arms[column]
@@ -94,7 +96,7 @@ def test_blocks_and_further_arms_change_nothing(monkeypatch: pytest.MonkeyPatch)
     generator = np.random.default_rng(3)
     log = [(f"arm {number // 20}", float(value)) for number, value in enumerate(generator.random(1400))]
     whole = analyze(log, **BOUNDED).to_dict()
-    monkeypatch.setattr(tally, "BLOCK", 100)
+    monkeypatch.setattr(accumulator, "BLOCK", 100)
     parts = analyze(iter(log), **BOUNDED).to_dict()
     assert parts == whole
     assert [arm["name"] for arm in whole["arms"]] == [f"arm {number}" for number in range(70)]
@@ -143,9 +145,9 @@ def test_a_proof_that_no_stopping_rule_looks_for_counts() -> None:
     shapes, counts = generator.uniform(2.0, 6.0, (4, 2)), generator.integers(100, 1500, 4)
     log = [(str(arm), float(reward)) for arm in range(4) for reward in generator.beta(*shapes[arm], counts[arm])]
     reading = Reading({**BOUNDED, "epsilon": 0.06})  # type: ignore[typeddict-item]
-    reading.tally.add([arm for arm, _ in log], np.array([reward for _, reward in log]), str)
-    engine = Engine(make_spec(reading.tally.names, **BOUNDED, epsilon=0.06))
-    reading.tally.hand_over(engine)
+    reading.accumulator.add([arm for arm, _ in log], np.array([reward for _, reward in log]), str)
+    engine = Engine(make_spec(reading.accumulator.names, **BOUNDED, epsilon=0.06))
+    reading.accumulator.hand_over(engine)
     assert engine.stopped is None
     result = analyze(log, **BOUNDED, epsilon=0.06).result
     assert (result.stopped, result.goal_reached) == ("confidence", True)
@@ -556,16 +558,16 @@ def test_progress_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 MEMORY = """
 import itertools, resource
-from ramgape.analysis import Reading
+from ramgape.search.analysis import Reading
 from ramgape.cli.csv_rows import Rows, Source
 
 def read(count):
     lines = itertools.cycle([f"{arm},0.{number:03}\\n" for number in range(1000) for arm in "ABCDE"])
     text = itertools.chain(["arm,reward\\n"], itertools.islice(lines, count))
     reading = Reading({"reward_range": (0.0, 1.0)})
-    for _ in Rows(Source(text, "lines", None, None), "arm", "reward", ",", False).read_into(reading.tally):
+    for _ in Rows(Source(text, "lines", None, None), "arm", "reward", ",", False).read_into(reading.accumulator):
         pass
-    assert reading.conclude().rows == count
+    assert reading.infer().rows == count
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 print(read(200_000), read(2_000_000))
@@ -582,6 +584,6 @@ def test_memory_does_not_grow_with_the_file() -> None:
 
 def test_a_tally_starts_with_nothing() -> None:
     reading = Reading({"reward_range": (0.0, 1.0)}, arms=["a", "b"])
-    assert reading.tally.names == ("a", "b")
-    analysis = reading.conclude()
+    assert reading.accumulator.names == ("a", "b")
+    analysis = reading.infer()
     assert (analysis.rows, analysis.result.samples, analysis.next_pulls) == (0, 0, {"a": 5, "b": 5})

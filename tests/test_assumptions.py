@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ramgape import CVaR, Data, Entropic, Result, Semivariance, Study, analyze, identify, simulate
-from ramgape.commands.files import read_study_file
-from ramgape.display import page
-from ramgape.engine import Engine, kernels_of
+from ramgape.commands.study_files import read_study_file
 from ramgape.risks.measure import Measure
-from ramgape.samples import Sample
-from ramgape.spec import make_spec
+from ramgape.search.engine import Engine, kernels_of
+from ramgape.search.samples import Sample
+from ramgape.search.spec import make_spec
+from ramgape.views import page
 
 GAUSSIAN: dict[str, Any] = {"noise": "gaussian", "reward_range": None}
 RISKS: list[Measure | str] = ["mean-variance:0.5", "variance", CVaR(0.05), Entropic(2.0), Semivariance(0.3)]

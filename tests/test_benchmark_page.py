@@ -18,13 +18,13 @@ import ramgape
 from ramgape.bounds import AUTOMATIC
 from ramgape.cli import app
 from ramgape.errors import MissingExtra
-from ramgape.experiments import figures, race, race_claims
-from ramgape.experiments.benchmark import BOOK, PARTS, benchmark
-from ramgape.experiments.benchmark_scale import EPSILONS, FAMOUS, FULL, QUICK, Scale
-from ramgape.experiments.cells import Cell, compute
-from ramgape.experiments.methods import LINE_UPS
-from ramgape.experiments.race_results import Measurement, averages, duel, measure, pooled, versus
-from ramgape.instances import load_instance
+from ramgape.paper import figures, race, race_claims
+from ramgape.paper.benchmark import BOOK, PARTS, benchmark
+from ramgape.paper.benchmark_scale import EPSILONS, FAMOUS, FULL, QUICK, Scale
+from ramgape.paper.jobs import Cell, compute
+from ramgape.paper.methods import LINE_UPS
+from ramgape.paper.race_results import Measurement, averages, duel, measure, pooled, versus
+from ramgape.problems.instances import load_instance
 from tests.test_figures import assert_readable
 
 PAPER, DEFAULT, STITCHED, PAIRWISE, CHALLENGER = (method.name for method in LINE_UPS["bounded"].methods)
@@ -294,7 +294,7 @@ def test_the_figures_are_readable() -> None:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.experiments.benchmark.BOOK", replace(BOOK, full=TINY, quick=TINY))
+    monkeypatch.setattr("ramgape.paper.benchmark.BOOK", replace(BOOK, full=TINY, quick=TINY))
 
 
 @pytest.mark.usefixtures("tiny")
@@ -328,7 +328,7 @@ def test_from_end_to_end_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fail(cell: Cell) -> None:
         raise AssertionError(f"computed again: {cell}")
 
-    monkeypatch.setattr("ramgape.experiments.book.compute", fail)
+    monkeypatch.setattr("ramgape.paper.report.compute", fail)
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 0, again.output
     assert "pairwise + evidence" in " ".join(again.stdout.split())

@@ -21,10 +21,11 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.cli.benchmark import tables
-from ramgape.experiments import budget, budget_claims, figures, paper
-from ramgape.experiments.benchmark import BOOK
-from ramgape.experiments.benchmark_scale import FULL, QUICK, BudgetScale, Scale
-from ramgape.experiments.budget_results import (
+from ramgape.common.proportions import clopper_pearson
+from ramgape.paper import budget, budget_claims, figures, paper
+from ramgape.paper.benchmark import BOOK
+from ramgape.paper.benchmark_scale import FULL, QUICK, BudgetScale, Scale
+from ramgape.paper.budget_results import (
     BY_ARMS,
     OWN,
     POLICIES,
@@ -40,11 +41,10 @@ from ramgape.experiments.budget_results import (
     ratio,
     ratios,
 )
-from ramgape.instances import load_instance
-from ramgape.intervals import clopper_pearson
 from ramgape.policies import POLICIES as KNOWN
 from ramgape.policies import resolve_policy
-from ramgape.random_instances import random_names
+from ramgape.problems.instances import load_instance
+from ramgape.problems.random_instances import random_names
 from tests.test_figures import assert_readable
 
 BUDGETS = (500, 2_000, 10_000, 40_000)
@@ -303,7 +303,7 @@ def test_a_wide_range_of_ratios_is_readable() -> None:
 
 
 def test_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.experiments.benchmark.BOOK", replace(BOOK, full=TINY, quick=TINY))
+    monkeypatch.setattr("ramgape.paper.benchmark.BOOK", replace(BOOK, full=TINY, quick=TINY))
     command = ["benchmark", "budget", "--out", str(tmp_path), "--jobs", "1"]
     done = CliRunner().invoke(app, [*command, "--json"])
     assert done.exit_code == 0, done.output

@@ -11,7 +11,7 @@ import ramgape
 from benchmarks.postgres import new_database
 from ramgape import Study
 from ramgape.storage.store import SqlStore
-from ramgape.studies import desk
+from ramgape.studies import session
 from ramgape.studies.study import MOST_AT_ONCE
 
 
@@ -38,7 +38,7 @@ def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_only_what_changed_is_read(url: str, rows_read: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "PACE", 0.0)  # nothing is asked for ahead, so nothing is withdrawn
+    monkeypatch.setattr(session, "PACE", 0.0)  # nothing is asked for ahead, so nothing is withdrawn
     one = Study.create("busy", ["a", "b"], storage=url, reward_range=(0, 1), budget=5000, seed=1)
     other = Study.load("busy", url)
     waiting = one.ask(1000, worker="crowd", lease=None)
@@ -55,7 +55,7 @@ def test_only_what_changed_is_read(url: str, rows_read: list[int], monkeypatch: 
     one.close()
     books = []
     for study in (other, Study.load("busy", url)):
-        with study._desk.reading() as (ledger, _):
+        with study._session.reading() as (ledger, _):
             books.append((ledger.open, ledger.engine.pending, ledger._by_worker, ledger.told, ledger.chain))
     assert books[0] == books[1]
 
@@ -66,9 +66,9 @@ def test_what_was_withdrawn_is_noticed(url: str) -> None:
     other = Study.load("brisk", url)
     for _ in range(8):
         one.tell(one.ask()[0], 0.5)
-    assert one._desk._held is not None
+    assert one._session._held is not None
     assert other.report().pending == 1
-    one._desk.withdraw()
+    one._session.withdraw()
     assert other.report().pending == 0
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from ramgape import Arm, Beta, Gaussian, Instance, InvalidSpec, Study, identify, load_instance, simulate
 from ramgape.bounds import BOUNDS
-from ramgape.conclusion import conclude, find_answer, gather_evidence, weigh_evidence
-from ramgape.engine import Engine
 from ramgape.policies import POLICIES
-from ramgape.simulation import play, simulated_spec
-from ramgape.spec import Spec
+from ramgape.search.engine import Engine
+from ramgape.search.inference import certify, find_answer, gather_evidence, infer
+from ramgape.search.simulation import play, simulated_spec
+from ramgape.search.spec import Spec
 
 RISKS = {
     "mean-variance": "mean-variance:0.5",
@@ -58,7 +58,7 @@ def test_a_confident_end_is_a_proof_of_what_is_returned(bound: str, risk: str) -
         engine = Engine(spec)
         for _ in play(engine, instance, number):
             pass
-        findings, result = weigh_evidence(engine, gather_evidence(engine)), conclude(engine)
+        findings, result = certify(engine, gather_evidence(engine)), infer(engine)
         assert result.front == tuple(np.array(spec.names)[find_answer(engine)])
         proved = bool(findings.proved.all())
         assert (result.stopped == "confidence") == result.goal_reached == (engine.stopped == "confidence")
@@ -95,7 +95,7 @@ def test_a_stop_that_is_only_told_is_no_proof(policy: str) -> None:
     assert engine.stopped is None
     engine.end()
     assert engine.stopped == "confidence"
-    result = conclude(engine)
+    result = infer(engine)
     assert (result.stopped, result.goal_reached) == ("data", False)
     assert result.guarantee.startswith("The data leave it undecided. So far: With probability")
     assert "undecided" in {arm.verdict for arm in result.arms}
@@ -105,7 +105,7 @@ def test_such_a_stop_leaves_a_study_done_but_undecided() -> None:
     study = Study.create("told", arms=["a", "b"], reward_range=(0, 1), epsilon=0.05)
     for pull in study.ask(4):
         study.tell(pull, 0.5)
-    with study._desk.writing() as (ledger, _):
+    with study._session.writing() as (ledger, _):
         ledger.engine.end()
         ledger.stopped_at = ledger.told
     assert study.done

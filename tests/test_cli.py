@@ -21,13 +21,14 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import ramgape
-from ramgape import simulation, terminal
 from ramgape.bounds import AUTOMATIC, BOUNDS
-from ramgape.cli import app, demo, guard, listing, pictures, simulate, workers
+from ramgape.cli import app, demo, errors, listing, pictures, simulate, workers
 from ramgape.cli.summary import Summary, facts
-from ramgape.identification import Progress
 from ramgape.policies import POLICIES
-from ramgape.simulation import Replication
+from ramgape.search import simulation
+from ramgape.search.identification import Progress
+from ramgape.search.simulation import Replication
+from ramgape.views import terminal
 
 CONTRACT = {
     "schema_version": int,
@@ -537,7 +538,7 @@ def test_a_terminal_that_knows_few_letters(tmp_path: Path) -> None:
 def test_streams_that_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
-    guard.prepare_streams()
+    errors.prepare_streams()
     streams: list[Any] = [sys.stdout, sys.stderr]
     for stream in streams:
         assert stream.write("nobody reads this")

@@ -97,7 +97,7 @@ import ramgape
 from numba.core.event import install_recorder
 
 study = ramgape.Study.create("new", [*"abc"], storage="sqlite:///{tmp_path}/store.db", reward_range=(0, 1), {options})
-store = study._desk.store
+store = study._session.store
 begin, write, known = store.begin, store.write, []
 with install_recorder("numba:compile") as compiled:
     store.begin = lambda *arguments: (begin(*arguments), known.append(len(compiled.buffer)))[0]
@@ -105,7 +105,7 @@ with install_recorder("numba:compile") as compiled:
     for _ in range(10):
         study.tell_many([(pull, 0.5) for pull in study.ask(3)])
     other = ramgape.Study.load("new", study._storage)
-    other._desk.begin(False)
+    other._session.begin(False)
     known.append(len(compiled.buffer))
 assert known[0] > 0 and len(set(known)) == 1, known
 """

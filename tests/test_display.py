@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ramgape import display
-from ramgape.result import ArmReport, Goal, Result, Truth
+from ramgape import views as display
+from ramgape.search.result import ArmReport, Goal, Result, Truth
 from tests.test_result import NOT_PULLED, make_arm, make_result
 
 ODD_NAMES = [

@@ -14,7 +14,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramgape.distributions import (
+from ramgape.errors import InvalidInstance
+from ramgape.problems.distributions import (
     DISTRIBUTIONS,
     LARGEST,
     SMALLEST,
@@ -25,7 +26,6 @@ from ramgape.distributions import (
     Gaussian,
     Uniform,
 )
-from ramgape.errors import InvalidInstance
 
 EXAMPLES: list[tuple[Distribution, Any]] = [
     (Beta(2, 3), scipy.stats.beta(2, 3)),

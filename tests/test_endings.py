@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ramgape.core.kernel import COMPILED_PARTS, PACKAGE
-from ramgape.engine import Engine
-from ramgape.spec import make_spec
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
 
 PATIENCE = 900  # seconds until a hang is taken for one: kernels may have to be compiled first
 PULLS = 20_000

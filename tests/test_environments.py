@@ -14,8 +14,9 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramgape.checks import LARGEST, SMALLEST
-from ramgape.environments import (
+from ramgape.common.checks import LARGEST, SMALLEST
+from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName
+from ramgape.problems.environments import (
     HIGH,
     LOW,
     Arm,
@@ -34,7 +35,6 @@ from ramgape.environments import (
     draw_mixed,
     draw_uniform,
 )
-from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName
 
 GENERATOR = numba.typeof(np.random.default_rng())
 DRAW = numba.types.FunctionType(numba.float64(numba.float64[:, ::1], numba.float64[::1], numba.int64, GENERATOR))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import ramgape
-from ramgape.conclusion import find_answer, judge
-from ramgape.engine import Engine
 from ramgape.policies import evidence
-from ramgape.simulation import simulated_spec
+from ramgape.search.engine import Engine
+from ramgape.search.inference import find_answer, judge
+from ramgape.search.simulation import simulated_spec
 from tests.support import beta_streams, make_engine
 
 

@@ -36,7 +36,7 @@ def study(url: str) -> Iterator[Study]:
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_a_time_that_no_date_can_have_is_exported_all_the_same(study: Study, tmp_path: Path, form: str) -> None:
     times = (-62_135_647_200.0, 253_402_300_800.0, 1e300, -1e300, float("inf"))
-    with study._desk.writing() as (ledger, now):
+    with study._session.writing() as (ledger, now):
         for seconds in times:
             ledger.observe(Trial(0, 0.5, told_at=seconds), now)
     first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
@@ -137,8 +137,8 @@ def test_rows_that_a_damaged_file_leaves_out_are_missed(
     study.export_csv(tmp_path / "all.csv")
     before = (tmp_path / "all.csv").read_text()
     study.observe("A", 0.25)
-    read_rows = study._desk.store.read_rows
-    monkeypatch.setattr(study._desk.store, "read_rows", lambda *arguments: spoiled(read_rows(*arguments)))
+    read_rows = study._session.store.read_rows
+    monkeypatch.setattr(study._session.store, "read_rows", lambda *arguments: spoiled(read_rows(*arguments)))
     with pytest.raises(StorageError, match=r"is damaged: .* observation"):
         study.export_csv(tmp_path / "all.csv")
     assert (tmp_path / "all.csv").read_text() == before

@@ -21,14 +21,14 @@ from matplotlib.text import Annotation, Text
 
 from ramgape.core.pareto import advantage, gaps
 from ramgape.errors import InvalidSpec
-from ramgape.experiments import figures
-from ramgape.plots import style, ticks
-from ramgape.plots.caps import swarm
-from ramgape.plots.curves import MOST_POINTS
-from ramgape.plots.failures import informative_from
-from ramgape.plots.geometry import GapCase, dimensions
-from ramgape.plots.labels import spread
-from ramgape.plots.policies import LOOKS, look
+from ramgape.paper import figures
+from ramgape.views.plots import style, ticks
+from ramgape.views.plots.caps import swarm
+from ramgape.views.plots.curves import MOST_POINTS
+from ramgape.views.plots.failures import informative_from
+from ramgape.views.plots.geometry import GapCase, dimensions
+from ramgape.views.plots.labels import spread
+from ramgape.views.plots.policies import LOOKS, look
 from tests.test_result import make_arm
 
 SEVEN = ("ramgape", "ra-lucb", "lie-round-robin", "round-robin", "egp", "xi-lcb", "hvi-pareto")

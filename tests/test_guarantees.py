@@ -20,18 +20,18 @@ import scipy.stats
 
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Result, Uniform, load_instance, replicate, simulate
 from ramgape.bounds import bound_module
-from ramgape.conclusion import conclude, find_answer, judge
+from ramgape.common.proportions import binomial_cdf, clopper_pearson
 from ramgape.core import rule
 from ramgape.core.box import estimate_mean_variance, set_box
 from ramgape.core.pareto import gaps, is_epsilon_cover, pareto_front, simple_regret
 from ramgape.core.statistics import observe
 from ramgape.core.table import empty_search
-from ramgape.engine import Engine, make_problem, make_table
-from ramgape.environments import Distribution
-from ramgape.intervals import binomial_cdf, clopper_pearson
 from ramgape.policies import POLICIES
-from ramgape.simulation import play, simulated_spec
-from ramgape.spec import Spec
+from ramgape.problems.environments import Distribution
+from ramgape.search.engine import Engine, make_problem, make_table
+from ramgape.search.inference import find_answer, infer, judge
+from ramgape.search.simulation import play, simulated_spec
+from ramgape.search.spec import Spec
 
 FALSE_ALARM = 1e-6
 STOPPING_POLICIES = ["evidence", *(name for name, policy in POLICIES.items() if "confidence" in policy.paper_goals)]
@@ -233,7 +233,7 @@ def one_run(instance: Instance, seed: int, learn: rule.Kernel | None = None, **o
         engine.rule = engine.rule._replace(learn=learn)
     for _ in play(engine, instance, seed):
         pass
-    return conclude(engine, seed=seed, truth=judge(instance, spec, find_answer(engine)))
+    return infer(engine, seed=seed, truth=judge(instance, spec, find_answer(engine)))
 
 
 def is_wrong(result: Result) -> bool:

@@ -19,9 +19,9 @@ import pytest
 
 import ramgape
 from ramgape import InvalidReward, InvalidSpec, NoAnswer, Progress, RamgapeWarning, Result, identify, simulate
-from ramgape.conclusion import judge
 from ramgape.policies import POLICIES
-from ramgape.simulation import simulated_spec
+from ramgape.search.inference import judge
+from ramgape.search.simulation import simulated_spec
 from tests.support import can_run
 
 SHAPES = {"steady": (40.0, 40.0), "wild": (0.2, 0.1), "poor": (1.0, 3.0)}

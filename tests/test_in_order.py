@@ -144,12 +144,12 @@ def test_a_pull_that_is_withdrawn_lets_the_others_go(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     options: dict[str, Any] = {"reward_range": (0, 1), "budget": 40, "policy": "round-robin", "in_order": True}
     study = Study.create("ordered", ARMS, storage=url, **options)
-    while study._desk._held is None:
+    while study._session._held is None:
         study.tell(study.ask()[0], 0.5)
     other = Study.load("ordered", url)
     other.tell_many([(pull, 0.5) for pull in other.ask(6)])
     assert other.report().held > 0
-    study._desk.withdraw()
+    study._session.withdraw()
     assert other.report().held == 0
     while not other.done:
         other.tell_many([(pull, 0.5) for pull in other.ask(5)])

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 import ramgape
 from ramgape.cli import app
 from ramgape.commands.trials import Finished, judge
-from ramgape.inputs import as_text, read_number
+from ramgape.common.files import as_text, read_number
 from ramgape.storage.urls import parse_url, scrub, shown_in
 from tests.test_cli import NO_SIGNALS, PLAIN, environment
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ramgape.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
 from ramgape.errors import InvalidInstance
-from ramgape.instances import load_instance
+from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
+from ramgape.problems.instances import load_instance
 
 MIXED = """{"name": "mine", "reward_range": [0, 1], "arms": [
   {"name": "A", "distribution": "beta", "a": 2.0, "b": 3},

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ramgape.environments import Bernoulli, Beta, Gaussian, Instance
 from ramgape.errors import InvalidInstance, UnknownName
-from ramgape.instances import instance_names, load_instance
+from ramgape.problems.environments import Bernoulli, Beta, Gaussian, Instance
+from ramgape.problems.instances import instance_names, load_instance
 
 PATTERNS = range(1, 51)
 
@@ -155,7 +155,7 @@ def test_scipy_is_not_needed() -> None:
     # numba imports scipy where there is one, so that its absence has to be pretended
     program = (
         "import sys; sys.modules['scipy'] = None\n"
-        "from ramgape.instances import load_instance; print(load_instance('paper:1').name)"
+        "from ramgape.problems.instances import load_instance; print(load_instance('paper:1').name)"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "paper:1"

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from ramgape.interrupts import interrupts_deferred
+from ramgape.common.interrupts import interrupts_deferred
 
 
 def test_an_interrupt_waits_for_the_end_of_the_block() -> None:

@@ -14,7 +14,7 @@ from benchmarks import numpy_loop as twin
 from ramgape import Arm, Bernoulli, Beta, Instance
 from ramgape.core import pareto
 from ramgape.core.table import Table
-from ramgape.engine import Engine
+from ramgape.search.engine import Engine
 from tests.support import BOXES, SETTINGS, TWIN_NAMES, Move, box_from, box_of, make_engine, prepared, set_row
 
 

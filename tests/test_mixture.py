@@ -18,8 +18,8 @@ from ramgape.core import inversion
 from ramgape.core.box import GROWTH
 from ramgape.core.mixture import SLACK, is_rejected, log_mixture
 from ramgape.core.table import empty_search
-from ramgape.engine import Engine
-from ramgape.spec import make_spec
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
 
 
 def integrated(total: float, squares: float, reach: float, scale: float) -> float:

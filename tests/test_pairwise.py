@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from ramgape import Arm, Bernoulli, Beta, Instance, replicate, simulate, stopping
+from ramgape import Arm, Bernoulli, Beta, Instance, replicate, simulate
 from ramgape.bounds import pairwise
-from ramgape.core import rule
+from ramgape.core import rule, stopping
 from ramgape.core.mixture import log_evidence, log_mixture, log_mixture_below
-from ramgape.engine import Engine
-from ramgape.simulation import simulated_spec
-from ramgape.spec import make_spec
+from ramgape.search.engine import Engine
+from ramgape.search.simulation import simulated_spec
+from ramgape.search.spec import make_spec
 
 FALSE_ALARM = 1e-6
 

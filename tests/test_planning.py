@@ -18,9 +18,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import ramgape
-from ramgape import InvalidSpec, Plan, Quality, RamgapeWarning, Run, Trials, planning, terminal
+from ramgape import InvalidSpec, Plan, Quality, RamgapeWarning, Run, Trials
 from ramgape.cli import app
-from ramgape.display import forecast
+from ramgape.planning import plan as planning
+from ramgape.views import forecast, terminal
 
 CONFIDENCE: dict[str, Any] = {
     "epsilon": 0.05,

@@ -22,9 +22,9 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
 from ramgape.errors import InvalidSpec
-from ramgape.plots import style
-from ramgape.plots.crosses import Direction, draw_crosses, pareto_stairs, window
-from ramgape.result import ArmReport, Result
+from ramgape.search.result import ArmReport, Result
+from ramgape.views.plots import style
+from ramgape.views.plots.crosses import Direction, draw_crosses, pareto_stairs, window
 from tests.test_result import NOT_PULLED, make_arm, make_result
 
 

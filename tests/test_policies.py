@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks import numpy_loop as twin
 from ramgape.core.table import ARM
-from ramgape.engine import Engine
 from ramgape.policies import POLICIES
+from ramgape.search.engine import Engine
 from tests.support import (
     SETTINGS,
     TWIN_NAMES,
@@ -100,7 +100,7 @@ def test_a_decision_depends_on_the_table_alone_and_changes_only_its_own_notes(po
             assert after["doubt"][exact].tolist() == state.doubt[exact].tolist()
         assert engine.problem.tobytes() == problem.tobytes()
         expected = search.copy()
-        for note in {"queued"} if policy in PAIRS else {"circle"} if policy in CIRCLES else set():
+        for note in {"queued"} if policy in PAIRS else {"turn"} if policy in CIRCLES else set():
             expected[note] = notes[note]
         assert notes.tobytes() == expected.tobytes()
 
@@ -161,7 +161,7 @@ def relabelled(
     first = INITIAL_PULLS[bound]
     streams = beta_streams(len(names), first + count, 5)
     engine = make_engine(len(names), bound, policy=policy, epsilon=0.05, rho=4.0, initial_pulls=first)
-    engine.search["circle"] = circle
+    engine.search["turn"] = circle
     draw = Streams([streams[name] for name in names])
     play_by_hand(engine, draw, first * len(names) + count)
     return [names[place] for place in draw.order[first * len(names) :]], engine
@@ -284,7 +284,7 @@ def test_decisions_on_tables_full_of_ties(policy: str, wild: bool) -> None:
             chooser = twin.POLICIES[policy]()
             if isinstance(chooser, twin.RoundRobin):
                 chooser.position = int(generator.integers(arm_count))
-                engine.search["circle"] = chooser.position
+                engine.search["turn"] = chooser.position
             expected = [arm for _ in range(3) for arm in chooser.decide(twin_state(engine))]
             assert [decide(engine) for _ in expected] == expected
             engine.arms[:], engine.search[:] = arms, search

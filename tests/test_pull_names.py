@@ -13,7 +13,7 @@ import pytest
 import ramgape
 from ramgape import Study
 from ramgape.studies import study as studies
-from ramgape.studies.tickets import TOKEN_BYTES, read_ticket
+from ramgape.studies.pull_ids import TOKEN_BYTES, read_pull_id
 
 ARMS = ["a", "b", "c"]
 
@@ -26,7 +26,7 @@ def copy_database(source: Path, target: Path) -> None:
 
 def test_every_pull_has_eighty_random_bits_of_its_own() -> None:
     study = Study.create("many", ARMS, reward_range=(0, 1), budget=2000, seed=1)
-    tokens = {read_ticket(pull.id).token for pull in study.ask(1000)}
+    tokens = {read_pull_id(pull.id).token for pull in study.ask(1000)}
     assert len(tokens) == 1000
     assert {len(token) for token in tokens} == {2 * TOKEN_BYTES}
     assert 8 * TOKEN_BYTES >= 80
@@ -63,7 +63,7 @@ def test_two_studies_never_share_a_key(tmp_path: Path, monkeypatch: pytest.Monke
     keys = iter(["00" * 8, "00" * 8, "00" * 8, "11" * 8])
     monkeypatch.setattr(studies, "new_key", lambda: next(keys))
     made = [Study.create(name, ARMS, storage=url, reward_range=(0, 1), epsilon=0.05) for name in ("one", "other")]
-    assert [study._desk.row.key for study in made] == ["00" * 8, "11" * 8]
+    assert [study._session.row.key for study in made] == ["00" * 8, "11" * 8]
 
 
 def test_names_are_plain_text(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.cli.benchmark import tables
-from ramgape.experiments import figures, race
-from ramgape.experiments.chapter import Chapter
-from ramgape.experiments.methods import LINE_UPS
-from ramgape.forecast import Plan, Trials
-from ramgape.terminal import output
+from ramgape.paper import figures, race
+from ramgape.paper.methods import LINE_UPS
+from ramgape.paper.section import Chapter
+from ramgape.planning.forecast import Plan, Trials
+from ramgape.views.terminal import output
 from tests.test_benchmark_page import PLACES, TIMES, fake_outcomes
 
 # The square of the distance from the mean is a constant, which makes variances easy to learn.

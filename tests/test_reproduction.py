@@ -25,22 +25,22 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.core.pareto import gaps
-from ramgape.experiments import crosses, figures, overall, paper, regret, regret_claims, stopping
-from ramgape.experiments.book import Gauge
-from ramgape.experiments.cells import Cell, compute
-from ramgape.experiments.chapter import Chapter, Finding, Grid
-from ramgape.experiments.geometry import CASES, measure
-from ramgape.experiments.outcomes import FURTHER
-from ramgape.experiments.reproduction import PARTS, reproduce
-from ramgape.experiments.scale import FULL, QUICK
-from ramgape.experiments.statistics import (
+from ramgape.paper import crosses, figures, overall, paper, regret, regret_claims, stopping
+from ramgape.paper.cache import Store, unique, write_whole
+from ramgape.paper.geometry import CASES, measure
+from ramgape.paper.jobs import Cell, compute
+from ramgape.paper.outcomes import FURTHER
+from ramgape.paper.report import Gauge
+from ramgape.paper.reproduction import PARTS, reproduce
+from ramgape.paper.scale import FULL, QUICK
+from ramgape.paper.section import Chapter, Finding, Grid
+from ramgape.paper.statistics import (
     geometric_mean,
     mean_interval,
     middle_half_mean,
     sign_flip_test,
     sign_test,
 )
-from ramgape.experiments.store import Store, unique, write_whole
 
 POLICIES = paper.CONFIDENCE_POLICIES
 
@@ -270,7 +270,7 @@ def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pyte
     def fail(cell: Cell) -> None:
         raise AssertionError(f"computed again: {cell}")
 
-    monkeypatch.setattr("ramgape.experiments.book.compute", fail)
+    monkeypatch.setattr("ramgape.paper.report.compute", fail)
     assert without_times(run_part(tmp_path, "gaussian")) == without_times(before)
     with pytest.raises(AssertionError, match="computed again"):
         run_part(tmp_path, "gaussian", seed=1)

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-import ramgape.result
+import ramgape.search.result
 from ramgape.errors import InvalidSpec, MissingExtra, NoAnswer, UnknownName
-from ramgape.result import ArmReport, Goal, Result, Truth, Verdict
+from ramgape.search.result import ArmReport, Goal, Result, Truth, Verdict
 
 NOT_PULLED: dict[str, Any] = {
     "verdict": "undecided",
@@ -277,9 +277,9 @@ def test_a_broken_extra_keeps_its_own_error(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_importing_results_loads_nothing_heavy() -> None:
-    source = Path(ramgape.result.__file__).parents[1]
+    source = Path(ramgape.search.result.__file__).parents[1]
     heavy = "{'numpy', 'numba', 'rich', 'matplotlib', 'pandas'}"
-    program = f"import sys, ramgape.result; print(sorted({heavy} & set(sys.modules)))"
+    program = f"import sys, ramgape.search.result; print(sorted({heavy} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(source)}
     ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"

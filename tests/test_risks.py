@@ -36,14 +36,14 @@ from ramgape import (
 )
 from ramgape.core import rule
 from ramgape.core.table import empty_search
-from ramgape.engine import Engine, kernels_of, make_problem, make_table
-from ramgape.environments import Distribution
 from ramgape.policies import POLICIES
-from ramgape.risk_table import RISKS
+from ramgape.problems.environments import Distribution
 from ramgape.risks import make_risk
 from ramgape.risks.cvar import WIDTH, greatest_height
-from ramgape.simulation import simulated_spec, true_table
-from ramgape.spec import Spec, make_spec
+from ramgape.risks.table import RISKS
+from ramgape.search.engine import Engine, kernels_of, make_problem, make_table
+from ramgape.search.simulation import simulated_spec, true_table
+from ramgape.search.spec import Spec, make_spec
 from tests.test_cli import call, complaint
 from tests.test_guarantees import most_allowed, random_arm, watcher
 from tests.test_roads import by_hand, in_full

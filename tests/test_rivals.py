@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from ramgape import InvalidSpec, Result, identify, load_instance, replicate, simulate
-from ramgape.conclusion import conclude, find_answer
 from ramgape.core import elimination
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
-from ramgape.engine import Engine
 from ramgape.policies import POLICIES
-from ramgape.simulation import simulated_spec
+from ramgape.search.engine import Engine
+from ramgape.search.inference import find_answer, infer
+from ramgape.search.simulation import simulated_spec
 from tests.support import Streams, beta_streams, box_from, box_of, make_engine, play_by_hand, policies_for, set_row
 from tests.test_guarantees import check_answers, runs_of
 
@@ -186,7 +186,7 @@ def test_an_answer_in_mid_run_is_never_empty_and_what_is_settled_stays(policy: s
             settled = accepted
             if not engine.search["ready"][0]:
                 continue
-            result = conclude(engine)
+            result = infer(engine)
             answer = find_answer(engine)
             assert answer.any()
             assert answer[accepted == 1].all()
@@ -491,11 +491,11 @@ def test_boxes_that_do_not_narrow_leave_the_proof_to_the_rule(policy: str) -> No
     spec = simulated_spec(load_instance("paper:46"), policy=policy, bound="paper", epsilon=0.05, delta=0.5)
     engine = Engine(spec)
     engine.advance(load_instance("paper:46").sampler(), np.random.default_rng(1), 10**9)
-    before = conclude(engine)
+    before = infer(engine)
     assert before.stopped == "confidence"
     for side, sign in (("mean_low", -1), ("mean_high", 1), ("risk_low", -1), ("risk_high", 1)):
         engine.arms[side] += 0.5 * sign
-    after = conclude(engine)
+    after = infer(engine)
     assert after.front == before.front
     assert [arm.verdict for arm in after.arms] == [arm.verdict for arm in before.arms]
     assert {arm.certificate for arm in after.arms} == {"within-epsilon"}

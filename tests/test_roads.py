@@ -24,9 +24,9 @@ from ramgape import (
     replicate,
     simulate,
 )
-from ramgape.engine import Engine
 from ramgape.policies import POLICIES
-from ramgape.simulation import simulated_spec
+from ramgape.search.engine import Engine
+from ramgape.search.simulation import simulated_spec
 from tests.support import can_run, make_engine
 
 INSTANCES = {

@@ -23,7 +23,7 @@ import ramgape
 from ramgape.cli import app, stores
 from ramgape.cli import run as run_module
 from ramgape.commands import trials
-from ramgape.commands.files import StudyFile, read_study_file
+from ramgape.commands.study_files import StudyFile, read_study_file
 from ramgape.commands.trials import Finished, Trials, judge
 from tests.test_cli import NO_SIGNALS, PLAIN, environment
 
@@ -611,7 +611,7 @@ def test_when_we_are_killed_the_commands_end_too(registered: bool, write: Callab
     """Also what ignores requests to end; and what has no mark in its environment, or was not yet written down."""
     child = stubborn(tmp_path)
     path = write(arms=f'[arms]\nslow = "{"env -i " * registered}sh -c \'{child}\'"\nhigh = "echo 0.75"\n')
-    script = "from ramgape.cli import main; from ramgape.commands.guard import Guard; {}main()"
+    script = "from ramgape.cli import main; from ramgape.commands.watchdog import Guard; {}main()"
     forget = "" if registered else "Guard.watch = lambda *_: None; "
     command = [PYTHON, "-c", script.format(forget), "run", str(path)]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE) as started:

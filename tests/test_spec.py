@@ -27,7 +27,7 @@ from ramgape.bounds import BOUNDS, resolve_bound
 from ramgape.core import kernel
 from ramgape.errors import LONGEST_MESSAGE
 from ramgape.policies import POLICIES
-from ramgape.spec import Options, Spec, make_spec
+from ramgape.search.spec import Options, Spec, make_spec
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent

@@ -13,9 +13,9 @@ import pytest
 
 from ramgape import identify
 from ramgape.bounds import gaussian_paper
-from ramgape.engine import Engine
 from ramgape.risks.transformed import transformed_mean, transformed_variance
-from ramgape.spec import make_spec
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
 from tests.support import make_engine
 
 ROUNDING = 2.0**-53

@@ -22,7 +22,7 @@ import ramgape
 from benchmarks.postgres import new_database
 from ramgape import Study, identify
 from ramgape.policies import POLICIES
-from ramgape.studies import desk
+from ramgape.studies import session
 from ramgape.studies.study import DEFAULT_LEASE
 from tests.support import Clock, can_run
 
@@ -779,7 +779,7 @@ def test_pickling(create: Callable[..., Study], storage: str | None) -> None:
 @pytest.fixture
 def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everybody is, however slow this machine."""
-    monkeypatch.setattr(desk, "PACE", math.inf)
+    monkeypatch.setattr(session, "PACE", math.inf)
 
 
 @pytest.mark.usefixtures("in_a_hurry")
@@ -788,17 +788,17 @@ def test_a_brisk_loop_needs_one_transaction_a_pull(
 ) -> None:
     if storage is None:
         return  # nothing to save
-    monkeypatch.setattr(desk, "HELD", 1000.0)
+    monkeypatch.setattr(session, "HELD", 1000.0)
     study = create(budget=40)
     commits = 0
-    commit = study._desk.store.commit
+    commit = study._session.store.commit
 
     def counted() -> None:
         nonlocal commits
         commits += 1
         commit()
 
-    monkeypatch.setattr(study._desk.store, "commit", counted)
+    monkeypatch.setattr(study._session.store, "commit", counted)
     numbers = []
     while not study.done:
         (pull,) = study.ask()
@@ -822,7 +822,7 @@ def test_what_is_held_and_not_wanted_is_withdrawn(
             (pull,) = study.ask()
             study.tell(pull, 0.5)
 
-    monkeypatch.setattr(desk, "HELD", 1000.0)
+    monkeypatch.setattr(session, "HELD", 1000.0)
     hurry()
     assert other.report().pending == 1  # held for whoever asks next
     assert study.report().pending == 0  # who looks at it is in no hurry
@@ -835,7 +835,7 @@ def test_what_is_held_and_not_wanted_is_withdrawn(
     study.close()
     assert other.report().pending == 0
     assert [each.pulls for each in other.result().arms] == [9, 8, 8]  # the circle stood where it should
-    monkeypatch.setattr(desk, "HELD", 0.01)
+    monkeypatch.setattr(session, "HELD", 0.01)
     study = Study.load("models", storage)
     for _ in range(8):
         for each in study.ask():

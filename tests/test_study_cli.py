@@ -20,12 +20,13 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import ramgape
-from ramgape import Study, storage, terminal
+from ramgape import Study, storage
 from ramgape.cli import app, study_create, study_show
 from ramgape.storage.store import SqlStore
 from ramgape.storage.versions import Upgrade
 from ramgape.studies.report import Report
 from ramgape.studies.specification import StudySpec
+from ramgape.views import terminal
 from tests.test_cli import PLAIN, environment
 
 ARMS = ("--arm", "steady", "--arm", "wild", "--arm", "poor")
@@ -564,7 +565,7 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     assert "Guarantee Not at its end yet. So far: With probability at least 0.95" in words
     for arm in report.result.arms:
         assert f"{arm.pulls}" in words
-        assert ramgape.display.share(arm.pulls, 60) in words
+        assert ramgape.views.share(arm.pulls, 60) in words
     plain = str(report)
     assert plain.isascii()
     assert plain.splitlines()[0] == "Study models: under way"
@@ -624,7 +625,7 @@ def test_pictures_fit_the_window_whatever_the_names_are() -> None:
         report = study.report()
     for width in (60, 80, 120):
         lines = rendered(report, width).splitlines()
-        assert max(map(ramgape.display.cell_width, lines)) <= width
+        assert max(map(ramgape.views.cell_width, lines)) <= width
         assert len(lines) < 200
         assert any("... and 10 more" in line for line in lines)
         assert any("[red]two" in line for line in lines)

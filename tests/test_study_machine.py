@@ -35,8 +35,8 @@ from hypothesis.stateful import (
 import ramgape
 from benchmarks.postgres import new_database
 from ramgape import Pull, Study
-from ramgape.engine import Engine
-from ramgape.studies import desk
+from ramgape.search.engine import Engine
+from ramgape.studies import session
 from tests.support import Clock
 
 ARMS = ["a", "b", "c"]
@@ -128,8 +128,8 @@ class Model:
         ]
         return own + left[: count - len(own)]
 
-    def hand_out(self, ticket: tuple[int, int], arm: str, worker: str | None, until: float) -> None:
-        number, attempt = ticket
+    def hand_out(self, pull_id: tuple[int, int], arm: str, worker: str | None, until: float) -> None:
+        number, attempt = pull_id
         if number not in self.open:
             assert number == self.asked
             assert attempt == 1
@@ -139,8 +139,8 @@ class Model:
         assert pull.arm == arm
         pull.attempt, pull.worker, pull.until = attempt, worker, until
 
-    def tell(self, ticket: tuple[int, int], reward: float) -> bool:
-        number, attempt = ticket
+    def tell(self, pull_id: tuple[int, int], reward: float) -> bool:
+        number, attempt = pull_id
         answer = self._answered(number)
         if answer is not None:
             first, told, failed = answer
@@ -188,8 +188,8 @@ class Model:
             if done or number < self._first_under_way(arm):
                 self._count(number)
 
-    def fail(self, ticket: tuple[int, int]) -> bool:
-        number, attempt = ticket
+    def fail(self, pull_id: tuple[int, int]) -> bool:
+        number, attempt = pull_id
         answer = self._answered(number)
         if answer is not None:
             return answer[2] and answer[0] == attempt  # it counts already
@@ -210,16 +210,16 @@ class Model:
             self.let_go(pull.arm)
         return True
 
-    def give_back(self, ticket: tuple[int, int]) -> bool:
-        pull = self.open.get(ticket[0])
-        if pull is None or pull.attempt != ticket[1] or not pull.under_way:
+    def give_back(self, pull_id: tuple[int, int]) -> bool:
+        pull = self.open.get(pull_id[0])
+        if pull is None or pull.attempt != pull_id[1] or not pull.under_way:
             return False
         pull.worker, pull.until = None, -math.inf
         return True
 
-    def renew(self, ticket: tuple[int, int], until: float) -> bool:
-        pull = self.open.get(ticket[0])
-        if pull is None or pull.attempt != ticket[1] or not pull.under_way or pull.until == -math.inf:
+    def renew(self, pull_id: tuple[int, int], until: float) -> bool:
+        pull = self.open.get(pull_id[0])
+        if pull is None or pull.attempt != pull_id[1] or not pull.under_way or pull.until == -math.inf:
             return False
         pull.until = until
         return True
@@ -245,7 +245,7 @@ class Machine(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         self.clock = Clock()
         self.clock.rule(self.patch)
-        self.patch.setattr(desk, "PACE", 0.0)  # one handle must see what another has, to the last pull
+        self.patch.setattr(session, "PACE", 0.0)  # one handle must see what another has, to the last pull
         self.handles: list[Study] = []
 
     @initialize(
@@ -279,7 +279,7 @@ class Machine(RuleBasedStateMachine):
         self.told_only = Engine(search)
         self.learnt = 0
         self.stopped_at: int | None = None
-        self.tickets: list[Pull] = []
+        self.pull_ids: list[Pull] = []
         self.final = ""
 
     def teardown(self) -> None:
@@ -297,9 +297,9 @@ class Machine(RuleBasedStateMachine):
 
     def pick(self, place: int) -> Pull:
         """One that was handed out: mostly one that is open, in its last attempt or an earlier one."""
-        open_ones = [pull for pull in self.tickets if self.number_of(pull)[0] in self.model.open]
+        open_ones = [pull for pull in self.pull_ids if self.number_of(pull)[0] in self.model.open]
         given_up = [pull for pull in open_ones if self.model.open[self.number_of(pull)[0]].given_up]
-        chosen = (open_ones, open_ones[-3:], given_up, self.tickets)[place % 4] or self.tickets
+        chosen = (open_ones, open_ones[-3:], given_up, self.pull_ids)[place % 4] or self.pull_ids
         return chosen[-1 - place // 4 % len(chosen)]
 
     def until(self, lease: float | None) -> float:
@@ -361,20 +361,22 @@ class Machine(RuleBasedStateMachine):
             assert not expected
             assert any(f"arm {arm!r} has failed {model.retries + 1} times" in message for arm in given_up), message
             return
-        tickets = [self.number_of(pull) for pull in pulls]
-        assert tickets[: len(expected)] == expected
+        pull_ids = [self.number_of(pull) for pull in pulls]
+        assert pull_ids[: len(expected)] == expected
         new = pulls[len(expected) :]
         assert len(pulls) <= count
         assert len(new) <= max(model.room, 0)  # trials made elsewhere may have gone beyond a cap
         assert not {pull.arm for pull in new} & given_up
         if not pulls:
             assert model.room <= 0, model
-        for pull, ticket in zip(pulls, tickets, strict=True):
-            model.hand_out(ticket, pull.arm, worker, self.until(lease))
-        self.tickets += [pull for pull in pulls if pull not in self.tickets]
-        assert len({pull.seed for pull in self.tickets}) == len({pull.id for pull in self.tickets}) == len(self.tickets)
+        for pull, pull_id in zip(pulls, pull_ids, strict=True):
+            model.hand_out(pull_id, pull.arm, worker, self.until(lease))
+        self.pull_ids += [pull for pull in pulls if pull not in self.pull_ids]
+        assert (
+            len({pull.seed for pull in self.pull_ids}) == len({pull.id for pull in self.pull_ids}) == len(self.pull_ids)
+        )
 
-    @precondition(lambda self: self.tickets)
+    @precondition(lambda self: self.pull_ids)
     @rule(place=st.integers(0, 1), pick=PICKS, reward=REWARDS, named=st.booleans())
     def tell(self, place: int, pick: int, reward: float, named: bool) -> None:
         pull = self.pick(pick)
@@ -386,7 +388,7 @@ class Machine(RuleBasedStateMachine):
         answer = self.handles[place].tell(pull.id if named else pull, reward)
         assert (answer.accepted, answer.done) == (expected, self.done)
 
-    @precondition(lambda self: self.tickets)
+    @precondition(lambda self: self.pull_ids)
     @rule(place=st.integers(0, 1), answers=st.lists(st.tuples(PICKS, REWARDS), min_size=1, max_size=5))
     def tell_many(self, place: int, answers: list[tuple[int, float]]) -> None:
         told = [(self.pick(pick), reward) for pick, reward in answers]
@@ -398,7 +400,7 @@ class Machine(RuleBasedStateMachine):
         found = self.handles[place].tell_many(told)
         assert [(answer.accepted, answer.done) for answer in found] == [(each, self.done) for each in expected]
 
-    @precondition(lambda self: self.tickets)
+    @precondition(lambda self: self.pull_ids)
     @rule(place=st.integers(0, 1), pick=PICKS)
     def tell_what_was_never_asked(self, place: int, pick: int) -> None:
         """Nothing of such an answer counts, nor of those that come with it."""
@@ -412,7 +414,7 @@ class Machine(RuleBasedStateMachine):
             with pytest.raises(ramgape.UnknownPull):
                 self.handles[place].tell_many(answers)
 
-    @precondition(lambda self: self.tickets)
+    @precondition(lambda self: self.pull_ids)
     @rule(picks=st.lists(st.tuples(st.integers(0, 1), PICKS), min_size=1, max_size=4))
     def fail(self, picks: list[tuple[int, int]]) -> None:
         for place, pick in picks:
@@ -421,7 +423,7 @@ class Machine(RuleBasedStateMachine):
             answer = self.handles[place].fail(pull, "no luck")
             assert (answer.accepted, answer.done) == (expected, self.done)
 
-    @precondition(lambda self: self.tickets)
+    @precondition(lambda self: self.pull_ids)
     @rule(place=st.integers(0, 1), pick=PICKS)
     def give_back(self, place: int, pick: int) -> None:
         pull = self.pick(pick)
@@ -429,7 +431,7 @@ class Machine(RuleBasedStateMachine):
         answer = self.handles[place].give_back(pull)
         assert (answer.accepted, answer.done) == (expected, self.done)
 
-    @precondition(lambda self: self.tickets)
+    @precondition(lambda self: self.pull_ids)
     @rule(place=st.integers(0, 1), picks=st.lists(PICKS, max_size=4), lease=LEASES)
     def renew(self, place: int, picks: list[int], lease: float | None) -> None:
         pulls = [self.pick(pick) for pick in picks]
@@ -512,7 +514,7 @@ class Machine(RuleBasedStateMachine):
             number: (pull.arm, pull.attempt, pull.worker, pull.given_up) for number, pull in self.model.open.items()
         }
         for study in self.handles:
-            with study._desk.reading() as (ledger, _):
+            with study._session.reading() as (ledger, _):
                 found = ledger.open
             assert {
                 number: (ARMS[pull.arm], pull.attempt, pull.worker, pull.given_up) for number, pull in found.items()

@@ -14,13 +14,14 @@ import scipy.optimize
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from ramgape import plan, theory
+from ramgape import plan
 from ramgape.cli import app
 from ramgape.core.pareto import is_epsilon_cover, pareto_front
-from ramgape.environments import Arm, Beta, Data, Gaussian, Instance
 from ramgape.errors import InvalidInstance, InvalidSpec, MissingExtra, UnknownName
-from ramgape.instances import load_instance
-from ramgape.theory import LowerBound, lower_bound
+from ramgape.planning import lower_bound as theory
+from ramgape.planning.lower_bound import LowerBound, lower_bound
+from ramgape.problems.environments import Arm, Beta, Data, Gaussian, Instance
+from ramgape.problems.instances import load_instance
 
 Floats = NDArray[np.float64]
 

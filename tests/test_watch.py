@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ramgape import Arm, Bernoulli, Beta, Instance, Uniform, load_instance
-from ramgape.conclusion import find_answer
 from ramgape.core.pareto import pareto_front, simple_regret
-from ramgape.engine import Engine
-from ramgape.simulation import CHUNK, play, simulated_spec, true_table, watch
+from ramgape.search.engine import Engine
+from ramgape.search.inference import find_answer
+from ramgape.search.simulation import CHUNK, play, simulated_spec, true_table, watch
 from tests.support import policies_for
 
 COSTS = Instance(

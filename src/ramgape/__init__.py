@@ -6,8 +6,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ramgape.analysis import Analysis, analyze
-    from ramgape.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.errors import (
         BudgetSpent,
         ChangedAnswer,
@@ -29,19 +27,21 @@ if TYPE_CHECKING:
         UnknownPull,
         UnknownStudy,
     )
-    from ramgape.forecast import ArmForecast, Plan, Quality, Trials
-    from ramgape.identification import Progress, identify
-    from ramgape.instances import instance_names, load_instance
-    from ramgape.planning import plan
-    from ramgape.result import ArmReport, Expectation, Goal, Result, Truth
+    from ramgape.planning.forecast import ArmForecast, Plan, Quality, Trials
+    from ramgape.planning.lower_bound import LowerBound, lower_bound
+    from ramgape.planning.plan import plan
+    from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
+    from ramgape.problems.instances import instance_names, load_instance
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.semivariance import Semivariance
-    from ramgape.simulation import Replication, Run, replicate, simulate
+    from ramgape.search.analysis import Analysis, analyze
+    from ramgape.search.identification import Progress, identify
+    from ramgape.search.result import ArmReport, Expectation, Goal, Result, Truth
+    from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.report import Failure, Report, StudySummary
     from ramgape.studies.study import Answer, Pull, Study, delete_study, list_studies
-    from ramgape.theory import LowerBound, lower_bound
 
 __all__ = [
     "Analysis",
@@ -110,8 +110,8 @@ __all__ = [
 
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
-    "analysis": ("Analysis", "analyze"),
-    "environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
+    "search.analysis": ("Analysis", "analyze"),
+    "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",
         "ChangedAnswer",
@@ -133,19 +133,19 @@ _HOMES = {
         "UnknownPull",
         "UnknownStudy",
     ),
-    "forecast": ("ArmForecast", "Plan", "Quality", "Trials"),
-    "identification": ("Progress", "identify"),
-    "instances": ("instance_names", "load_instance"),
-    "planning": ("plan",),
-    "result": ("ArmReport", "Expectation", "Goal", "Result", "Truth"),
+    "planning.forecast": ("ArmForecast", "Plan", "Quality", "Trials"),
+    "search.identification": ("Progress", "identify"),
+    "problems.instances": ("instance_names", "load_instance"),
+    "planning.plan": ("plan",),
+    "search.result": ("ArmReport", "Expectation", "Goal", "Result", "Truth"),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
     "risks.semivariance": ("Semivariance",),
-    "simulation": ("Replication", "Run", "replicate", "simulate"),
+    "search.simulation": ("Replication", "Run", "replicate", "simulate"),
     "studies.study": ("Answer", "Pull", "Study", "delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
-    "theory": ("LowerBound", "lower_bound"),
+    "planning.lower_bound": ("LowerBound", "lower_bound"),
 }
 
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from ramgape.errors import InvalidSpec, known_name
-from ramgape.risk_table import RISKS
+from ramgape.risks.table import RISKS
 
 ALL_RISKS = tuple(RISKS)
 MOMENTS = tuple(name for name, risk in RISKS.items() if not risk.own_kernels)  # for which every bound has kernels
@@ -95,7 +95,7 @@ BOUNDS: dict[str, Bound] = {
         "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
     ),
     "none": Bound(
-        "unbounded",
+        "none",
         ("bounded", "gaussian"),
         ALL_RISKS,
         ("budget",),

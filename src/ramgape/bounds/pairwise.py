@@ -150,16 +150,16 @@ def covers(arms, problem, cover, arm):
 
 
 @kernel
-def find_hurdle(arms, search, problem, arm):
+def find_blocker(arms, search, problem, arm):
     """Of the arms that keep the place of this one from being proved the most threatening, or -1 if it is proved."""
     row = arms[arm]
-    hurdle, largest = -1, -math.inf
+    blocker, largest = -1, -math.inf
     if row.in_front:
         for other in range(len(arms)):
             danger = threat(arms[other], row)
             if other != arm and danger > largest and not withstands(arms, problem, arm, other):
-                hurdle, largest = other, danger
-        return hurdle
+                blocker, largest = other, danger
+        return blocker
     for place in range(search.front_size):
         other = arms[place].front
         if dominates(arms[other], row):
@@ -167,14 +167,14 @@ def find_hurdle(arms, search, problem, arm):
                 return -1
             danger = -shortfall(arms[other], row)
             if danger > largest:
-                hurdle, largest = other, danger
-    return hurdle
+                blocker, largest = other, danger
+    return blocker
 
 
 @kernel
 def is_there(arms, problem, arm):
-    """Whether the hurdle that was found last time still is one; outside the front another cover may do instead."""
-    row, other = arms[arm], arms[arm].hurdle
+    """Whether the blocker that was found last time still is one; outside the front another cover may do instead."""
+    row, other = arms[arm], arms[arm].blocker
     return other >= 0 and row.in_front and not withstands(arms, problem, arm, other)
 
 
@@ -184,16 +184,16 @@ def stop(arms, search, problem):
     if search.queued >= 0 or search.samples < search.next_look:
         return False
     search.next_look = search.samples + 1 + search.samples // PATIENCE
-    hurdles = 0
+    blockers = 0
     for arm in range(len(arms)):
         row = arms[arm]
-        if row.hurdle != -1 and not is_there(arms, problem, arm):
-            row.hurdle = find_hurdle(arms, search, problem, arm)
-        hurdles += row.hurdle >= 0
-    if hurdles:
+        if row.blocker != -1 and not is_there(arms, problem, arm):
+            row.blocker = find_blocker(arms, search, problem, arm)
+        blockers += row.blocker >= 0
+    if blockers:
         return False
     # What was proved at other times was perhaps of another front: all of it must hold now.
     for arm in range(len(arms)):
-        arms[arm].hurdle = find_hurdle(arms, search, problem, arm)
-        hurdles += arms[arm].hurdle >= 0
-    return hurdles == 0
+        arms[arm].blocker = find_blocker(arms, search, problem, arm)
+        blockers += arms[arm].blocker >= 0
+    return blockers == 0

@@ -24,7 +24,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli import analyze, benchmark, demo, listing, lower_bound, plan, reproduce, run, simulate, storage, study
-from ramgape.cli.guard import Commands, prepare_streams, written
+from ramgape.cli.errors import Commands, prepare_streams, written
 
 __all__ = ["app", "main"]
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.csv_rows import Rows, Source, check_delimiter, opened
-from ramgape.cli.guard import warnings_told
+from ramgape.cli.errors import warnings_told
+from ramgape.cli.parsing import number, number_range
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -28,13 +29,12 @@ from ramgape.cli.simulate import (
     option,
     read_options,
 )
-from ramgape.cli.words import number, number_range
 from ramgape.errors import InvalidSpec
-from ramgape.terminal import output, waiting, watching_work
+from ramgape.views.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
-    from ramgape.analysis import Analysis
-    from ramgape.spec import Options
+    from ramgape.search.analysis import Analysis
+    from ramgape.search.spec import Options
 
 DATA = "What is in the file"
 OFTEN = 20_000  # rows after which the bar moves
@@ -119,16 +119,16 @@ def read(source: Source, rows: Rows, options: Options, further: Any, words: tupl
     """All rows, with a bar over the bytes of the file; an interrupt says how far it came."""
     try:
         with watching_bytes(source) as show:
-            from ramgape.analysis import Reading
+            from ramgape.search.analysis import Reading
 
             reading = Reading(options, next_pulls=further, words=words)
             shown = 0
-            for _ in rows.read_into(reading.tally):
+            for _ in rows.read_into(reading.accumulator):
                 if show is not None and rows.count >= shown + OFTEN:
                     shown = rows.count
                     show(shown)
             reading.skipped = rows.skipped
-            return reading.conclude()
+            return reading.infer()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"after {rows.count:,} rows") from None
 

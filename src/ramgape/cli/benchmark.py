@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.books import JOBS, JSON, OUT, SEED, make_book, show_book, verdict_table
+from ramgape.cli.reports import JOBS, JSON, OUT, SEED, make_book, show_book, verdict_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ramgape.experiments.book import Book
+    from ramgape.paper.report import Book
 
 PARTS = "all, stopping or budget."
 QUICK = "Fewer instances and runs: a minute instead of a quarter of an hour."
@@ -45,7 +45,7 @@ def benchmark(
 
 def load() -> Book:
     """The benchmark."""
-    from ramgape.experiments.benchmark import BOOK
+    from ramgape.paper.benchmark import BOOK
 
     return BOOK
 

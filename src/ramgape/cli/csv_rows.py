@@ -19,15 +19,15 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
-from ramgape.columns import find_column
+from ramgape.common.columns import find_column
+from ramgape.common.files import as_text, open_file, read_number
 from ramgape.errors import InvalidData, require, shorten
-from ramgape.inputs import as_text, open_file, read_number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ramgape.tally import Place, Tally
+    from ramgape.search.accumulator import Accumulator, Place
 
 STANDARD_INPUT = "-"
 CHUNK = 512  # rows that are looked at together; of more of them Python would ask, in vain, whether they are garbage
@@ -114,7 +114,7 @@ class Rows:
             )
         return find_column(column, header, what, self._source.name)
 
-    def read_into(self, tally: Tally) -> Iterator[None]:
+    def read_into(self, accumulator: Accumulator) -> Iterator[None]:
         """Hand everything over, part by part; between two parts it yields."""
         while True:
             first = self._reader.line_num + 1
@@ -122,10 +122,10 @@ class Rows:
                 part = list(islice(self._reader, CHUNK))
             if not part:
                 return
-            self._hand_over(tally, part, first)
+            self._hand_over(accumulator, part, first)
             yield
 
-    def _hand_over(self, tally: Tally, part: list[list[str]], first: int) -> None:
+    def _hand_over(self, accumulator: Accumulator, part: list[list[str]], first: int) -> None:
         """Count the rows of one part, the first of which stands in line `first`."""
         rows = part if set(map(len, part)) == {self._width} else self._whole_rows(part, first)
         self.count += len(rows)
@@ -136,11 +136,11 @@ class Rows:
         if self._skip_empty:
             told = [row for row in rows if row[self._reward].strip()]
             if len(told) < len(rows):
-                tally.mention([row[self._arm] for row in rows], place)  # who has no reward is an arm all the same
+                accumulator.mention([row[self._arm] for row in rows], place)  # who has no reward is an arm all the same
                 self.skipped += len(rows) - len(told)
                 rows = told
-        rewards = self._rewards(tally, rows, place)
-        tally.add(list(map(itemgetter(self._arm), rows)), rewards, place)
+        rewards = self._rewards(accumulator, rows, place)
+        accumulator.add(list(map(itemgetter(self._arm), rows)), rewards, place)
 
     def _whole_rows(self, part: Sequence[list[str]], first: int) -> list[list[str]]:
         """The rows without empty lines, which are none; all must be as wide as the header."""
@@ -151,8 +151,8 @@ class Rows:
                 require(False, f"{self._place(part, row, first)}: the row", allowed, row, InvalidData)
         return rows
 
-    def _rewards(self, tally: Tally, rows: Sequence[list[str]], place: Place) -> NDArray[np.float64]:
-        """The rewards as numbers; whether they are possible ones is for the tally to say."""
+    def _rewards(self, accumulator: Accumulator, rows: Sequence[list[str]], place: Place) -> NDArray[np.float64]:
+        """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
         import numpy as np
 
         texts = list(map(itemgetter(self._reward), rows))
@@ -162,7 +162,7 @@ class Rows:
             return np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
         position = next(position for position, text in enumerate(texts) if not _is_number(text))
         empty = " (--skip-empty leaves out rows without one)" if not texts[position].strip() else ""
-        return tally.refuse_reward(texts[position], place(position), empty)
+        return accumulator.refuse_reward(texts[position], place(position), empty)
 
     def _place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
         """File and line of a row; names may have line breaks inside."""

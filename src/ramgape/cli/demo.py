@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramgape.checks import check_seed
-from ramgape.cli.guard import INTERRUPTED
+from ramgape.cli.errors import INTERRUPTED
+from ramgape.cli.parsing import number
 from ramgape.cli.pictures import check_picture, write_picture
-from ramgape.cli.words import number
+from ramgape.common.checks import check_seed
 from ramgape.errors import MissingExtra, printable
-from ramgape.terminal import READY, is_watched, messages, output, state, waiting
+from ramgape.views.terminal import READY, is_watched, messages, output, state, waiting
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import RenderableType
 
-    from ramgape.identification import Progress
+    from ramgape.search.identification import Progress
 
 HOURS = 48.0
 EPSILON = 0.5
@@ -74,8 +74,8 @@ def demo(
     console.print(f"{STORY}\n")
     depot = Depot()
     with depot.watched():
-        from ramgape.display import list_names
-        from ramgape.identification import identify
+        from ramgape.search.identification import identify
+        from ramgape.views import list_names
 
         result = identify(
             depot.send,

@@ -11,8 +11,8 @@ import typer
 from ramgape.bounds import AUTOMATIC, BOUNDS, USUAL
 from ramgape.errors import known_name
 from ramgape.policies import POLICIES
-from ramgape.risk_table import RISKS, written
-from ramgape.terminal import output
+from ramgape.risks.table import RISKS, written
+from ramgape.views.terminal import output
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,7 +48,7 @@ def show_list(
     """
     describe, show = LISTS[known_name(what, LISTS, "what to list")]
     if as_json:
-        from ramgape.result import SCHEMA_VERSION
+        from ramgape.search.result import SCHEMA_VERSION
 
         typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **describe()}, indent=2))
     else:
@@ -90,7 +90,7 @@ def describe_bounds() -> dict[str, Any]:
 
 def describe_instances() -> dict[str, Any]:
     """The built-in instances."""
-    from ramgape.instances import instance_names, load_instance
+    from ramgape.problems.instances import instance_names, load_instance
 
     rows = [
         {
@@ -141,7 +141,7 @@ def serves(noises: Iterable[str], risks: Iterable[str], goals: Iterable[str]) ->
 
 def show_instances() -> None:
     """One row per group of instances, and how to write one's own."""
-    from ramgape.instances import load_instance
+    from ramgape.problems.instances import load_instance
 
     rows = []
     for names in groups():
@@ -167,7 +167,7 @@ def show_instances() -> None:
 
 def groups() -> list[list[str]]:
     """The names of the instances; those that are merely numbered stand together."""
-    from ramgape.instances import instance_names
+    from ramgape.problems.instances import instance_names
 
     found: dict[str, list[str]] = {}
     for name in instance_names():

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramgape.cli.parsing import number, tolerance
 from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, RISK, Alpha, AsJson, Direction, Text, option
-from ramgape.cli.words import number, tolerance
-from ramgape.spec import DEFAULT_DELTA, DEFAULT_RHO
-from ramgape.terminal import output, waiting
+from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_RHO
+from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
-    from ramgape.theory import LowerBound
+    from ramgape.planning.lower_bound import LowerBound
 
 EPSILON = "Tolerance in mean and scaled risk, or MEAN,RISK: one for each. 0 asks for the exact Pareto set."
 RHO = f"Of the risk variance - rho mean, the only one for which this is known. Unless given: {DEFAULT_RHO}."
@@ -52,12 +52,12 @@ def lower_bound(
         "direction": direction,
     }
     with waiting("looking for what could be mistaken for this instance"):
-        from ramgape import theory
-        from ramgape.instances import load_instance
-        from ramgape.result import SCHEMA_VERSION
+        from ramgape.planning.lower_bound import lower_bound
+        from ramgape.problems.instances import load_instance
+        from ramgape.search.result import SCHEMA_VERSION
 
         loaded = load_instance(instance)
-        bound = theory.lower_bound(loaded, **asked)
+        bound = lower_bound(loaded, **asked)
     if as_json:
         numbers = {name: float(asked[name]) for name in ("delta", "rho")}
         described = {"schema_version": SCHEMA_VERSION, "instance": loaded.name, **asked, **numbers, **bound.to_dict()}
@@ -71,7 +71,7 @@ def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
     from rich.text import Text
 
     from ramgape.cli.listing import new_table
-    from ramgape.display.content import least_word
+    from ramgape.views.content import least_word
 
     console = output()
     console.print(Text(headline(instance, asked, bound), style="bold"))
@@ -88,8 +88,8 @@ def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
 
 def headline(instance: str, asked: dict[str, Any], bound: LowerBound) -> str:
     """The number in a sentence."""
-    from ramgape.display import printable
-    from ramgape.display.content import wanted
+    from ramgape.views import printable
+    from ramgape.views.content import wanted
 
     name = printable(instance)
     if bound.samples is None:
@@ -107,8 +107,8 @@ def shares(allocation: dict[str, float], samples: float) -> Iterator[tuple[str, 
     """One row per arm; of very many arms, those that need the most samples."""
     from rich.markup import escape
 
-    from ramgape.display import short_names
-    from ramgape.display.content import ROWS
+    from ramgape.views import short_names
+    from ramgape.views.content import ROWS
 
     names = list(allocation)
     if len(names) > ROWS:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ramgape.errors import InvalidSpec, MissingExtra, require, shorten
 
 if TYPE_CHECKING:
-    from ramgape.forecast import Plan
-    from ramgape.result import Result
+    from ramgape.planning.forecast import Plan
+    from ramgape.search.result import Result
 
 
 def check_picture(path: Path, what: str) -> None:

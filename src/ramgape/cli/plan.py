@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.guard import tell
+from ramgape.cli.errors import tell
+from ramgape.cli.parsing import number, numbers
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.cli.simulate import (
     BUDGET,
@@ -36,12 +37,11 @@ from ramgape.cli.simulate import (
     option,
     read_options,
 )
-from ramgape.cli.words import number, numbers
-from ramgape.spec import PLANNED_PULLS, PLANNED_RUNS
-from ramgape.terminal import output, waiting, watching_work
+from ramgape.search.spec import PLANNED_PULLS, PLANNED_RUNS
+from ramgape.views.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
-    from ramgape.forecast import Plan
+    from ramgape.planning.forecast import Plan
 
 AROUND = "What to compare it with"
 
@@ -139,8 +139,8 @@ def plan(
 def compute(instance: str, processes: int, asked: dict[str, Any]) -> Plan:
     """The plan, with a bar over its simulations."""
     with watching_work() as show:
-        from ramgape import planning
         from ramgape.cli.workers import workers
+        from ramgape.planning.plan import plan as make_plan
 
         with workers(processes) as executor:
-            return planning.plan(instance, executor=executor, callback=show, **asked)
+            return make_plan(instance, executor=executor, callback=show, **asked)

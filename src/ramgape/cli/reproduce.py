@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.books import JOBS, JSON, OUT, SEED, make_book, show_book, verdict_table
+from ramgape.cli.reports import JOBS, JSON, OUT, SEED, make_book, show_book, verdict_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ramgape.experiments.book import Book
+    from ramgape.paper.report import Book
 
 PARTS = "all, 1, 1-tight, 2, 3, 4, gaussian, gaps or theorems; several may be given."
 QUICK = "Fewer patterns and trials: half a minute instead of some."
@@ -43,7 +43,7 @@ def reproduce(
 
 def load() -> Book:
     """The paper."""
-    from ramgape.experiments.reproduction import BOOK
+    from ramgape.paper.reproduction import BOOK
 
     return BOOK
 

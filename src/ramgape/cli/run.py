@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramgape.cli.guard import FAILED, INTERRUPTED, tell, warnings_told
+from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
 from ramgape.cli.simulate import RUNS, AsJson, check_jobs, option
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists
 from ramgape.storage.urls import parse_url
-from ramgape.terminal import output, waiting
+from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
-    from ramgape.commands.files import StudyFile
+    from ramgape.commands.study_files import StudyFile
     from ramgape.studies.report import Report
     from ramgape.studies.study import Study
 
@@ -71,7 +71,7 @@ def run(
 
     count = min(check_jobs(jobs) or available_cores(), MOST)
     with waiting("getting ready"):
-        from ramgape.commands.files import read_study_file
+        from ramgape.commands.study_files import read_study_file
 
         described = read_study_file(file)
         url = storage_url(storage, described.storage)
@@ -191,7 +191,7 @@ def tell_failures(report: Report, file: StudyFile) -> None:
     """Say what failed and what became of it: it is part of the answer, or missing from it."""
     if not report.failed:
         return
-    from ramgape.display.study import reason_words
+    from ramgape.views.study import reason_words
 
     counts = ", ".join(f"{count:,} of {arm!r}" for arm, count in report.arms_failed.items() if count)
     if file.failure == "worst":

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ramgape.checks import check_seed, whole
-from ramgape.cli.guard import INTERRUPTED, tell, warnings_told
+from ramgape.cli.errors import INTERRUPTED, tell, warnings_told
+from ramgape.cli.parsing import number, number_or_name, tolerance
 from ramgape.cli.pictures import check_picture, write_picture
-from ramgape.cli.words import number, number_or_name, tolerance
+from ramgape.common.checks import check_seed, whole
 from ramgape.errors import RamgapeWarning
-from ramgape.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options
-from ramgape.terminal import count_runs, output, waiting, watching_run, watching_runs
+from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options
+from ramgape.views.terminal import count_runs, output, waiting, watching_run, watching_runs
 
 if TYPE_CHECKING:
-    from ramgape.result import Result
-    from ramgape.simulation import Replication
+    from ramgape.search.result import Result
+    from ramgape.search.simulation import Replication
 
 GOAL, RISK, METHOD, RUNS, OUTPUT = "What to ask for", "What counts as risk", "How to search", "Runs", "Output"
 
@@ -183,7 +183,7 @@ def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -
     try:
         with watching_runs(runs) as show:
             from ramgape.cli.workers import workers
-            from ramgape.simulation import replicate
+            from ramgape.search.simulation import replicate
 
             def count(number: int) -> None:
                 nonlocal finished

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from ramgape.cli.guard import FAILED
+from ramgape.cli.errors import FAILED
 from ramgape.cli.simulate import AsJson
 from ramgape.cli.stores import Storage, existing_storage
 from ramgape.errors import printable
 from ramgape.storage.urls import shown
-from ramgape.terminal import print_object, waiting
+from ramgape.views.terminal import print_object, waiting
 
 COPY = "The copy: a SQLite file, whatever the store is. To go back to it: --storage sqlite:///FILE."
 

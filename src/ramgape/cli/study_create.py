@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.checks import check_seed, whole
 from ramgape.cli.csv_rows import opened
+from ramgape.cli.parsing import number, number_range
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -31,13 +31,13 @@ from ramgape.cli.simulate import (
 )
 from ramgape.cli.stores import Name, Storage, existing_storage, storage_url
 from ramgape.cli.study_files import ARM_COLUMN, REWARD_COLUMN, Format, WarmStart
-from ramgape.cli.words import number, number_range
+from ramgape.common.checks import check_seed, whole
 from ramgape.errors import InvalidData, InvalidSpec, StudyExists, UnknownStudy
 from ramgape.storage.urls import shown
-from ramgape.terminal import output, print_object, waiting
+from ramgape.views.terminal import output, print_object, waiting
 
 if TYPE_CHECKING:
-    from ramgape.spec import Options
+    from ramgape.search.spec import Options
     from ramgape.studies.report import StudySummary
     from ramgape.studies.study import Study
 
@@ -196,9 +196,9 @@ def tell_next(study: StudySummary, url: str, new: bool, storage: str | None) -> 
     """For people: what there is now, and what to do with it."""
     from rich.text import Text as Line
 
-    from ramgape.display import printable
-    from ramgape.display.content import plural
-    from ramgape.display.study import goal_words
+    from ramgape.views import printable
+    from ramgape.views.content import plural
+    from ramgape.views.study import goal_words
 
     count = len(study.arms)
     facts = [f"{count:,} {plural('arm', count)}", goal_words(study.goal)]
@@ -230,7 +230,7 @@ def delete(
     if as_json:
         print_object({"deleted": name})
     else:
-        from ramgape.display import printable
+        from ramgape.views import printable
 
         typer.echo(f"Deleted study {printable(name)}.")
 
@@ -242,7 +242,7 @@ def can_ask() -> bool:
 
 def confirm(name: str, told: int) -> None:
     """Ask whoever is there."""
-    from ramgape.display import printable
+    from ramgape.views import printable
 
     if not can_ask():
         raise InvalidSpec("a deletion must be confirmed by --yes where nobody can be asked, got none")

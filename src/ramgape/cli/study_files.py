@@ -16,7 +16,7 @@ from ramgape.cli.csv_rows import STANDARD_INPUT, opened
 from ramgape.cli.simulate import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.errors import InvalidReward, InvalidSpec, UnknownName, known_name, printable
-from ramgape.terminal import print_object, waiting
+from ramgape.views.terminal import print_object, waiting
 
 FILE = "What is in the file"
 IN_MEMORY = 2**24  # bytes of standard input; the rest goes to a temporary file

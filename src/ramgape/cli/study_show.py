@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ramgape.cli.guard import tell
+from ramgape.cli.errors import tell
 from ramgape.cli.simulate import AsJson
 from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
 from ramgape.storage.urls import shown
-from ramgape.terminal import output, print_object, waiting
+from ramgape.views.terminal import output, print_object, waiting
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,7 +38,7 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     if as_json:
         print_object({"front": list(result.front), "done": done})
         return
-    from ramgape.display import printable
+    from ramgape.views import printable
 
     for arm in result.front:
         typer.echo(printable(arm))
@@ -66,8 +66,8 @@ def table_of(studies: Sequence[StudySummary]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from ramgape.display import short_names
-    from ramgape.display.content import asked_for
+    from ramgape.views import short_names
+    from ramgape.views.content import asked_for
 
     names = short_names((study.name for study in studies), NAME_WIDTH)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))

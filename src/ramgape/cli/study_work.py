@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramgape.cli.guard import tell
+from ramgape.cli.errors import tell
+from ramgape.cli.parsing import number
 from ramgape.cli.simulate import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
-from ramgape.cli.words import number
+from ramgape.common.files import read_number
 from ramgape.errors import FailingArm, InvalidSpec, require, shorten
-from ramgape.inputs import read_number
-from ramgape.terminal import print_object
+from ramgape.views.terminal import print_object
 
 if TYPE_CHECKING:
     from ramgape.studies.study import Answer, Study
@@ -54,7 +54,7 @@ def ask(
     if as_json:
         print_object({"pulls": [{"id": each.id, "arm": each.arm, "seed": each.seed} for each in pulls], "done": done})
         return
-    from ramgape.display import printable
+    from ramgape.views import printable
 
     for each in pulls:
         typer.echo(f"{each.id}\t{printable(each.arm)}\t{each.seed}")

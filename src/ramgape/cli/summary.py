@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ramgape.display import list_names, printable, share, short_names
-from ramgape.display.content import ROWS, asked_for
+from ramgape.views import list_names, printable, share, short_names
+from ramgape.views.content import ROWS, asked_for
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from ramgape.simulation import Replication
+    from ramgape.search.simulation import Replication
 
 NAME_WIDTH = 32
 

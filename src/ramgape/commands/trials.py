@@ -19,11 +19,11 @@ from typing import IO, cast
 
 import numpy as np
 
-from ramgape.commands.files import Command, StudyFile
-from ramgape.commands.guard import MARK, Guard
+from ramgape.commands.study_files import Command, StudyFile
+from ramgape.commands.watchdog import MARK, Guard
+from ramgape.common.files import read_number
+from ramgape.common.interrupts import interrupts_deferred
 from ramgape.errors import FailedTrial, FailingArm, shorten
-from ramgape.inputs import read_number
-from ramgape.interrupts import interrupts_deferred
 
 KEPT = 64 * 1024  # bytes of what a command prints: the last ones
 GRACE = 1.0  # seconds between the two signals

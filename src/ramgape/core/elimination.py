@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ramgape.core.circle import step
 from ramgape.core.doubt import list_front, update_front
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.order import move
+from ramgape.core.round_robin import step
 from ramgape.core.statistics import least_pulled
 
 

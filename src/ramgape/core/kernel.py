@@ -23,7 +23,7 @@ import numba
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).resolve().parents[1]
-COMPILED_PARTS = ("core", "bounds", "policies", "risks", "stopping.py", "environments.py")
+COMPILED_PARTS = ("core", "bounds", "policies", "risks", "problems/environments.py")
 
 
 @functools.cache

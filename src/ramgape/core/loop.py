@@ -1,6 +1,6 @@
 """The compiled loop over rounds: choose an arm, draw a reward, learn from it, ask whether that is enough.
 
-Ask and tell take the same steps with the same functions, one call at a time, in `ramgape.engine`.
+Ask and tell take the same steps with the same functions, one call at a time, in `ramgape.search.engine`.
 """
 
 from __future__ import annotations

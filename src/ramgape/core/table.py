@@ -67,7 +67,7 @@ ARM = np.dtype(
         ("place", np.int64, 2),  # the arm's place in increasing order of either
         ("order", np.int64, 2),  # row p: the arm at place p of either order
         ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
-        ("hurdle", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
+        ("blocker", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
         ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rules see them
         ("risk_error", np.float64),
         ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
@@ -87,7 +87,7 @@ SEARCH = np.dtype(
         ("samples", np.int64),  # pulls so far, all arms together
         ("ready", np.int64),  # 1 once every arm has its initial pulls
         ("stopped", np.int64),  # 1 once the stopping rule has spoken
-        ("circle", np.int64),  # where the round-robin rules stand
+        ("turn", np.int64),  # where the round-robin rules stand
         ("queued", np.int64),  # second arm of a pair that has been decided, or -1
         ("front_size", np.int64),
         ("leader", np.int64),  # m_t: the arm with the largest doubt
@@ -150,7 +150,7 @@ TRACE = np.dtype(
 )
 
 # Where a rule stands that remembers its decisions, beyond what the observations tell.
-DECISIONS = ("circle", "queued")
+DECISIONS = ("turn", "queued")
 
 Table = NDArray[np.void]
 
@@ -177,7 +177,7 @@ def empty_table(arm_count: int) -> Table:
     for column in ("mean_high", "risk_high", "doubt", "second"):
         arms[column] = np.inf
     arms["rival"] = -1
-    arms["hurdle"] = -2
+    arms["blocker"] = -2
     arms["place"] = arms["order"] = np.arange(arm_count)[:, None]
     return arms
 

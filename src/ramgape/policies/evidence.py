@@ -42,12 +42,12 @@ def decide(arms, search, problem):
     least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True
     for arm in range(count):
         row = arms[arm]
-        if row.hurdle == -1:
+        if row.blocker == -1:
             continue
         if row.in_front:
             for other in range(count):
                 rival = arms[other]
-                if other == arm or threat(rival, row) < epsilon or (row.hurdle >= 0 and other != row.hurdle):
+                if other == arm or threat(rival, row) < epsilon or (row.blocker >= 0 and other != row.blocker):
                     continue
                 in_mean = strength(row.average - rival.average + epsilon, row.mean_error + rival.mean_error)
                 in_risk = strength(rival.risk - row.risk + epsilon, row.risk_error + rival.risk_error)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ramgape.core.circle import step
 from ramgape.core.doubt import exact_doubt
 from ramgape.core.kernel import kernel
+from ramgape.core.round_robin import step
 
 
 @kernel

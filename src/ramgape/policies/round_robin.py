@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ramgape.core.circle import step
 from ramgape.core.kernel import kernel
+from ramgape.core.round_robin import step
 
 
 @kernel

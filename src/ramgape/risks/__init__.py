@@ -9,9 +9,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ramgape.checks import as_float
+from ramgape.common.checks import as_float
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.risk_table import RISKS, written
+from ramgape.risks.table import RISKS, written
 
 if TYPE_CHECKING:
     from ramgape.risks.measure import Measure

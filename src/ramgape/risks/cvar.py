@@ -32,7 +32,7 @@ from ramgape.risks.measure import Measure
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ramgape.distributions import Distribution
+    from ramgape.problems.distributions import Distribution
 
 COUNT, SUM, SQUARES, LOW, HIGH = range(5)  # of rewards in a cell, about its lower end; of E (z - X)+ at its upper end
 WIDTH = 1.0 / CELLS

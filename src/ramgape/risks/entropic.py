@@ -25,7 +25,7 @@ from ramgape.risks.transformed import remember, transformed_interval, transforme
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ramgape.distributions import Distribution
+    from ramgape.problems.distributions import Distribution
 
 MOST_GAMMA = 300.0  # in units of the reward range: beyond, squares of exp(-gamma) are no floats, and nothing is learnt
 

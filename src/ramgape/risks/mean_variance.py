@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ramgape.risks.measure import Measure
 
 if TYPE_CHECKING:
-    from ramgape.distributions import Distribution
+    from ramgape.problems.distributions import Distribution
 
 
 @dataclass(frozen=True)

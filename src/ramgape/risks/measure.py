@@ -12,13 +12,13 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ramgape.checks import number
+from ramgape.common.checks import number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ramgape.distributions import Distribution
+    from ramgape.problems.distributions import Distribution
 
 
 @dataclasses.dataclass(frozen=True)

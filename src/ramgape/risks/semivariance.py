@@ -21,7 +21,7 @@ from ramgape.risks.transformed import remember, transformed_interval, transforme
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ramgape.distributions import Distribution
+    from ramgape.problems.distributions import Distribution
 
 ROOT_HALF = math.sqrt(0.5)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import StorageError
 from ramgape.storage import _connect
 from ramgape.storage.places import PRIVATE
@@ -19,7 +20,6 @@ from ramgape.storage.rows import damaged
 from ramgape.storage.sqlite import SqliteDatabase
 from ramgape.storage.urls import PATIENCE, StoreUrl
 from ramgape.storage.versions import check_version, create_tables
-from ramgape.whole_files import is_stream, replacing
 
 if TYPE_CHECKING:
     from ramgape.storage.database import Database

@@ -3,8 +3,8 @@
 study            what users see: create, load, ask, tell, result
 running          all trials of a study in one call, on any executor
 report, files    how it is going; observations in files
-desk             a ledger and its store: every operation is one transaction
+session             a ledger and its store: every operation is one transaction
 ledger           what happens to pulls, in memory
 specification    what a study is to do, as text and back
-tickets          how pulls are named, and their seeds
+pull_ids          how pulls are named, and their seeds
 """

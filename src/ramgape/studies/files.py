@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ramgape.checks import check_text
-from ramgape.columns import find_column
+from ramgape.common.checks import check_text
+from ramgape.common.columns import find_column
+from ramgape.common.files import as_text, open_file, read_number
+from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, require, shorten
-from ramgape.inputs import as_text, open_file, read_number
 from ramgape.studies.report import read_time, write_time
-from ramgape.whole_files import is_stream, replacing
 
 FORMS = ("csv", "jsonl")
 OPTIONAL = ("told_at", "failed", "worker", "pull")

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.engine import Engine
 from ramgape.errors import BudgetSpent, ChangedAnswer, FailingArm, UnknownPull, shorten
+from ramgape.search.engine import Engine
 from ramgape.storage.records import (
     AnswerRow,
     BatchRow,
@@ -37,8 +37,8 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.storage.seals import next_link
+from ramgape.studies.pull_ids import PullId, new_token, write_pull_id
 from ramgape.studies.specification import StudySpec
-from ramgape.studies.tickets import Ticket, new_token, write_ticket
 
 FindAnswer = Callable[[int], AnswerRow | None]  # of a pull that is not open: what was answered
 
@@ -161,19 +161,19 @@ class Ledger:
         given = self.ask(1, worker, lease, now)
         return given[0] if given else None
 
-    def tell(self, answers: Sequence[tuple[Ticket, float]], now: Moment, find_answer: FindAnswer) -> list[bool]:
+    def tell(self, answers: Sequence[tuple[PullId, float]], now: Moment, find_answer: FindAnswer) -> list[bool]:
         """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
         accepted = []
         fresh: dict[int, AnswerRow] = {}
         room = self._room() if self.given_up else 0
-        for ticket, reward in answers:
-            number, attempt = ticket.number, ticket.attempt
-            pull = self._open_pull(ticket, find_answer)
+        for pull_id, reward in answers:
+            number, attempt = pull_id.number, pull_id.attempt
+            pull = self._open_pull(pull_id, find_answer)
             earlier = fresh.get(number) or (find_answer(number) if pull is None else _held_answer(pull))
             if earlier is not None:
                 same = earlier.attempt == attempt
                 if same and earlier.reward != reward and not earlier.failed:
-                    text = write_ticket(*ticket)
+                    text = write_pull_id(*pull_id)
                     raise ChangedAnswer(
                         f"the reward of pull {text} must be {earlier.reward!r}, as it was told before, got {reward!r}"
                     )
@@ -191,15 +191,15 @@ class Ledger:
         self._observe(rows)
         return accepted
 
-    def fail(self, ticket: Ticket, reason: str, now: Moment, find_answer: FindAnswer) -> bool:
+    def fail(self, pull_id: PullId, reason: str, now: Moment, find_answer: FindAnswer) -> bool:
         """An attempt has failed. False if that makes no difference: the pull is answered, or with somebody else."""
-        pull = self._open_pull(ticket, find_answer)
+        pull = self._open_pull(pull_id, find_answer)
         if pull is None or pull.answer is not None:  # told again, perhaps, after a lost reply
-            answer = find_answer(ticket.number) if pull is None else _held_answer(pull)
-            return answer is not None and answer.failed and answer.attempt == ticket.attempt
-        if pull.attempt != ticket.attempt:
+            answer = find_answer(pull_id.number) if pull is None else _held_answer(pull)
+            return answer is not None and answer.failed and answer.attempt == pull_id.attempt
+        if pull.attempt != pull_id.attempt:
             return False
-        if pull.failed_attempt != ticket.attempt:
+        if pull.failed_attempt != pull_id.attempt:
             self._fail(pull, reason, now)
         return True
 
@@ -226,10 +226,10 @@ class Ledger:
             if pull.lease_until > AVAILABLE and not self.done:
                 self._fail(pull, "its lease ran out", now)
 
-    def give_back(self, ticket: Ticket, find_answer: FindAnswer) -> bool:
+    def give_back(self, pull_id: PullId, find_answer: FindAnswer) -> bool:
         """Whoever has a pull will not make it; it is available again at once."""
-        pull = self._open_pull(ticket, find_answer)
-        if pull is None or pull.attempt != ticket.attempt or pull.given_up or pull.answer is not None:
+        pull = self._open_pull(pull_id, find_answer)
+        if pull is None or pull.attempt != pull_id.attempt or pull.given_up or pull.answer is not None:
             return False
         self._change(pull._replace(worker=None, lease_until=AVAILABLE))
         return True
@@ -241,10 +241,10 @@ class Ledger:
             self._change(self.open[number]._replace(worker=None, lease_until=AVAILABLE))
         return len(held)
 
-    def renew(self, tickets: Iterable[Ticket], lease: float, now: Moment) -> list[bool]:
+    def renew(self, pull_ids: Iterable[PullId], lease: float, now: Moment) -> list[bool]:
         """Whoever has these pulls is still at work; tells which of them are still theirs."""
         renewed = []
-        for token, number, attempt in tickets:
+        for token, number, attempt in pull_ids:
             pull = self.open.get(number)
             theirs = pull is not None and (pull.token, pull.attempt) == (token, attempt) and pull.answer is None
             theirs = theirs and not pull.given_up and pull.lease_until > AVAILABLE  # type: ignore[union-attr]
@@ -308,14 +308,14 @@ class Ledger:
     def _require_room(self, count: int) -> None:
         require_room(self.spec, self.told, len(self.open) - self.given_up, count)
 
-    def _open_pull(self, ticket: Ticket, find_answer: FindAnswer) -> PullRow | None:
-        """The pull of a ticket; None if it is answered."""
-        pull = self.open.get(ticket.number)
-        found = find_answer(ticket.number) if pull is None else pull
+    def _open_pull(self, pull_id: PullId, find_answer: FindAnswer) -> PullRow | None:
+        """The pull of a pull_id; None if it is answered."""
+        pull = self.open.get(pull_id.number)
+        found = find_answer(pull_id.number) if pull is None else pull
         # Of one whose answer is held back the attempt is that of the answer, and there may have been later ones.
-        never = pull is not None and pull.answer is None and ticket.attempt > pull.attempt
-        if found is None or found.token != ticket.token or never:
-            text = write_ticket(*ticket)
+        never = pull is not None and pull.answer is None and pull_id.attempt > pull.attempt
+        if found is None or found.token != pull_id.token or never:
+            text = write_pull_id(*pull_id)
             raise UnknownPull(
                 f"pull must be one that study {shorten(self.name)} has handed out, got {text!r}; is it of another "
                 "study, or of this one before its store was restored from a copy?"

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ramgape.identification import Progress, progress_of
-from ramgape.result import Goal, Result, jsonable
+from ramgape.search.identification import Progress, progress_of
+from ramgape.search.result import Goal, Result, jsonable
 from ramgape.storage.records import FailureRow, StudyRow
 from ramgape.studies.ledger import Ledger
+from ramgape.studies.pull_ids import write_pull_id
 from ramgape.studies.specification import read_outline
-from ramgape.studies.tickets import write_ticket
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -69,19 +69,19 @@ class Report:
 
     def __str__(self) -> str:
         """How it is going, as plain text."""
-        from ramgape import display
+        from ramgape import views as display
 
         return display.study_text(self)
 
     def __rich__(self) -> RenderableType:
         """How it is going, for a rich console, fitted to the width of the window."""
-        from ramgape import display
+        from ramgape import views as display
 
         return display.StudyView(self)
 
     def _repr_html_(self) -> str:
         """How it is going, for a notebook."""
-        from ramgape import display
+        from ramgape import views as display
 
         return display.study_page(self)
 
@@ -144,7 +144,7 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
     pending = Counter(pull.arm for pull in ledger.open.values() if not pull.given_up and pull.answer is None)
     last = tuple(
         Failure(
-            write_ticket(each.token, each.number, each.attempt),
+            write_pull_id(each.token, each.number, each.attempt),
             names[each.arm],
             each.worker,
             each.reason,

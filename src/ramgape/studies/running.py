@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ramgape.checks import whole
+from ramgape.common.checks import whole
 from ramgape.errors import FailingArm, InvalidReward, StorageUnavailable, require
-from ramgape.identification import Progress, check_callback, wants_generator
-from ramgape.result import Result, Stopped
-from ramgape.terminal import watching_run
+from ramgape.search.identification import Progress, check_callback, wants_generator
+from ramgape.search.result import Result, Stopped
+from ramgape.views.terminal import watching_run
 
 if TYPE_CHECKING:
     from ramgape.studies.study import Pull, Study

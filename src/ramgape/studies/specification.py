@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from ramgape.checks import check_seed, whole
+from ramgape.common.checks import check_seed, whole
 from ramgape.errors import StorageError, known_name, require, shorten
-from ramgape.result import Goal
 from ramgape.risks import measure_from_dict, measure_to_dict
-from ramgape.spec import Spec
+from ramgape.search.result import Goal
+from ramgape.search.spec import Spec
 
 DEFAULT_RETRIES = 3
 FAILURES = ("retry", "worst")

@@ -15,9 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack, get_args
 
-from ramgape.checks import as_float, check_many, check_text, is_text, whole
-from ramgape.conclusion import conclude
-from ramgape.engine import check_reward
+from ramgape.common.checks import as_float, check_many, check_text, is_text, whole
 from ramgape.errors import (
     FailingArm,
     InvalidReward,
@@ -30,22 +28,24 @@ from ramgape.errors import (
     require,
     shorten,
 )
-from ramgape.expectation import expect_pulls
-from ramgape.identification import Progress, progress_of
-from ramgape.result import Result, Stopped
-from ramgape.spec import Options, make_spec
+from ramgape.search.engine import check_reward
+from ramgape.search.identification import Progress, progress_of
+from ramgape.search.inference import infer
+from ramgape.search.remaining import expect_pulls
+from ramgape.search.result import Result, Stopped
+from ramgape.search.spec import Options, make_spec
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import next_link
 from ramgape.storage.urls import parse_url
-from ramgape.studies.desk import Desk
 from ramgape.studies.files import Row, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial, require_room
+from ramgape.studies.pull_ids import PullId, new_key, read_pull_id, seed_of, write_pull_id
 from ramgape.studies.report import Report, StudySummary, make_report, summarize
+from ramgape.studies.session import StudySession
 from ramgape.studies.specification import DEFAULT_RETRIES, StudySpec, make_study_spec
 from ramgape.studies.spool import Spool
-from ramgape.studies.tickets import Ticket, new_key, read_ticket, seed_of, write_ticket
 
 if TYPE_CHECKING:
     from ramgape.storage.store import SqlStore
@@ -96,14 +96,14 @@ class Study:
     ('bent',)
     """
 
-    def __init__(self, desk: Desk, storage: str | None) -> None:
+    def __init__(self, session: StudySession, storage: str | None) -> None:
         """For `create` and `load`."""
-        self._desk = desk
+        self._session = session
         self._storage = storage
-        self._seed = int(desk.row.key, 16) if desk.spec.seed is None else desk.spec.seed
-        self._names = desk.spec.search.names
+        self._seed = int(session.row.key, 16) if session.spec.seed is None else session.spec.seed
+        self._names = session.spec.search.names
         self._places = {name: place for place, name in enumerate(self._names)}
-        weakref.finalize(self, desk.close)
+        weakref.finalize(self, session.close)
 
     # --- create, load --------------------------------------------------------------------------------------------
 
@@ -151,11 +151,11 @@ class Study:
         require_room(spec, 0, 0, len(rows or ()))
         if storage is None:
             row = StudyRow(0, name, new_key(), spec.to_text(), time.time())
-            study = cls(Desk(MemoryStore(row), spec, row), None)
+            study = cls(StudySession(MemoryStore(row), spec, row), None)
         else:
             study = cls._create_stored(name, spec, storage, exist_ok)
         if rows:
-            with study._desk.writing() as (ledger, now):
+            with study._session.writing() as (ledger, now):
                 if not ledger.told:  # others may have created it at the same moment, with the same data
                     ledger.open_batch(len(rows))
                     ledger.add(rows, now)
@@ -174,7 +174,7 @@ class Study:
             while made is None and store.find_study(name) is None:  # it was the key that another study has
                 made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             if made is not None:
-                return cls(Desk(store, spec, made, ahead=True), storage)
+                return cls(StudySession(store, spec, made, ahead=True), storage)
             if not exist_ok:
                 raise StudyExists(
                     f"name must be that of no other study in {store.url}, got {shorten(name)}; load it, or create it "
@@ -184,7 +184,7 @@ class Study:
         except BaseException:
             store.close()
             raise
-        differences = study._desk.spec.differences(spec)
+        differences = study._session.spec.differences(spec)
         if differences:
             study.close()
             raise StudyExists(
@@ -210,11 +210,11 @@ class Study:
         row = store.find_study(name)
         if row is None:
             raise UnknownStudy(unknown_study(store, name))
-        return cls(Desk(store, StudySpec.from_text(row.specification), row, ahead=True), storage)
+        return cls(StudySession(store, StudySpec.from_text(row.specification), row, ahead=True), storage)
 
     def close(self) -> None:
         """Let go of the store. What was told is there already; a study need not be closed."""
-        self._desk.close()
+        self._session.close()
 
     def __enter__(self) -> Study:
         return self
@@ -223,7 +223,7 @@ class Study:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Study {shorten(self.name)} in {self._desk.store.url}>"
+        return f"<Study {shorten(self.name)} in {self._session.store.url}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Opened anew where it arrives."""
@@ -236,7 +236,7 @@ class Study:
     @property
     def name(self) -> str:
         """Its name in the store."""
-        return self._desk.row.name
+        return self._session.row.name
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -246,14 +246,14 @@ class Study:
     @property
     def spec(self) -> StudySpec:
         """What it is to do."""
-        return self._desk.spec
+        return self._session.spec
 
     @property
     def done(self) -> bool:
         """Whether the goal is reached; once true, it stays true."""
-        if self._desk.known is not None and self._desk.known.done:
+        if self._session.known is not None and self._session.known.done:
             return True
-        with self._desk.reading(withdraw=False) as (ledger, _):
+        with self._session.reading(withdraw=False) as (ledger, _):
             return ledger.done
 
     @property
@@ -268,7 +268,7 @@ class Study:
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error that says what is allowed."""
-        return check_reward(self._desk.spec.search, reward)
+        return check_reward(self._session.spec.search, reward)
 
     # --- ask and tell ----------------------------------------------------------------------------------------------
 
@@ -290,20 +290,20 @@ class Study:
         require(count <= MOST_AT_ONCE, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", count)
         seconds = check_lease(lease)
         check_many(known, "known", "a list of pulls")
-        numbers = {self._ticket(pull).number for pull in known}
+        numbers = {self._pull_id(pull).number for pull in known}
         if worker is not None:
             worker = check_text(worker, "worker")
         terms = (worker, seconds) if count == 1 else None
-        held = None if terms is None else self._desk.take(terms)
+        held = None if terms is None else self._session.take(terms)
         if held is not None:
             given = [held]
         else:
-            with self._desk.writing() as (ledger, now):
+            with self._session.writing() as (ledger, now):
                 try:
                     given = ledger.ask(count, worker, seconds, now, numbers)
                 except FailingArm as failing:
                     raise self._explained(ledger, str(failing)) from None
-        self._desk.asked(terms)
+        self._session.asked(terms)
         return [self._pull(pull) for pull in given]
 
     def tell(self, pull: Pull | str, reward: float) -> Answer:
@@ -312,22 +312,22 @@ class Study:
         The first answer to a pull wins. If somebody else was faster this one changes nothing, and is not `accepted`.
         Telling the same again is fine; telling the same pull another reward is an error.
         """
-        return self._tell([(self._ticket(pull), self.check_reward(reward))])[0]
+        return self._tell([(self._pull_id(pull), self.check_reward(reward))])[0]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float]]) -> list[Answer]:
         """Many rewards at once, as pairs of a pull and its reward: all are stored or, after an error, none."""
         check_many(answers, "answers", "pairs (pull, reward)")
         pairs = (pair_of(each, "each of answers", "(pull, reward)") for each in answers)
-        checked = [(self._ticket(pull), self.check_reward(reward)) for pull, reward in pairs]
+        checked = [(self._pull_id(pull), self.check_reward(reward)) for pull, reward in pairs]
         return self._tell(checked) if checked else []
 
-    def _tell(self, checked: list[tuple[Ticket, float]]) -> list[Answer]:
-        with self._desk.writing() as (ledger, now):
-            accepted = ledger.tell(checked, now, self._desk.find_answer)
+    def _tell(self, checked: list[tuple[PullId, float]]) -> list[Answer]:
+        with self._session.writing() as (ledger, now):
+            accepted = ledger.tell(checked, now, self._session.find_answer)
             done = ledger.done
             if len(checked) == 1:
-                self._desk.ask_ahead(ledger, now)
-        self._desk.told()
+                self._session.ask_ahead(ledger, now)
+        self._session.told()
         return [ANSWERS[each, done] for each in accepted]
 
     def fail(self, pull: Pull | str, reason: str = "") -> Answer:
@@ -338,40 +338,40 @@ class Study:
         runs are the ones that crash, the rest looks better than the arm is, and no certificate can know; there
         failure="worst" is right.
         """
-        ticket = self._ticket(pull)
+        pull_id = self._pull_id(pull)
         require(isinstance(reason, str), "reason", "text", reason)
-        with self._desk.writing() as (ledger, now):
-            accepted = ledger.fail(ticket, clean(reason), now, self._desk.find_answer)
+        with self._session.writing() as (ledger, now):
+            accepted = ledger.fail(pull_id, clean(reason), now, self._session.find_answer)
             return ANSWERS[accepted, ledger.done]
 
     def give_back(self, pull: Pull | str) -> Answer:
         """A pull will not be made: it is available to others at once, and that is no failure."""
-        ticket = self._ticket(pull)
-        with self._desk.writing() as (ledger, _):
-            return ANSWERS[ledger.give_back(ticket, self._desk.find_answer), ledger.done]
+        pull_id = self._pull_id(pull)
+        with self._session.writing() as (ledger, _):
+            return ANSWERS[ledger.give_back(pull_id, self._session.find_answer), ledger.done]
 
     def leave(self, worker: str) -> int:
         """A worker goes: what it has open is available to others at once. Returns how many pulls that were."""
         worker = check_text(worker, "worker")
-        with self._desk.writing() as (ledger, _):
+        with self._session.writing() as (ledger, _):
             return ledger.leave(worker)
 
     def renew(self, pulls: Iterable[Pull | str], lease: float | None = DEFAULT_LEASE) -> list[bool]:
         """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's."""
         check_many(pulls, "pulls", "a list of pulls")
-        tickets, seconds = [self._ticket(pull) for pull in pulls], check_lease(lease)
-        with self._desk.writing() as (ledger, now):
-            return ledger.renew(tickets, seconds, now)
+        pull_ids, seconds = [self._pull_id(pull) for pull in pulls], check_lease(lease)
+        with self._session.writing() as (ledger, now):
+            return ledger.renew(pull_ids, seconds, now)
 
     def retry(self) -> int:
         """Try again what was given up after too many failures; returns how many pulls that are."""
-        with self._desk.writing() as (ledger, _):
+        with self._session.writing() as (ledger, _):
             return ledger.retry()
 
     def observe(self, arm: str, reward: float) -> Answer:
         """The reward of a trial that was made without asking."""
         trial = Trial(self._place(arm), self.check_reward(reward))
-        with self._desk.writing() as (ledger, now):
+        with self._session.writing() as (ledger, now):
             ledger.observe(trial, now)
             return ANSWERS[True, ledger.done]
 
@@ -407,22 +407,24 @@ class Study:
         A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
         Nothing is ever changed before the end of what was told, so the pages belong together.
         """
-        with self._desk.reading() as (ledger, _):
+        with self._session.reading() as (ledger, _):
             told = ledger.told
         link = 0
         for start in range(0, told, PAGE):
             stop = min(start + PAGE, told)
-            with self._desk.reading(withdraw=False):
-                page = self._desk.store.read_rows(self._desk.row.id, start, stop)
+            with self._session.reading(withdraw=False):
+                page = self._session.store.read_rows(self._session.row.id, start, stop)
             if len(page) != stop - start:
-                damaged(self._desk.store.url, f"there are {len(page)} of {stop - start} observations from {start} on")
+                damaged(
+                    self._session.store.url, f"there are {len(page)} of {stop - start} observations from {start} on"
+                )
             for row in page:
                 link = next_link(link, row.arm, row.reward)
                 if link != row.chain:
-                    damaged(self._desk.store.url, "an observation does not belong behind the one before it")
+                    damaged(self._session.store.url, "an observation does not belong behind the one before it")
                 pull = row.origin
                 if row.number is not None and row.token is not None:
-                    pull = write_ticket(row.token, row.number, row.attempt)
+                    pull = write_pull_id(row.token, row.number, row.attempt)
                 yield Row(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
 
     def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
@@ -432,11 +434,11 @@ class Study:
             while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
                 spool.add([self._trial(place, row) for place, row in chunk])
             if spool.count:
-                with self._desk.writing() as (ledger, now):
+                with self._session.writing() as (ledger, now):
                     ledger.open_batch(spool.count)
                     for trials in spool:
                         ledger.add(trials, now)
-                        self._desk.flush()
+                        self._session.flush()
                     ledger.close_batch()
         return spool.count
 
@@ -457,26 +459,26 @@ class Study:
         what to give as the reason for a study that is not done.
         """
         known_name(ended, get_args(Stopped), "ended")
-        with self._desk.reading() as (ledger, _):
+        with self._session.reading() as (ledger, _):
             return self._conclude(ledger, ended)
 
     def report(self) -> Report:
         """The result, and how the study is going: pulls under way, failures, and what they were."""
-        with self._desk.reading() as (ledger, _):
-            failures = self._desk.store.read_failures(self._desk.row.id)
+        with self._session.reading() as (ledger, _):
+            failures = self._session.store.read_failures(self._session.row.id)
             if len(failures) != ledger.failed:
-                damaged(self._desk.store.url, f"there are {len(failures)} of {ledger.failed} failures")
-            return make_report(self._desk.row, ledger, self._conclude(ledger), failures)
+                damaged(self._session.store.url, f"there are {len(failures)} of {ledger.failed} failures")
+            return make_report(self._session.row, ledger, self._conclude(ledger), failures)
 
     def _conclude(self, ledger: Ledger, ended: Stopped = "open") -> Result:
-        result = conclude(ledger.engine, None if ledger.done else ended)
+        result = infer(ledger.engine, None if ledger.done else ended)
         return replace(result, expected=expect_pulls(ledger.engine))
 
     def known_progress(self) -> Progress:
         """How far it is, as far as this process knows: pulls made, the limit on them, the doubt that is left."""
-        ledger = self._desk.known
+        ledger = self._session.known
         if ledger is None:
-            with self._desk.reading() as (ledger, _):
+            with self._session.reading() as (ledger, _):
                 return progress_of(ledger.engine)
         return progress_of(ledger.engine)
 
@@ -514,11 +516,11 @@ class Study:
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
         return Pull(
-            write_ticket(row.token, number, attempt), self._names[row.arm], seed_of(self._seed, number, attempt)
+            write_pull_id(row.token, number, attempt), self._names[row.arm], seed_of(self._seed, number, attempt)
         )
 
-    def _ticket(self, pull: Pull | str) -> Ticket:
-        return read_ticket(pull.id if isinstance(pull, Pull) else pull)
+    def _pull_id(self, pull: Pull | str) -> PullId:
+        return read_pull_id(pull.id if isinstance(pull, Pull) else pull)
 
     def _place(self, arm: object) -> int:
         place = self._places.get(arm) if isinstance(arm, str) else None
@@ -530,7 +532,7 @@ class Study:
     def _explained(self, ledger: Ledger, arm: str) -> FailingArm:
         """Why nothing more is asked of an arm."""
         place = self._places[arm]
-        failures = [each for each in self._desk.store.read_failures(self._desk.row.id) if each.arm == place]
+        failures = [each for each in self._session.store.read_failures(self._session.row.id) if each.arm == place]
         said = " ".join(failures[-1].reason.split()) if failures else ""  # of many lines, perhaps
         reason = f"; the last time: {said}" if said else ""
         return FailingArm(

@@ -1,0 +1,78 @@
+"""What the commands that make a report share: `reproduce` and `benchmark`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ramgape.cli.parsing import number
+from ramgape.cli.pictures import check_matplotlib
+from ramgape.common.checks import check_seed, whole
+from ramgape.errors import printable
+from ramgape.views.terminal import watching_work
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ramgape.paper.report import Book
+
+OUT = "Where everything goes; what is already there is not computed again."
+SEED = "Another seed, other rewards."
+JOBS = "Processes that share the work; 0: one for each core. The numbers do not depend on it."
+JSON = "Print the summary as JSON instead of a table."
+
+
+def make_book(
+    load: Callable[[], Book], parts: Sequence[str] | None, out: Path, seed: str, jobs: str, quick: bool
+) -> dict[str, Any]:
+    """Write a report, showing how far it is; returns its summary. `load` imports what takes long to import."""
+    first = check_seed(number(seed, "seed"))
+    processes = whole(number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+    check_matplotlib()
+    with watching_work() as show:
+        from ramgape.cli.workers import workers
+        from ramgape.paper.report import open_store, publish
+
+        book = load()
+        wanted = book.check_parts(parts or ["all"])
+        open_store(out)
+        try:
+            with workers(processes) as executor:
+                return publish(book, wanted, out, seed=first, quick=quick, executor=executor, progress=show)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"what is finished is in {out}; the same command goes on from there") from None
+
+
+def show_book(summary: dict[str, Any], tables: Sequence[RenderableType], out: Path, as_json: bool) -> None:
+    """Print the summary, or tables and where the report is."""
+    import json
+
+    import typer
+
+    from ramgape.views.terminal import output
+
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2, allow_nan=False, ensure_ascii=False))
+        return
+    console = output()
+    for table in tables:
+        console.print(table)
+        console.print()
+    where = f"The report is in {out / 'report.html'}, the numbers in {out / 'summary.json'}."
+    console.print(printable(where), markup=False, soft_wrap=True)
+
+
+def verdict_table(summary: dict[str, Any], title: str) -> RenderableType:
+    """Each claim with its verdict."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    verdicts = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    verdicts.add_column("verdict", no_wrap=True)
+    verdicts.add_column("claim", overflow="fold")
+    colours = {"confirmed": "green", "refuted": "bold red", "not checkable": "dim"}
+    for finding in summary["findings"]:
+        verdicts.add_row(Text(finding["verdict"], style=colours[finding["verdict"]]), Text(finding["claim"]))
+    return verdicts

@@ -1,0 +1,246 @@
+"""Study files: TOML that names the arms and their commands, read so that an error names its place.
+
+    [study]
+    name = "sorting"          # unless given, the file's own
+    reward = "elapsed"        # the time a command takes; or "output", the last line that it prints
+    timeout = 10.0            # seconds
+    epsilon = 0.05
+    delta = 0.05
+
+    [arms]
+    quick = "sort --parallel=1 data-{seed}.txt"     # run by the shell
+    merge = ["./merge", "data-{seed}.txt"]          # run as it is
+
+All other keys of [study] are the keywords of `Study.create`. Paths are relative to the file. In a line for the shell
+{arm} and {seed} are put in as one word each, so they stand outside quotes.
+
+With `reward = "elapsed"` less is better, the range is from 0 to the timeout, and a failed trial counts as the worst
+time there is. For a timeout that is plain: all that is known of such a run is that it takes at least so long, and to
+leave it out would flatter the arm that runs into it. An exit code other than 0 counts the same, so that no command wins
+by giving up early; `failure = "retry"` tries again instead. A command that has never done anything but fail is refused.
+And since the quick runs of an arm would be told before its slow ones, `in_order` is true.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from ramgape.common.checks import number
+from ramgape.errors import InvalidSpec, StorageError, UnknownName, known_name, require
+from ramgape.problems.instance_files import read_text
+from ramgape.search.spec import Options
+from ramgape.storage.urls import anchored, has_password, parse_url
+from ramgape.studies.specification import DEFAULT_RETRIES
+from ramgape.studies.study import located
+
+REWARDS = ("output", "elapsed")
+LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
+LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
+
+OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "in_order", "expired", "seed", "storage", "cwd")
+OPTION_KEYS = tuple(Options.__annotations__)
+
+Command = str | tuple[str, ...]  # for the shell, or words
+
+PLACEHOLDERS = ("{arm}", "{seed}")
+# What the shell does not read as plain words: an escaped letter, quotes, a comment, the beginning of a here-document.
+_NOT_PLAIN = re.compile(
+    r"""\\(?:\{arm}|\{seed}|.) | '[^']*'? | "(?:\\.|[^"\\])*"? | (?<!\S)\#[^\n]* | <<""", re.DOTALL | re.VERBOSE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFile:
+    """What a study file says, checked but for the options of the search, which `Study.create` checks.
+
+    commands    for each arm a line for the shell, or words
+    timeout     seconds, or None: no limit
+    folder      where the commands run
+    storage     where the study lives, if the file says so
+    defaults    keys that the file leaves out, and in words what stands for them: errors about these must say so
+    """
+
+    path: Path
+    name: str
+    commands: dict[str, Command]
+    reward: Literal["output", "elapsed"]
+    timeout: float | None
+    folder: Path
+    storage: str | None
+    failure: str
+    retries: int
+    in_order: bool
+    expired: str
+    options: Options
+    warnings: tuple[str, ...] = ()
+    seed: int | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def naming_defaults(self) -> Iterator[None]:
+        """Say of an error about a key that is not in the file where its value comes from."""
+        try:
+            yield
+        except (InvalidSpec, UnknownName) as error:
+            words = self.defaults.get(str(error).partition(" ")[0])
+            raise (type(error)(f"{error}; it is not given here, and {words}") if words else error) from None
+
+
+def read_study_file(path: Path) -> StudyFile:
+    """The study that a file describes."""
+    text = read_text(path, "study file", InvalidSpec, LARGEST_STUDY)
+    try:
+        found = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidSpec(f"{path} must be valid TOML: {error}") from None
+    with located(str(path)):
+        for key in found:
+            known_name(key, ("study", "arms"), "every table")
+        study, arms = _table(found, "study"), _table(found, "arms")
+    with _inside(f"{path}, [study]"):
+        for key in study:
+            known_name(key, (*OWN_KEYS, *OPTION_KEYS), "every key")
+        folder = _folder(study.get("cwd", "."), path)
+        reward = known_name(study.get("reward", "output"), REWARDS, "reward")
+        timeout = _timeout(study.get("timeout"), reward)
+        storage = _storage(study.get("storage"), path)
+        options: dict[str, Any] = {key: study[key] for key in OPTION_KEYS if key in study}
+        if reward == "elapsed":
+            assert timeout is not None
+            options |= _timing(options, timeout)
+    with _inside(f"{path}, [arms]"):
+        require(len(arms) >= 2, "arms", "at least two, each with its command", list(arms))
+        commands = {arm: _command(arm, command, folder) for arm, command in arms.items()}
+    usual_failure = "worst" if reward == "elapsed" else "retry"
+    failure = study.get("failure", usual_failure)
+    defaults = {
+        "name": "its default is the name of the file",
+        "failure": f"its default with reward = {reward!r} is {usual_failure!r}",
+    }
+    warnings: tuple[str, ...] = ()
+    if failure == "worst" and "retries" in study:
+        warnings = (f"{path}, [study]: retries has no effect with failure = 'worst', which tries nothing again",)
+    return StudyFile(
+        path=path,
+        name=study.get("name", path.stem),
+        commands=commands,
+        reward=cast(Literal["output", "elapsed"], reward),
+        timeout=timeout,
+        folder=folder,
+        storage=storage,
+        failure=failure,
+        retries=study.get("retries", DEFAULT_RETRIES),
+        in_order=study.get("in_order", reward == "elapsed"),
+        expired=study.get("expired", "retry"),
+        seed=study.get("seed"),
+        options=cast(Options, options),
+        warnings=warnings,
+        defaults={key: words for key, words in defaults.items() if key not in study},
+    )
+
+
+@contextmanager
+def _inside(place: str) -> Iterator[None]:
+    try:
+        with located(place):
+            yield
+    except StorageError as error:
+        raise StorageError(f"{place}: {error}") from None
+
+
+def _table(found: Mapping[str, Any], name: str) -> dict[str, Any]:
+    table = found.get(name)
+    require(isinstance(table, dict), f"[{name}]", "a table of the file", table)
+    return cast(dict[str, Any], table)
+
+
+def _folder(cwd: object, path: Path) -> Path:
+    require(isinstance(cwd, str), "cwd", "the path of a folder", cwd)
+    folder = (path.parent / str(cwd)).absolute()
+    require("\0" not in str(cwd) and folder.is_dir(), "cwd", "an existing folder, as seen from this file", cwd)
+    return folder
+
+
+def _timeout(timeout: object, reward: str) -> float | None:
+    if timeout is None:
+        require(reward != "elapsed", "timeout", "given with reward = 'elapsed': it is the worst time there is", timeout)
+        return None
+    allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
+    return number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+
+
+def _storage(storage: object, path: Path) -> str | None:
+    if storage is None:
+        return None
+    require(isinstance(storage, str), "storage", "a URL such as sqlite:///file.db", storage)
+    parsed = parse_url(str(storage))
+    if has_password(str(storage)):
+        raise StorageError(
+            f"storage must be without a password in a file, got {parsed.shown!r}; put the whole URL into the "
+            "environment as RAMGAPE_STORAGE, or the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass)"
+        )
+    return anchored(str(storage), path.parent)
+
+
+def _timing(options: dict[str, Any], timeout: float) -> dict[str, Any]:
+    """The options of a search for the shortest times."""
+    direction = options.get("direction", "minimize")
+    require(direction == "minimize", "direction", "'minimize' with reward = 'elapsed'", direction)
+    if options.get("noise") == "gaussian":
+        return {"direction": direction}
+    given = options.get("reward_range", [0.0, timeout])
+    ends_there = isinstance(given, list) and len(given) == 2 and given[1] == timeout
+    allowed = f"absent with reward = 'elapsed', or [LOW, {timeout:g}]: no time is longer than the timeout"
+    require(ends_there, "reward_range", allowed, given)
+    return {"direction": direction, "reward_range": given}
+
+
+def _command(arm: str, command: object, folder: Path) -> Command:
+    """A command that can be run, as far as that can be known before."""
+    allowed = "a command: text for the shell, or a list of words"
+    words: list[Any] = command if isinstance(command, list) else [command]
+    usable = bool(words) and all(isinstance(word, str) and "\0" not in word for word in words)
+    require(usable and bool(words[0].strip()) and "\0" not in arm, f"arm {arm!r}", allowed, command)
+    if isinstance(command, str):
+        plain = (
+            "a line with {arm} and {seed} outside quotes and here-documents: each is put in as one word of its own "
+            "(inside quotes write $RAMGAPE_ARM and $RAMGAPE_SEED)"
+        )
+        require(not _quotes_a_placeholder(command), f"arm {arm!r}", plain, command)
+        return command
+    program = words[0].replace("{arm}", arm)
+    if "{seed}" not in program:
+        there = shutil.which(folder / program if os.path.dirname(program) else program)  # noqa: PTH120
+        require(there is not None, f"arm {arm!r}", "a program that can be found, and its arguments", command)
+    return tuple(words)
+
+
+def _quotes_a_placeholder(line: str) -> bool:
+    """Whether a placeholder stands where the shell does not read words, as far as that can be told without a shell.
+
+    >>> _quotes_a_placeholder("awk '{print $1}' {arm}"), _quotes_a_placeholder("sh -c 'solve {arm}'")
+    (False, True)
+    """
+
+    def found_in(text: str) -> bool:
+        return any(placeholder in text for placeholder in PLACEHOLDERS)
+
+    for match in _NOT_PLAIN.finditer(line):
+        part = match[0]
+        if part.startswith("#"):
+            continue
+        if part == "<<":  # the document begins on the next line
+            part = line[match.end() :].partition("\n")[2]
+        elif part.startswith('"') and (part.count("$(") > part.count(")") or part.count("`") % 2):
+            part = line[match.start() :]  # quotes inside quotes: nobody knows where these end
+        if found_in(part):
+            return True
+    return False

@@ -1,0 +1,179 @@
+"""What the runs under a budget say; the rule behind each verdict stands next to the sentence that it judges.
+
+A verdict is on what was seen. Its evidence has the intervals, which tell whether other runs might say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ramgape.paper.benchmark_scale import BudgetScale
+from ramgape.paper.budget_results import (
+    OWN,
+    RIVALS,
+    WHOLE,
+    Average,
+    Difference,
+    Measurement,
+    Ratio,
+    averages,
+    differences,
+    ratios,
+)
+from ramgape.paper.formatting import display_name, factor, percent, plural, thousandths
+from ramgape.paper.section import Finding, judged
+
+AIM = 0.75  # of the best rival's mean regret, over the random instances, up to this budget
+AIM_UP_TO = 10_000
+GOAL = 0.5  # everywhere
+SOURCE = "our aim"
+NAME = f"policy {OWN}"
+
+
+def findings(rows: Sequence[Measurement], scale: BudgetScale) -> list[Finding]:
+    """All claims."""
+    table = averages(rows, scale)
+    beside = ratios(table)
+    whole = [row for row in beside if row.group == WHOLE]
+    parts = [row for row in beside if row.group != WHOLE and row.group not in scale.alone]
+    return [
+        small_enough(
+            f"Over the random instances {NAME} has at most {AIM:g} times the mean regret of its best rival, up to "
+            f"n = {AIM_UP_TO:,}.",
+            AIM,
+            [row for row in whole if row.budget <= AIM_UP_TO],
+            [row for row in parts if row.budget <= AIM_UP_TO],
+        ),
+        small_enough(
+            f"Over the random instances {NAME} has no larger mean regret than its best rival, beyond n = "
+            f"{AIM_UP_TO:,}.",
+            1.0,
+            [row for row in whole if row.budget > AIM_UP_TO],
+            [row for row in parts if row.budget > AIM_UP_TO],
+        ),
+        small_enough(
+            f"{NAME.capitalize()} has at most half the mean regret of its best rival everywhere: over the random "
+            "instances and on both of the paper's, at every n.",
+            GOAL,
+            [row for row in beside if row.group == WHOLE or row.group in scale.alone],
+            parts,
+        ),
+        nowhere_worse(beside),
+        fewest_wrong([row for row in table if row.group == WHOLE]),
+        worse_on_no_instance(rows, scale, whole),
+    ]
+
+
+def small_enough(claim: str, most: float, decisive: Sequence[Ratio], parts: Sequence[Ratio]) -> Finding:
+    """Is the ratio small enough, and if not in which parts of the field? These are told, but decide nothing."""
+    short = [row for row in parts if not row.at_most(most)]
+    narrow = [row for row in decisive if row.at_most(most) and row.interval is not None and row.interval[1] > most]
+    return Finding(
+        claim,
+        judged(all(row.at_most(most) for row in decisive)) if decisive else "not checkable",
+        f"Times the best rival's, with approximate 95 % intervals: {listed(decisive)}. "
+        + (f"Of these, {places(narrow)} might as well be above {most:g}. " if narrow else "")
+        + "By family and by number of arms "
+        + (
+            f"it is more than {most:g} in {len(short)} of {plural(len(parts), 'case')}: {listed(short)}."
+            if short
+            else f"it is at most {most:g} in all of {plural(len(parts), 'case')}."
+        ),
+        SOURCE,
+    )
+
+
+def nowhere_worse(beside: Sequence[Ratio]) -> Finding:
+    """Is there a group of instances and a budget where a rival is better?"""
+    worse = [row for row in beside if not row.at_most(1.0)]
+    sure = [row for row in worse if row.interval is None or row.interval[0] > 1.0]
+    return Finding(
+        f"In no family, with few arms or with many, and on neither of the paper's instances, does any rival have a "
+        f"smaller mean regret than {NAME}, at any n.",
+        judged(not worse) if beside else "not checkable",
+        f"{len(beside) - len(worse)} of {plural(len(beside), 'case')} (groups of instances at budgets). "
+        + (
+            f"A rival is better in {listed(worse)}; in {len(sure)} of these chance hardly explains it."
+            if worse
+            else "There is no exception."
+        ),
+        "ours",
+    )
+
+
+def fewest_wrong(table: Sequence[Average]) -> Finding:
+    """Are the sets wrong least often?"""
+    told, holds = [], []
+    for budget in dict.fromkeys(row.budget for row in table):
+        rules = {row.policy: row for row in table if row.budget == budget}
+        best = min((rules[policy] for policy in RIVALS), key=lambda row: row.wrong_share)
+        holds.append(rules[OWN].wrong_share <= best.wrong_share)
+        told.append(
+            f"n = {budget:,}: {share_of(rules[OWN])}, the best rival ({display_name(best.policy)}) {share_of(best)}"
+        )
+    return Finding(
+        f"Over the random instances the sets of {NAME} are wrong least often, at every n.",
+        judged(all(holds)) if holds else "not checkable",
+        "Shares of wrong sets with 95 % intervals. " + "; ".join(told) + ".",
+        "ours",
+    )
+
+
+def worse_on_no_instance(rows: Sequence[Measurement], scale: BudgetScale, whole: Sequence[Ratio]) -> Finding:
+    """On which instances is the rival that is best overall better?"""
+    told, found = [], 0
+    for case in whole:
+        compared = differences(rows, scale, case.budget, case.rival)
+        worse = sorted((row for row in compared if row.clearly > 0), key=lambda row: -row.difference)
+        better = sum(row.clearly < 0 for row in compared)
+        found += len(worse)
+        told.append(
+            f"n = {case.budget:,}, beside {display_name(case.rival)}: clearly smaller on {better} of {len(compared)}, "
+            f"clearly larger on {len(worse)}" + (f" ({', '.join(map(by_how_much, worse))})" if worse else "")
+        )
+    return Finding(
+        f"On no random instance does the rival that is best over all of them have a clearly smaller mean regret than "
+        f"{NAME}.",
+        judged(not found) if told else "not checkable",
+        "Clearly means that the approximate 95 % interval of the difference lies on one side of 0; of so many some "
+        "do by chance. In brackets the arms, and by how many thousandths the regret is larger. "
+        + "; ".join(told)
+        + ".",
+        "ours",
+    )
+
+
+def by_how_much(row: Difference) -> str:
+    """Where, and how much larger.
+
+    >>> by_how_much(Difference("random-beta:2", 44, 0.00123, (0.001, 0.002)))
+    'random-beta:2 [44] 1.23'
+    """
+    return f"{row.instance} [{row.arms}] {thousandths(row.difference)}"
+
+
+def share_of(row: Average) -> str:
+    """A share of wrong sets with its interval."""
+    low, high = row.wrong_interval
+    return f"{percent(row.wrong_share)} ({percent(low)} to {percent(high)})"
+
+
+def listed(rows: Iterable[Ratio]) -> str:
+    """Where each ratio was seen, and its interval."""
+    return "; ".join(f"{row.group}, n = {row.budget:,}: {in_words(row)}" for row in rows)
+
+
+def places(rows: Iterable[Ratio]) -> str:
+    """Where ratios were seen, without them."""
+    return " and ".join(f"{row.group} at n = {row.budget:,}" for row in rows)
+
+
+def in_words(row: Ratio) -> str:
+    """A ratio with its interval and the rival, or why there is none."""
+    rival = display_name(row.rival)
+    if row.ratio is None:
+        return f"no regret with either ({rival})" if row.own_regret == 0.0 else f"{rival} has no regret"
+    if row.interval is None:
+        return f"0 ({rival}), no wrong set seen"
+    low, high = row.interval
+    return f"{factor(row.ratio)} ({factor(low)} to {factor(high)}, {rival})"

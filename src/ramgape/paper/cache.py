@@ -1,0 +1,104 @@
+"""The outcomes on disk, so that an interrupted reproduction goes on where it was.
+
+A file appears under its name only when it is complete (written elsewhere in the folder, then renamed), and it is taken
+for a result only if it can be read and states the very cell that is looked for: the same work, code and libraries.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+import ramgape
+from ramgape.common.whole_files import replacing
+from ramgape.core.kernel import PACKAGE
+from ramgape.paper.jobs import Cell, Outcome
+
+# All that numbers can depend on; words, pictures and stores may change without computing anything again.
+NUMBERS = (
+    "bounds",
+    "common",
+    "core",
+    "paper/jobs.py",
+    "paper/statistics.py",
+    "planning/lower_bound.py",
+    "policies",
+    "problems",
+    "risks",
+    "search",
+)
+
+
+class Store:
+    """A folder of outcomes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._seen: dict[Path, Outcome] = {}  # what has been read or written once
+
+    def load(self, cell: Cell) -> Outcome | None:
+        """The outcome of a cell, or None if it is not there, or not whole, or of other code."""
+        path, name = self._place(cell)
+        if path not in self._seen:
+            try:
+                content = json.loads(path.read_text(encoding="utf-8"))
+                if content["identity"] != name:
+                    return None
+                self._seen[path] = content["outcome"]
+            except (OSError, ValueError, KeyError, TypeError):
+                return None
+        return self._seen[path]
+
+    def save(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep an outcome."""
+        path, name = self._place(cell)
+        write_whole(path, json.dumps({"identity": name, "outcome": outcome}))
+        # As it would be read again: whoever tells of it must not see what others would not.
+        self._seen[path] = json.loads(json.dumps(outcome))
+
+    def _place(self, cell: Cell) -> tuple[Path, dict[str, Any]]:
+        name = identity(cell)
+        digest = hashlib.sha256(json.dumps(name, sort_keys=True).encode()).hexdigest()
+        return self.folder / f"{cell.kind}-{digest[:24]}.json", name
+
+
+def identity(cell: Cell) -> dict[str, Any]:
+    """All that the outcome is a function of."""
+    described: dict[str, Any] = json.loads(json.dumps({"kind": cell.kind, "arguments": cell.arguments}))
+    return {**described, **makers()}
+
+
+@functools.cache
+def makers() -> dict[str, Any]:
+    """The libraries, and a digest of the sources that numbers can depend on."""
+    digest = hashlib.sha256()
+    for part in NUMBERS:
+        path = PACKAGE / part
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.relative_to(PACKAGE).as_posix().encode())
+            digest.update(file.read_bytes())
+    libraries = {"ramgape": ramgape.__version__, "numpy": np.__version__, "numba": numba.__version__}
+    return {"libraries": libraries, "code": digest.hexdigest()}
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that whoever looks finds the old one or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as part:
+        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def unique(cells: Iterable[Cell]) -> list[Cell]:
+    """Each piece of work once, although several chapters may want it."""
+    seen: dict[str, Cell] = {}
+    for cell in cells:
+        seen.setdefault(json.dumps([cell.kind, cell.arguments], sort_keys=True), cell)
+    return list(seen.values())

@@ -1,0 +1,88 @@
+"""Names and numbers in sentences."""
+
+from __future__ import annotations
+
+from ramgape.views.plots.policies import look
+
+
+def display_name(policy: str) -> str:
+    """A sampling rule as readers know it.
+
+    >>> display_name("ra-lucb")
+    'RA-LUCB'
+    """
+    return look(policy).name
+
+
+def plural(number: int, noun: str) -> str:
+    """A count and what is counted.
+
+    >>> plural(1, "pattern"), plural(2000, "trial")
+    ('1 pattern', '2,000 trials')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def percent(share: float) -> str:
+    """A share with one digit, or more where it is small.
+
+    >>> percent(0.0234), percent(0.5), percent(0.0)
+    ('2.3 %', '50 %', '0 %')
+    """
+    hundred = 100.0 * share
+    return f"{hundred:.2g} %" if abs(hundred) < 99.5 else f"{hundred:.0f} %"
+
+
+def factor(value: float) -> str:
+    """A ratio in about three digits, without exponents.
+
+    >>> factor(0.6543), factor(8.126), factor(12.34), factor(1023.7)
+    ('0.654', '8.13', '12.3', '1,024')
+    """
+    return f"{value:,.{0 if value >= 100.0 else 1 if value >= 10.0 else 2 if value >= 1.0 else 3}f}"
+
+
+def thousandths(value: float) -> str:
+    """A regret, multiplied by 1000, in about three digits.
+
+    >>> thousandths(0.0123), thousandths(0.00456), thousandths(0.0000512), thousandths(0.0)
+    ('12.3', '4.56', '0.051', '0')
+    """
+    scaled = 1000.0 * value
+    return "0" if scaled == 0.0 else f"{scaled:.{1 if scaled >= 10.0 else 2 if scaled >= 1.0 else 3}f}"
+
+
+def probability(value: float) -> str:
+    """The p-value of a test.
+
+    >>> probability(0.0312), probability(1e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
+
+
+def interval(ends: tuple[float, float], digits: int = 5) -> str:
+    """Two ends, without exponents.
+
+    >>> interval((0.0, 0.000712)), interval((-0.05, 0.071), 2)
+    ('0 to 0.00071', '-0.05 to 0.07')
+    """
+    return " to ".join(f"{end:.{digits}f}".rstrip("0").rstrip(".") for end in ends)
+
+
+def ordinal(place: int) -> str:
+    """Where something stands in an order.
+
+    >>> ordinal(1), ordinal(3), ordinal(7)
+    ('1st', '3rd', '7th')
+    """
+    return f"{place}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(place, 'th') }"
+
+
+def ranked(place: int, superlative: str) -> str:
+    """A superlative with its place, which the first does not need.
+
+    >>> ranked(1, "largest"), ranked(2, "largest")
+    ('the largest', 'the 2nd largest')
+    """
+    return f"the {superlative}" if place == 1 else f"the {ordinal(place)} {superlative}"

@@ -1,0 +1,151 @@
+"""Pieces of work that can be done apart, in any order and in any process.
+
+A cell is the name of one of the functions below and its arguments, all of them plain data. Its outcome, plain data as
+well, is a function of these alone: that is why results do not depend on the number of processes, and why a cell that
+is on disk never has to be computed again.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ramgape.core.pareto import is_epsilon_pareto
+from ramgape.errors import RamgapeWarning
+from ramgape.paper.statistics import middle_half_mean
+from ramgape.planning.lower_bound import lower_bound
+from ramgape.problems.instances import load_instance
+from ramgape.search.engine import Engine
+from ramgape.search.inference import find_answer, infer, judge
+from ramgape.search.simulation import play, run_batch, simulated_spec, true_table, watch
+
+Outcome = dict[str, Any]
+STAGES = 4  # a run under a budget is looked at in so many equal parts
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of work; `cost` is a guess at its pulls, for the order of work and the time left."""
+
+    kind: str
+    arguments: dict[str, Any]
+    cost: float = field(default=1.0, compare=False)
+
+
+def search(instance: str, seed: int, **options: Any) -> Outcome:
+    """One search to its end: samples, answer, every arm, and how the answer compares with the truth."""
+    known = load_instance(instance)
+    engine = Engine(simulated_spec(known, **options))
+    for _ in play(engine, known, seed):
+        pass
+    spec, answer = engine.spec, find_answer(engine)
+    result = infer(engine, None, seed, judge(known, spec, answer))
+    outcome = result.to_dict()
+    means, risks = known.means, spec.risk_scale * known.risks_by(spec.oriented_risk)
+    outcome["section_2"] = is_epsilon_pareto(answer, means, risks, spec.epsilon or 0.0)
+    return outcome
+
+
+def trials(instance: str | dict[str, Any], seed: int, trials: int, **options: Any) -> Outcome:
+    """Many searches; of each, how it ended."""
+    known = load_instance(instance)
+    spec = simulated_spec(known, **options)
+    runs = run_batch(known, spec, range(seed, seed + trials))
+    return {
+        "exploration": spec.exploration,
+        "samples": [run.samples for run in runs],
+        "stopped": [run.stopped for run in runs],
+        "regret": [run.regret for run in runs],
+        "exact": [run.exact for run in runs],
+        "eps_correct": [run.eps_correct for run in runs],
+    }
+
+
+@functools.cache
+def least_samples(instance: str, epsilon: float, delta: float, rho: float) -> Outcome:
+    """How few samples could suffice if the arms were Gaussian. Remembered, because several races ask for the same."""
+    return lower_bound(instance, epsilon=epsilon, delta=delta, rho=rho).to_dict()
+
+
+def race(
+    instance: str, seed: int, trials: int, epsilon: float, delta: float, rho: float, max_pulls: int, **options: Any
+) -> Outcome:
+    """Many searches until they stop; none at all where a lower bound, if it is one, is above the cap on their pulls."""
+    least = least_samples(instance, epsilon, delta, rho)
+    binding = least["exact"] and options["bound"] != "gaussian-paper"  # which need not be right for all variances
+    if least["samples"] is None or (binding and least["samples"] > max_pulls):
+        return {"samples": [], "stopped": [], "exact": [], "eps_correct": []}
+    asked = {"epsilon": epsilon, "delta": delta, "rho": rho, "max_pulls": max_pulls, **options}
+    return KINDS["trials"](instance, seed, trials, **asked)
+
+
+def regret_traces(instance: str, seed: int, trials: int, **options: Any) -> Outcome:
+    """Many searches under a budget, watched pull by pull: regret over time, and where the pulls went.
+
+    `middle_half`, `mean` and `wrong` have a number for each pull: over the trials, the mean of the middle half of the
+    regrets, the mean of all, and the share of wrong sets. They start at None, before every arm has been tried twice.
+    """
+    known = load_instance(instance)
+    spec = simulated_spec(known, **options)
+    in_front = true_table(known, spec)["in_front"].astype(bool)
+    regrets, shares = [], []
+    for number in range(seed, seed + trials):
+        traces = [trace.copy() for trace in watch(Engine(spec), known, number)]
+        trace = np.concatenate(traces)
+        regrets.append(trace["regret"])
+        stages = np.array_split(in_front[trace["arm"]], STAGES)
+        shares.append([float(stage.mean()) for stage in stages])
+    table = np.array(regrets)
+    started = int(np.isnan(table[0]).sum())
+    later = table[:, started:]
+    return {
+        "exploration": spec.exploration,
+        "pareto_arms": int(in_front.sum()),
+        "arms": len(in_front),
+        "started": started,
+        "middle_half": [None] * started + middle_half_mean(later).tolist(),
+        "mean": [None] * started + later.mean(axis=0).tolist(),
+        "wrong": [None] * started + (later > 0.0).mean(axis=0).tolist(),
+        "final": table[:, -1].tolist(),
+        "pareto_share": [float(np.mean(stages)) for stages in shares],
+        "pareto_share_by_stage": shares,
+    }
+
+
+def good_event(instance: str, seed: int, trials: int, **options: Any) -> Outcome:
+    """Many searches, watched: was the truth inside every box after every pull, and was the answer right?"""
+    known = load_instance(instance)
+    spec = simulated_spec(known, **options)
+    good, right = [], []
+    for number in range(seed, seed + trials):
+        engine = Engine(spec)
+        missed = sum(int(trace["missed"].sum()) for trace in watch(engine, known, number))
+        good.append(missed == 0)
+        right.append(judge(known, spec, find_answer(engine)).eps_correct)
+    return {"good": good, "right": right}
+
+
+KINDS: dict[str, Callable[..., Outcome]] = {
+    "search": search,
+    "trials": trials,
+    "least_samples": least_samples,
+    "race": race,
+    "regret_traces": regret_traces,
+    "good_event": good_event,
+}
+
+
+def compute(cell: Cell) -> Outcome:
+    """Do the work; `seconds` tells how long it took."""
+    begun = time.perf_counter()
+    with warnings.catch_warnings():
+        # The report speaks of vacuous tolerances in its own words.
+        warnings.simplefilter("ignore", RamgapeWarning)
+        outcome = KINDS[cell.kind](**cell.arguments)
+    return {**outcome, "seconds": time.perf_counter() - begun}

@@ -1,0 +1,1 @@
+"""Before a search: what it may take, and how little could suffice."""

@@ -1,0 +1,178 @@
+"""What a plan says: how many trials a goal takes, or how good the answer of a budget is, if the arms are as guessed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ramgape.search.result import SCHEMA_VERSION, Goal, jsonable, load_extra, versions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
+# Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, which is proved for
+# Gaussian arms alone; no search was done before the cap where less was asked for.
+Skipped = Literal["tie", "lower bound", "easier goal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The trials that one confidence goal takes.
+
+    runs          simulated searches, of which `undecided` reached the cap; 0 where `skipped` says why there are none
+    mean          average number of trials; with `stderr` and `largest` None where a run was undecided or none was made
+    quantile_90   so many trials are enough with probability 0.9; None where that is beyond the cap
+    more_than     where there is no mean: what it is larger than, as far as that is known
+    errors        wrong answers among the runs that came to one
+    lower_bound   what Gaussian arms with these means and variances take on average, whatever the method; None without
+                  SciPy, and where no number of trials suffices
+    ratio         mean / lower_bound
+    lower_bound_exact   whether that is a bound for the guessed arms; else it is a reference, and a mean may be below it
+    """
+
+    epsilon: float
+    delta: float
+    runs: int
+    undecided: int
+    skipped: Skipped | None
+    mean: float | None
+    stderr: float | None
+    quantile_10: int | None
+    quantile_50: int | None
+    quantile_90: int | None
+    largest: int | None
+    more_than: float | None
+    errors: int
+    error_rate: float | None
+    error_interval: tuple[float, float] | None
+    lower_bound: float | None
+    ratio: float | None
+    lower_bound_exact: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The answer that one budget buys.
+
+    regret           average simple regret
+    inexact          answers that are not exactly the Pareto set; their share, with its exact 95 % interval
+    beyond_epsilon   the same for answers that are wrong by more than epsilon; None where no epsilon was asked for
+    """
+
+    budget: int
+    runs: int
+    regret: float
+    regret_stderr: float | None
+    inexact: int
+    inexact_rate: float
+    inexact_interval: tuple[float, float]
+    beyond_epsilon: int | None
+    beyond_epsilon_rate: float | None
+    beyond_epsilon_interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmForecast:
+    """What becomes of one arm under the chosen goal.
+
+    in_front      whether it is in the Pareto set of the guessed arms
+    returned      how often it was in the answer, of the runs that came to one
+    pulls         average number of its trials; `share` is its part of all trials
+    ideal_share   the part that a method ideal for Gaussian arms would give it
+    """
+
+    name: str
+    in_front: bool
+    returned: float | None
+    returned_interval: tuple[float, float] | None
+    pulls: float | None
+    share: float | None
+    ideal_share: float | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """What to expect of a search, if the arms are as guessed.
+
+    trials        for a confidence goal: one row per epsilon and delta, from the easiest to the hardest
+    qualities     for a budget: one row per budget, from the smallest to the largest
+    chosen        the row of `goal`, what was asked for; `arms` is about the same goal
+    bound_note    whether the chosen row has a lower bound or a reference, and of which kind, or why there is none
+    max_pulls     trials after which a simulated search gave up
+    """
+
+    instance: str
+    goal: Goal
+    policy: str
+    bound: str
+    risk: str
+    rho: float | None
+    alpha: float
+    direction: Literal["maximize", "minimize"]
+    exploration: float | None
+    max_pulls: int
+    runs: int
+    seed: int
+    guessed_front: tuple[str, ...]
+    trials: tuple[Trials, ...]
+    qualities: tuple[Quality, ...]
+    arms: tuple[ArmForecast, ...]
+    bound_note: str
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> Trials | Quality:
+        """The row of what was asked for."""
+        asked = self.goal.epsilon, self.goal.delta
+        for row in self.trials:
+            if (row.epsilon, row.delta) == asked:
+                return row
+        return next(row for row in self.qualities if row.budget == self.goal.budget)
+
+    def __repr__(self) -> str:
+        """One line."""
+        from ramgape.views import forecast
+
+        return f"<Plan: {forecast.headline(self)}>"
+
+    def __str__(self) -> str:
+        """The whole plan as plain text."""
+        from ramgape.views import forecast
+
+        return forecast.plain(self)
+
+    def __rich__(self) -> RenderableType:
+        """The whole plan for a rich console."""
+        from ramgape.views import forecast
+
+        return forecast.PlanView(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        described = {**asdict(self), "chosen": asdict(self.chosen)}
+        return {"schema_version": SCHEMA_VERSION, "versions": versions(), **jsonable(described)}
+
+    def plot(self) -> Figure:
+        """The trials against epsilon, a line for each delta; or the quality of the answer against the budget."""
+        load_extra("matplotlib", "plot")
+        from ramgape.views import forecast
+        from ramgape.views.plots import plan, style
+
+        with style.applied():
+            figure = style.new_figure()
+            figure.suptitle(forecast.title(self), x=0.01, horizontalalignment="left", parse_math=False)
+            if self.trials:
+                plan.draw_trials(figure.add_subplot(), self.trials)
+            else:
+                plan.draw_qualities(figure, self.qualities)
+        return figure
+
+    def save_plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw it into a file; its ending (.png, .svg, .pdf) says in which format."""
+        figure = self.plot()
+        from ramgape.views.plots import style
+
+        style.save(figure, path)

@@ -1,0 +1,1 @@
+"""Known problems: distributions, arms, instances, and where they come from."""

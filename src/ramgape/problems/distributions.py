@@ -1,0 +1,430 @@
+"""The distributions that rewards can follow, each with the true values of its mean and of all its risks.
+
+    Beta(a, b)               on [0, 1], or on [low, high]
+    Bernoulli(p)             high with probability p, otherwise low; 1 and 0 unless stated
+    Uniform(low, high)
+    Data(values)             recorded rewards, drawn again with replacement
+    Gaussian(mean, variance) the only one without bounds
+
+Beside `mean`, `variance` and `support` (None without bounds) each of them knows
+
+    mirrored()               the distribution of -X: costs are rewards, mirrored
+    semivariance(target)     E((target - X)+^2), what falls short of the target
+    log_laplace(gamma)       ln E exp(-gamma X), from which the entropic risk follows
+    tail_mean(level)         the mean of the worst (lowest) share `level` of outcomes
+
+Here stands what is known exactly; how a reward is drawn stands in `environments`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import math
+import numbers
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ramgape.common import special
+from ramgape.common.checks import LARGEST, SMALLEST
+from ramgape.errors import InvalidInstance, InvalidSpec, RamgapeError, require
+
+
+def number(
+    what: str,
+    value: Any,
+    lowest: float = -LARGEST,
+    highest: float = LARGEST,
+    error: type[RamgapeError] = InvalidInstance,
+) -> float:
+    """The value as a float, provided that it is a number (a bool is none) from lowest to highest."""
+    converted = real(value)
+    sound = lowest <= converted <= highest  # false for NaN
+    require(sound, what, f"a number from {lowest:g} to {highest:g}", value, error=error)
+    return converted
+
+
+def real(value: Any) -> float:
+    """The value as a float; "not a number" for what is none."""
+    if not isinstance(value, bool) and isinstance(value, numbers.Real):
+        with contextlib.suppress(OverflowError):  # an integer beyond all floats
+            return float(value)
+    return math.nan
+
+
+def interval(low: Any, high: Any) -> tuple[float, float]:
+    """Both ends as floats, provided that they are in order."""
+    low, high = number("low", low), number("high", high)
+    require(low < high, "low", f"less than high, which is {high:g}", low, error=InvalidInstance)
+    return low, high
+
+
+def mirrored_interval(low: float, high: float) -> tuple[float, float]:
+    """From -high to -low, with 0 rather than -0."""
+    return 0.0 - high, 0.0 - low
+
+
+def at_share(share: float, low: float, high: float) -> float:
+    """The point that lies `share` of the way from low to high; rounding does not carry it past high."""
+    return min(low + (high - low) * share, high)
+
+
+def checked_target(target: Any) -> float:
+    return number("target", target, error=InvalidSpec)
+
+
+def checked_gamma(gamma: Any) -> float:
+    converted = real(gamma)
+    require(0.0 < converted <= LARGEST, "gamma", f"a number above 0, at most {LARGEST:g}", gamma)
+    return converted
+
+
+def checked_level(level: Any) -> float:
+    converted = real(level)
+    require(0.0 < converted <= 1.0, "level", "a number above 0, at most 1", level)
+    return converted
+
+
+def about_mean(target: float, mean: float, variance: float) -> float:
+    """E((target - X)^2): the semivariance of whatever cannot pass the target."""
+    return (target - mean) * (target - mean) + variance
+
+
+class Described:
+    """What all distributions share: they are values, and can be written down."""
+
+    kind: ClassVar[str]
+
+    def _settle(self, **values: object) -> None:
+        """Store the checked values: the one moment at which a frozen distribution may change."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form in instance files; what has its default value is left out.
+
+        >>> Beta(2, 3).to_dict()
+        {'distribution': 'beta', 'a': 2.0, 'b': 3.0}
+        """
+        described: dict[str, Any] = {"distribution": self.kind}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value != field.default:
+                described[field.name] = list(value) if isinstance(value, tuple) else value
+        return described
+
+
+@dataclass(frozen=True)
+class Beta(Described):
+    """The Beta distribution with shapes a and b, stretched from [0, 1] to [low, high].
+
+    >>> Beta(2, 3).mean, Beta(2, 3).variance
+    (0.4, 0.04)
+    """
+
+    kind = "beta"
+    a: float
+    b: float
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        a, b = number("a", self.a, SMALLEST), number("b", self.b, SMALLEST)
+        low, high = interval(self.low, self.high)
+        self._settle(a=a, b=b, low=low, high=high)
+
+    @property
+    def mean(self) -> float:
+        return at_share(self.a / (self.a + self.b), self.low, self.high)
+
+    @property
+    def variance(self) -> float:
+        # one quotient after the other: the product (a + b)^2 (a + b + 1) would lose small shapes
+        total = self.a + self.b
+        return (self.high - self.low) ** 2 * ((self.a / total) * (self.b / total) / (total + 1.0))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def mirrored(self) -> Beta:
+        return Beta(self.b, self.a, *mirrored_interval(self.low, self.high))
+
+    def semivariance(self, target: float) -> float:
+        target = checked_target(target)
+        if target >= self.high:
+            return about_mean(target, self.mean, self.variance)
+        span = self.high - self.low
+        below, above = (target - self.low) / span, (self.high - target) / span
+        return span * span * special.beta_shortfall(self.a, self.b, below, above)
+
+    def log_laplace(self, gamma: float) -> float:
+        # about the mean where little happens, so that no digits of a small gamma are lost; else from the worst end
+        gamma = checked_gamma(gamma)
+        stretched = gamma * (self.high - self.low)
+        centred = special.centred_beta_log_laplace(self.a, self.b, stretched)
+        if centred is not None:
+            return -gamma * self.mean + centred
+        return -gamma * self.low + special.beta_log_laplace(self.a, self.b, stretched)
+
+    def tail_mean(self, level: float) -> float:
+        """The tail below the quantile x: E(B; B < x) is the mean times I_x(a + 1, b), DLMF 8.17.20.
+
+        The tail that the rounded quantile cuts off is not quite `level`: what is missing lies at the quantile.
+
+        >>> Beta(2, 1).tail_mean(1.0)
+        0.6666666666666666
+        """
+        level = checked_level(level)
+        if level == 1.0:
+            return self.mean
+        a, b = self.a, self.b
+        x, y = special.inverse_incomplete_beta(a, b, level)
+        cut_off = special.incomplete_beta(a, b, x, y)[0]
+        below = a / (a + b) * special.incomplete_beta(a + 1.0, b, x, y)[0]
+        share = below / level + x * ((level - cut_off) / level)
+        return min(at_share(max(share, 0.0), self.low, self.high), self.mean)
+
+
+@dataclass(frozen=True)
+class Bernoulli(Described):
+    """`high` with probability p, otherwise `low`.
+
+    >>> Bernoulli(0.25, low=0, high=4).mean
+    1.0
+    """
+
+    kind = "bernoulli"
+    p: float
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        p = number("p", self.p, 0.0, 1.0)
+        low, high = interval(self.low, self.high)
+        self._settle(p=p, low=low, high=high)
+
+    @property
+    def mean(self) -> float:
+        return at_share(self.p, self.low, self.high)
+
+    @property
+    def variance(self) -> float:
+        return (self.high - self.low) ** 2 * (self.p * (1.0 - self.p))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def mirrored(self) -> Bernoulli:
+        return Bernoulli(1.0 - self.p, *mirrored_interval(self.low, self.high))
+
+    def semivariance(self, target: float) -> float:
+        target = checked_target(target)
+        lost, won = max(target - self.low, 0.0), max(target - self.high, 0.0)
+        return (1.0 - self.p) * lost * lost + self.p * won * won
+
+    def log_laplace(self, gamma: float) -> float:
+        gamma, p = checked_gamma(gamma), self.p
+        stretched = gamma * (self.high - self.low)
+        if stretched <= 1.0:
+            lost, won = special.expm1_minus(stretched * p), special.expm1_minus(-stretched * (1.0 - p))
+            return -gamma * self.mean + math.log1p((1.0 - p) * lost + p * won)
+        missed = -p * math.expm1(-stretched)
+        if missed < 0.5:
+            return -gamma * self.low + math.log1p(-missed)
+        if stretched < 700.0:
+            return -gamma * self.low + math.log((1.0 - p) + p * math.exp(-stretched))
+        return -gamma * self.low + math.log(1.0 - p) if p < 1.0 else -gamma * self.high
+
+    def tail_mean(self, level: float) -> float:
+        """The worst share holds all of `low` before any of `high`.
+
+        >>> Bernoulli(0.75).tail_mean(0.5)
+        0.5
+        """
+        level = checked_level(level)
+        # of the two orders to subtract in, the one whose 1 - ... is exact
+        won = self.p - (1.0 - level) if level >= 0.5 else level - (1.0 - self.p)
+        return at_share(max(won, 0.0) / level, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Uniform(Described):
+    """Every reward from low to high is as likely as any other.
+
+    >>> Uniform(0, 6).variance
+    3.0
+    """
+
+    kind = "uniform"
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        low, high = interval(self.low, self.high)
+        self._settle(low=low, high=high)
+
+    @property
+    def mean(self) -> float:
+        return at_share(0.5, self.low, self.high)
+
+    @property
+    def variance(self) -> float:
+        return (self.high - self.low) ** 2 / 12.0
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def mirrored(self) -> Uniform:
+        return Uniform(*mirrored_interval(self.low, self.high))
+
+    def semivariance(self, target: float) -> float:
+        target = checked_target(target)
+        if target >= self.high:
+            return about_mean(target, self.mean, self.variance)
+        below = max(target - self.low, 0.0)
+        return below * below * (below / (self.high - self.low)) / 3.0
+
+    def log_laplace(self, gamma: float) -> float:
+        gamma = checked_gamma(gamma)
+        stretched = gamma * (self.high - self.low)
+        if stretched <= 2.0:  # ln(sinh(h) / h) by its series, where h is half of it
+            square = stretched * stretched / 4.0
+            term, excess = 1.0, 0.0
+            for order in range(2, 32, 2):
+                term *= square / (order * (order + 1))
+                excess += term
+            return -gamma * self.mean + math.log1p(excess)
+        return -gamma * self.low + math.log(-math.expm1(-stretched)) - math.log(stretched)
+
+    def tail_mean(self, level: float) -> float:
+        return at_share(0.5 * checked_level(level), self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Data(Described):
+    """Recorded rewards: a draw returns one of them, each as likely as any other.
+
+    The truth is that of the recorded values themselves; the variance is divided by their number.
+
+    >>> Data((1, 2, 3, 6)).mean, Data((1, 2, 3, 6)).variance
+    (3.0, 3.5)
+    """
+
+    kind = "data"
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        given: Any = self.values
+        listed = isinstance(given, Iterable) and not isinstance(given, (str, bytes, dict))
+        require(listed, "values", "a list of numbers", given, error=InvalidInstance)
+        values = tuple(number(f"values[{place}]", value) for place, value in enumerate(given))
+        require(len(values) > 0, "values", "at least one number", given, error=InvalidInstance)
+        self._settle(values=values)
+
+    @functools.cached_property
+    def mean(self) -> float:
+        # kept between the extremes, so that equal values have exactly that value as mean
+        average = math.fsum(self.values) / len(self.values)
+        return min(max(average, min(self.values)), max(self.values))
+
+    @functools.cached_property
+    def variance(self) -> float:
+        # about the mean: E[x^2] - mean^2 would cancel; the second sum corrects for the rounded mean
+        distances = [value - self.mean for value in self.values]
+        count = len(distances)
+        about_mean = math.fsum(distance * distance for distance in distances) / count
+        return max(about_mean - (math.fsum(distances) / count) ** 2, 0.0)
+
+    @functools.cached_property
+    def support(self) -> tuple[float, float]:
+        return min(self.values), max(self.values)
+
+    def mirrored(self) -> Data:
+        return Data(tuple(0.0 - value for value in self.values))
+
+    def semivariance(self, target: float) -> float:
+        target = checked_target(target)
+        missing = [target - value for value in self.values if value < target]
+        return math.fsum(distance * distance for distance in missing) / len(self.values)
+
+    def log_laplace(self, gamma: float) -> float:
+        gamma, count = checked_gamma(gamma), len(self.values)
+        low, high = self.support
+        if gamma * (high - low) <= 1.0:
+            moved = [gamma * (self.mean - value) for value in self.values]
+            # the first sum is what the mean lost when it was rounded
+            excess = math.fsum(moved) / count + math.fsum(special.expm1_minus(move) for move in moved) / count
+            return -gamma * self.mean + math.log1p(excess)
+        kept = math.fsum(math.exp(-gamma * (value - low)) for value in self.values)
+        return -gamma * low + math.log(kept / count)
+
+    def tail_mean(self, level: float) -> float:
+        """The worst values, the last of them in part.
+
+        >>> Data((3, 1, 2, 6)).tail_mean(0.375)
+        1.3333333333333333
+        """
+        level = checked_level(level)
+        if level == 1.0:
+            return self.mean
+        low = self.support[0]
+        size = level * len(self.values)
+        whole = int(size)
+        above = [value - low for value in sorted(self.values)[: whole + 1]]
+        if whole < len(above):
+            above[whole] *= size - whole
+        return min(low + math.fsum(above) / size, self.mean)
+
+
+@dataclass(frozen=True)
+class Gaussian(Described):
+    """The normal distribution.
+
+    >>> Gaussian(0.5, 0.04).support is None
+    True
+    """
+
+    kind = "gaussian"
+    mean: float
+    variance: float
+
+    def __post_init__(self) -> None:
+        self._settle(mean=number("mean", self.mean), variance=number("variance", self.variance, SMALLEST))
+
+    @property
+    def support(self) -> None:
+        return None
+
+    def mirrored(self) -> Gaussian:
+        return Gaussian(0.0 - self.mean, self.variance)
+
+    def semivariance(self, target: float) -> float:
+        distance = (checked_target(target) - self.mean) / math.sqrt(self.variance)
+        return self.variance * special.normal_shortfall(distance)
+
+    def log_laplace(self, gamma: float) -> float:
+        gamma = checked_gamma(gamma)
+        return gamma * (0.5 * gamma * self.variance - self.mean)
+
+    def tail_mean(self, level: float) -> float:
+        level = checked_level(level)
+        if level == 1.0:
+            return self.mean
+        density = special.normal_density(special.normal_quantile(level))
+        return self.mean - math.sqrt(self.variance) * (density / level)
+
+
+Distribution = Beta | Bernoulli | Uniform | Data | Gaussian
+
+DISTRIBUTIONS: dict[str, type[Distribution]] = {
+    "beta": Beta,
+    "bernoulli": Bernoulli,
+    "uniform": Uniform,
+    "data": Data,
+    "gaussian": Gaussian,
+}

@@ -1,0 +1,331 @@
+"""Where simulated rewards come from: instances, that is named arms with known distributions.
+
+A reward is drawn by a small compiled function, `draw(parameters, values, arm, generator)`. All arms stand in
+one array `parameters`, one column per arm, with these rows:
+
+    KIND       FIRST   SECOND      LOW     HIGH
+    BETA       a       b           low     high
+    BERNOULLI  p       -           low     high
+    UNIFORM    -       -           low     high
+    DATA       start   count       least   greatest     of values[start : start + count]
+    GAUSSIAN   mean    deviation   -inf    inf
+
+The Python road and the compiled loops call the very same function, so they see the same rewards to the bit.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.common import checks
+from ramgape.common.checks import SMALLEST
+from ramgape.core.kernel import kernel
+from ramgape.errors import InvalidInstance, known_name, require
+from ramgape.problems.distributions import (
+    Bernoulli,
+    Beta,
+    Data,
+    Distribution,
+    Gaussian,
+    Uniform,
+    number,
+)
+
+__all__ = ["Arm", "Bernoulli", "Beta", "Data", "Distribution", "Gaussian", "Instance", "Sampler", "Uniform"]
+
+Floats = NDArray[np.float64]
+Draw = Callable[[Floats, Floats, int, np.random.Generator], float]
+
+KIND, FIRST, SECOND, LOW, HIGH = range(5)
+BETA, BERNOULLI, UNIFORM, DATA, GAUSSIAN = range(5)
+
+# For smaller shapes U^(1/a) can underflow, where U has 53 bits: 53 ln 2 / 745 = 0.0493.
+UNDERFLOWING_SHAPE = 0.05
+
+
+@kernel
+def stretched(share: float, low: float, high: float) -> float:
+    """A share of [0, 1] carried over to [low, high]; without `min`, rounding could pass high by one bit."""
+    return min(low + (high - low) * share, high)
+
+
+@kernel
+def draw_beta(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    """Bit for bit NumPy's `Generator.beta`, except where both shapes are tiny; never NaN.
+
+    For two shapes of at most 1 numba takes powers U^(1/a) and V^(1/b), and starts again when both underflow:
+    with shapes of 1e-10 that takes millions of attempts, and with still smaller ones it never ends. So tiny
+    shapes go another way: Beta(a, b) is Beta(a + 1, b) with probability a / (a + b), else Beta(a, b + 1).
+    """
+    a, b = parameters[FIRST, arm], parameters[SECOND, arm]
+    if a < UNDERFLOWING_SHAPE and b < UNDERFLOWING_SHAPE:
+        if generator.random() * (a + b) < a:
+            a += 1.0
+        else:
+            b += 1.0
+    return stretched(generator.beta(a, b), parameters[LOW, arm], parameters[HIGH, arm])
+
+
+@kernel
+def draw_bernoulli(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    won = generator.random() < parameters[FIRST, arm]
+    return parameters[HIGH if won else LOW, arm]  # type: ignore[no-any-return]
+
+
+@kernel
+def draw_uniform(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    return stretched(generator.random(), parameters[LOW, arm], parameters[HIGH, arm])
+
+
+@kernel
+def draw_data(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    # generator.integers would take more than a second to compile
+    start, count = int(parameters[FIRST, arm]), int(parameters[SECOND, arm])
+    place = min(int(generator.random() * count), count - 1)
+    return values[start + place]  # type: ignore[no-any-return]
+
+
+@kernel
+def draw_gaussian(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    deviation = parameters[SECOND, arm] * generator.standard_normal()
+    return parameters[FIRST, arm] + deviation  # type: ignore[no-any-return]
+
+
+@kernel
+def draw_mixed(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    """For instances whose arms follow different distributions."""
+    kind = parameters[KIND, arm]
+    if kind == BETA:
+        return draw_beta(parameters, values, arm, generator)
+    if kind == BERNOULLI:
+        return draw_bernoulli(parameters, values, arm, generator)
+    if kind == UNIFORM:
+        return draw_uniform(parameters, values, arm, generator)
+    if kind == DATA:
+        return draw_data(parameters, values, arm, generator)
+    return draw_gaussian(parameters, values, arm, generator)
+
+
+DRAWS: dict[type[Distribution], Draw] = {
+    Beta: draw_beta,
+    Bernoulli: draw_bernoulli,
+    Uniform: draw_uniform,
+    Data: draw_data,
+    Gaussian: draw_gaussian,
+}
+
+
+class Sampler(NamedTuple):
+    """A draw kernel with the two arrays it reads: `draw(parameters, values, arm, generator)`.
+
+    The arrays belong to the instance; do not write into them.
+    """
+
+    draw: Draw
+    parameters: Floats
+    values: Floats
+
+
+def column(distribution: Distribution, start: int) -> tuple[float, ...]:
+    """One arm's column of `parameters`; recorded data begin at `start` of `values`."""
+    match distribution:
+        case Beta(a, b, low, high):
+            return BETA, a, b, low, high
+        case Bernoulli(p, low, high):
+            return BERNOULLI, p, 0.0, low, high
+        case Uniform(low, high):
+            return UNIFORM, 0.0, 0.0, low, high
+        case Data(values):
+            return DATA, start, len(values), *distribution.support
+        case Gaussian(mean, variance):
+            return GAUSSIAN, mean, math.sqrt(variance), -math.inf, math.inf
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A name and the distribution of the rewards behind it."""
+
+    name: str
+    distribution: Distribution
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        known = isinstance(self.distribution, Distribution)
+        allowed = "a Beta, Bernoulli, Uniform, Data or Gaussian"
+        require(known, "distribution", allowed, self.distribution, error=InvalidInstance)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Arms whose truth is known, to simulate searches on.
+
+    A "bounded" instance states the range that every reward lies in; a "gaussian" one has no range, and may
+    state `sigma_max`, a standard deviation that no arm exceeds.
+
+    >>> arms = (Arm("safe", Beta(20, 20)), Arm("bold", Bernoulli(0.6)))
+    >>> instance = Instance("two", arms, reward_range=(0, 1), noise="bounded")
+    >>> instance.means.tolist()
+    [0.5, 0.6]
+    >>> instance.draw(1, np.random.default_rng(1))
+    1.0
+    """
+
+    name: str
+    arms: tuple[Arm, ...]
+    reward_range: tuple[float, float] | None
+    noise: Literal["bounded", "gaussian"]
+    sigma_max: float | None = None
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_arms(self.arms)
+        object.__setattr__(self, "arms", tuple(self.arms))
+        known = self.noise in ("bounded", "gaussian")
+        require(known, "noise", "'bounded' or 'gaussian'", self.noise, error=InvalidInstance)
+        if self.noise == "bounded":
+            object.__setattr__(self, "reward_range", checked_range(self.reward_range, self.arms))
+            absent = self.sigma_max is None
+            allowed = "left out of an instance with a reward_range"
+            require(absent, "sigma_max", allowed, self.sigma_max, error=InvalidInstance)
+        else:
+            absent = self.reward_range is None
+            allowed = "left out of an instance with gaussian noise"
+            require(absent, "reward_range", allowed, self.reward_range, error=InvalidInstance)
+            object.__setattr__(self, "sigma_max", checked_sigma_max(self.sigma_max, self.arms))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(arm.name for arm in self.arms)
+
+    @property
+    def means(self) -> Floats:
+        return np.array([arm.distribution.mean for arm in self.arms])
+
+    @property
+    def variances(self) -> Floats:
+        return np.array([arm.distribution.variance for arm in self.arms])
+
+    def risks(
+        self,
+        rho: float,
+        alpha: float | None = None,
+        direction: Literal["maximize", "minimize"] = "maximize",
+    ) -> Floats:
+        """The true scaled mean-variance of every arm: alpha (variance - rho mean), the less the better.
+
+        When rewards are costs to minimise, the mean counts as a risk: alpha (variance + rho mean). Unless
+        stated, alpha is 1 / (3R + rho), where R is the length of the reward range (1 for gaussian noise).
+        """
+        rho = checks.number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
+        if alpha is None:
+            low, high = self.reward_range or (0.0, 1.0)
+            alpha = 1.0 / (3.0 * (high - low) + rho)
+        alpha = checks.number(alpha, "alpha", "a positive finite number", lambda value: value > 0.0)
+        known_name(direction, ("maximize", "minimize"), "direction")
+        signed_rho = rho if direction == "minimize" else -rho
+        return alpha * (self.variances + signed_rho * self.means)
+
+    def risks_by(self, measure: Any, direction: Literal["maximize", "minimize"] = "maximize") -> Floats:
+        """The truth of every arm by a risk measure for rewards; costs are negated first."""
+        distributions = [arm.distribution for arm in self.arms]
+        if direction == "minimize":
+            distributions = [distribution.mirrored() for distribution in distributions]
+        return np.array([measure.value_of(distribution) for distribution in distributions])
+
+    def sampler(self) -> Sampler:
+        """What a compiled loop needs to draw rewards from this instance."""
+        return self._sampler
+
+    def draw(self, arm_index: int, generator: np.random.Generator) -> float:
+        """One reward of one arm, counted from 0."""
+        last = len(self.arms) - 1
+        arm_index = checks.whole(arm_index, "arm_index", f"from 0 to {last}", 0)
+        # a kernel does not check: it would read whatever stands beside the array
+        require(arm_index <= last, "arm_index", f"from 0 to {last}", arm_index)
+        usable = isinstance(generator, np.random.Generator)
+        require(usable, "generator", "a numpy.random.Generator", generator)
+        draw, parameters, values = self._sampler
+        return float(draw(parameters, values, arm_index, generator))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form in instance files; `load_instance` reads it back."""
+        described: dict[str, Any] = {"name": self.name}
+        if self.reward_range is not None:
+            described["reward_range"] = list(self.reward_range)
+        else:
+            described["noise"] = self.noise
+        if self.sigma_max is not None:
+            described["sigma_max"] = self.sigma_max
+        described["arms"] = [{"name": arm.name, **arm.distribution.to_dict()} for arm in self.arms]
+        return described
+
+    @functools.cached_property
+    def _sampler(self) -> Sampler:
+        kinds = {type(arm.distribution) for arm in self.arms}
+        draw = DRAWS[kinds.pop()] if len(kinds) == 1 else draw_mixed
+        columns: list[tuple[float, ...]] = []
+        values: list[float] = []
+        for arm in self.arms:
+            columns.append(column(arm.distribution, start=len(values)))
+            if isinstance(arm.distribution, Data):
+                values.extend(arm.distribution.values)
+        return Sampler(draw, np.array(columns, dtype=np.float64).T.copy(), np.array(values, dtype=np.float64))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what the constructor needs and no more: the cached sampler is made again where it is used
+        return Instance, (self.name, self.arms, self.reward_range, self.noise, self.sigma_max)
+
+
+def check_name(what: str, name: Any) -> None:
+    """Names end up in terminals, pages and stores: no control characters, no lone halves of a character."""
+    sound = isinstance(name, str) and name.strip() != "" and name.isprintable()
+    require(sound, what, "a non-empty printable string", name, error=InvalidInstance)
+
+
+def check_arms(arms: Any) -> None:
+    require(isinstance(arms, (tuple, list)), "arms", "a list of arms", arms, error=InvalidInstance)
+    require(len(arms) >= 2, "arms", "at least two", arms, error=InvalidInstance)
+    seen: set[str] = set()
+    for place, arm in enumerate(arms):
+        require(isinstance(arm, Arm), f"arms[{place}]", "an Arm", arm, error=InvalidInstance)
+        unused = arm.name not in seen
+        require(unused, f"arms[{place}].name", "a name of its own", arm.name, error=InvalidInstance)
+        seen.add(arm.name)
+
+
+def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, float]:
+    """Both ends as floats, if they are in order and enclose all that the arms can return."""
+    pair = isinstance(reward_range, (tuple, list)) and len(reward_range) == 2
+    allowed = "given as [low, high], or replaced by gaussian noise"
+    require(pair, "reward_range", allowed, reward_range, error=InvalidInstance)
+    low, high = (number(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
+    allowed = "given as [low, high] with low < high"
+    require(low < high, "reward_range", allowed, reward_range, error=InvalidInstance)
+    for place, arm in enumerate(arms):
+        support = arm.distribution.support
+        inside = support is not None and low <= support[0] and support[1] <= high
+        allowed = f"bounded by the reward_range, {low:g} to {high:g}"
+        require(inside, f"arms[{place}].distribution", allowed, arm.distribution, error=InvalidInstance)
+    return low, high
+
+
+def checked_sigma_max(sigma_max: Any, arms: tuple[Arm, ...]) -> float | None:
+    """The stated bound as a float, if every arm is Gaussian and none exceeds it."""
+    for place, arm in enumerate(arms):
+        normal = isinstance(arm.distribution, Gaussian)
+        allowed = "gaussian in an instance with gaussian noise"
+        require(normal, f"arms[{place}].distribution", allowed, arm.distribution, error=InvalidInstance)
+    if sigma_max is None:
+        return None
+    sigma_max = number("sigma_max", sigma_max, SMALLEST)
+    largest = max(math.sqrt(arm.distribution.variance) for arm in arms)
+    allowed = f"at least the largest standard deviation of an arm, {largest!r}"
+    require(largest <= sigma_max, "sigma_max", allowed, sigma_max, error=InvalidInstance)
+    return float(sigma_max)

@@ -1,0 +1,140 @@
+"""Instance files: JSON that describes arms, read so that an error names its place.
+
+    {"name": "mine", "reward_range": [0, 1], "arms": [
+      {"name": "A", "distribution": "beta", "a": 2.0, "b": 3.0},
+      {"name": "B", "distribution": "bernoulli", "p": 0.4},
+      {"name": "C", "distribution": "uniform", "low": 0.2, "high": 0.9},
+      {"name": "D", "distribution": "data", "values": [0.1, 0.4]}]}
+
+or, for rewards without bounds, `"noise": "gaussian"` in place of `"reward_range"`, optionally `"sigma_max"`,
+and arms such as `{"name": "G", "distribution": "gaussian", "mean": 0.5, "variance": 0.04}`. The keys of an
+arm are the arguments of its distribution; `name` may be missing at the top and is then the file's own.
+
+Every value is checked once, by the constructors in `environments` and `distributions`; their complaints begin
+with the argument, and here its place is put in front: `mine.json: arms[2].` + `a must be ...`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ramgape.common.files import LARGEST_FILE, read_whole
+from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
+from ramgape.problems.distributions import DISTRIBUTIONS, Distribution
+from ramgape.problems.environments import Arm, Instance
+
+
+def read_instance(path: Path) -> Instance:
+    """The instance that a file describes."""
+    description = parse(path, read_text(path))
+    with inside(f"{path}: "):
+        return instance_from_dict(description, name=path.stem)
+
+
+def instance_from_dict(description: Any, name: str = "instance") -> Instance:
+    """The instance that a dict in the form of an instance file describes; `name` if it states none."""
+    allowed = 'an object such as {"reward_range": [0, 1], "arms": [...]}'
+    require(isinstance(description, Mapping), "an instance", allowed, description, error=InvalidInstance)
+    with inside("top level: "):
+        check_keys(description, ("name", "reward_range", "noise", "sigma_max", "arms"))
+    check_given(description, ("arms",))
+    listed = isinstance(description["arms"], (list, tuple))
+    require(listed, "arms", "a list of arms", description["arms"], error=InvalidInstance)
+    return Instance(
+        name=description.get("name", name),
+        arms=tuple(arm_from_dict(arm, f"arms[{place}]") for place, arm in enumerate(description["arms"])),
+        reward_range=description.get("reward_range"),
+        noise=description.get("noise", "bounded"),
+        sigma_max=description.get("sigma_max"),
+    )
+
+
+def arm_from_dict(description: Any, place: str) -> Arm:
+    allowed = 'an object such as {"name": "A", "distribution": "beta", "a": 2, "b": 3}'
+    require(isinstance(description, Mapping), place, allowed, description, error=InvalidInstance)
+    with inside(f"{place}."):
+        check_given(description, ("name", "distribution"))
+        kind = DISTRIBUTIONS[known_name(description["distribution"], DISTRIBUTIONS, "distribution")]
+    fields = dataclasses.fields(kind)
+    with inside(f"{place}: "):
+        check_keys(description, ("name", "distribution", *(field.name for field in fields)))
+    with inside(f"{place}."):
+        check_given(description, (field.name for field in fields if field.default is dataclasses.MISSING))
+        arguments = {field.name: description[field.name] for field in fields if field.name in description}
+        distribution: Distribution = kind(**arguments)
+        return Arm(description["name"], distribution)
+
+
+def check_keys(description: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+    """Complain about a key that means nothing here, and about one that stands twice."""
+    for key in description:
+        known_name(key, allowed, "every key")
+    repeated = getattr(description, "repeated", None)
+    require(repeated is None, "every key", "given once", repeated, error=InvalidInstance)
+
+
+def check_given(description: Mapping[str, Any], keys: Iterable[str]) -> None:
+    for key in keys:
+        require(key in description, key, "given", description, error=InvalidInstance)
+
+
+@contextlib.contextmanager
+def inside(place: str) -> Iterator[None]:
+    """Put the place in front of any complaint raised in the block."""
+    try:
+        yield
+    except (InvalidInstance, UnknownName) as error:
+        raise InvalidInstance(f"{place}{error}") from None
+
+
+def read_text(
+    path: Path, what: str = "instance file", error: type[RamgapeError] = InvalidInstance, most: int = LARGEST_FILE
+) -> str:
+    """The text of a file of at most so many bytes, or an error that says what it was to be."""
+    try:
+        # Windows editors put a byte order mark in front, which is no part of the text
+        return io.TextIOWrapper(io.BytesIO(read_whole(path, most)), encoding="utf-8-sig").read()
+    except UnicodeDecodeError as found:
+        bad = shorten(found.object[found.start : found.start + 1])
+        raise error(f"{path} must be UTF-8 text, got {bad} at byte {found.start}") from None
+    except FileNotFoundError:
+        raise error(f"{what} must be an existing file, got {str(path)!r}") from None
+    except IsADirectoryError:
+        raise error(f"{what} must be a file, got the directory {str(path)!r}") from None
+    except (OSError, ValueError) as found:  # a ValueError is a path with a null byte
+        reason = getattr(found, "strerror", None) or found
+        raise error(f"{what} must be readable, got {str(path)!r}: {reason}") from None
+
+
+class JsonObject(dict[str, Any]):
+    """A JSON object that remembers a key standing twice; plain parsing would keep the last without a word."""
+
+    repeated: str | None = None
+
+    @classmethod
+    def from_pairs(cls, pairs: list[tuple[str, Any]]) -> JsonObject:
+        parsed = cls()
+        for key, value in pairs:
+            if key in parsed:
+                parsed.repeated = key
+            parsed[key] = value
+        return parsed
+
+
+def parse(path: Path, text: str) -> Any:
+    # NaN and Infinity pass here: the check of the value they stand for knows its place
+    try:
+        return json.loads(text, object_pairs_hook=JsonObject.from_pairs)
+    except json.JSONDecodeError as error:
+        lines = text.split("\n")
+        line = shorten(lines[error.lineno - 1].strip())
+        place = f"{path}, line {error.lineno}, column {error.colno},"
+        raise InvalidInstance(f"{place} must be valid JSON, got {line}: {error.msg}") from None
+    except (ValueError, RecursionError) as error:  # an integer of thousands of digits; brackets without end
+        raise InvalidInstance(f"{path} must be valid JSON of ordinary size: {error}") from None

@@ -1,0 +1,91 @@
+"""Instances by name: the paper's tables, files, and descriptions in Python.
+
+    paper:1 ... paper:50                      ten Beta arms each, rewards in [0, 1] (Experiments 1 and 2)
+    paper:exp3, paper:exp4                    10 and 100 Beta arms (Experiments 3 and 4)
+    paper-gaussian:1 ... paper-gaussian:50    the same 50 instances with Gaussian arms
+    random-beta:1 ... and so on               random ones, of three families (random_instances.py)
+
+The tables are package data, read when a name is first asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ramgape.errors import InvalidInstance, known_name, require
+from ramgape.problems.environments import Arm, Beta, Gaussian, Instance
+from ramgape.problems.instance_files import instance_from_dict, read_instance
+from ramgape.problems.random_instances import random_instance, random_names
+
+# the bound that the paper's Gaussian experiments take as known
+PAPER_SIGMA_MAX = math.sqrt(0.2)
+
+
+def load_instance(source: Instance | Mapping[str, Any] | str | os.PathLike[str]) -> Instance:
+    """The instance meant by a built-in name, the path of an instance file, or a dict in the form of one.
+
+    A built-in name always means the built-in instance; `./paper:1` would be a file.
+
+    >>> load_instance("paper:46").names
+    ('1', '2', '3', '4', '5', '6', '7', '8', '9', '10')
+    >>> load_instance("papr:10")
+    Traceback (most recent call last):
+    ramgape.errors.UnknownName: ... got 'papr:10'; did you mean 'paper:10'?
+    """
+    if isinstance(source, Instance):
+        return source
+    if isinstance(source, Mapping):
+        return instance_from_dict(source)
+    if isinstance(source, os.PathLike):
+        return read_instance(Path(source))
+    allowed = "an Instance, a dict, a built-in name or the path of a file"
+    require(isinstance(source, str), "an instance", allowed, source, error=InvalidInstance)
+    names = instance_names()
+    if source not in names and means_file(source):
+        return read_instance(Path(source))
+    known_name(source, names, "an instance that is no file")
+    return random_instance(source) if source.startswith("random-") else paper_instance(source)
+
+
+def instance_names() -> list[str]:
+    """The names of all built-in instances.
+
+    >>> len(instance_names()), instance_names()[:2]
+    (162, ['paper:1', 'paper:2'])
+    """
+    paper = [f"{family}:{key}" for family, tables in paper_tables().items() for key in tables]
+    return paper + random_names()
+
+
+def means_file(source: str) -> bool:
+    """Whether a string is the path of a file, there or not, rather than a name."""
+    separators = os.sep if os.altsep is None else os.sep + os.altsep
+    looks_like_path = source.endswith(".json") or any(separator in source for separator in separators)
+    # Path.exists would raise for a name too long to be a file's, and take "" for the current folder
+    return looks_like_path or os.path.exists(source)  # noqa: PTH110
+
+
+@functools.cache
+def paper_tables() -> dict[str, dict[str, list[list[float]]]]:
+    """The paper's arms: family, key, arm -> (a, b) of a Beta or (mean, variance) of a Gaussian."""
+    text = (resources.files("ramgape.problems") / "data" / "paper_arms.json").read_text(encoding="utf-8")
+    tables: dict[str, dict[str, list[list[float]]]] = json.loads(text)
+    return tables
+
+
+def paper_instance(name: str) -> Instance:
+    family, key = name.split(":")
+    rows = paper_tables()[family][key]
+    gaussian = family == "paper-gaussian"
+    kind = Gaussian if gaussian else Beta
+    arms = tuple(Arm(str(number), kind(*row)) for number, row in enumerate(rows, start=1))
+    if gaussian:
+        return Instance(name, arms, reward_range=None, noise="gaussian", sigma_max=PAPER_SIGMA_MAX)
+    return Instance(name, arms, reward_range=(0.0, 1.0), noise="bounded")

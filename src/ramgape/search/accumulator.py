@@ -1,0 +1,123 @@
+"""What logged rewards add up to, arm by arm, while nobody knows yet how many arms there are.
+
+An arm's statistics are a function of its own rewards alone. Only boxes depend on the number of arms, which share delta
+among them: they wait until the last row has been read, and a table that grows with the arms is all there is to keep.
+Only where a risk is a model's value are the rewards kept as well (`Sample`), to show what they say themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.common.checks import LARGEST
+from ramgape.core.table import STATISTICS, empty_table
+from ramgape.errors import InvalidData, InvalidReward, known_name, require, shorten
+from ramgape.search.engine import Adder, Engine
+from ramgape.search.samples import Sample
+from ramgape.search.spec import Spec, check_names
+
+MOST_ARMS = 5_000  # results compare all pairs; and whoever has more arms has probably named the wrong column
+BLOCK = 65_536  # rows that are learnt at once: handing over compiled functions takes as long as some thousand rows
+
+Place = Callable[[int], str]  # where a row stands, by its place among those handed over
+Words = tuple[str, str]
+USUAL_WORDS = "the arm", "the reward"
+
+
+class Numbering(dict[str, int]):
+    """The arms' numbers, in the order in which they turn up."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = number = len(self)
+        return number
+
+
+class Accumulator:
+    """The statistics of arms that turn up row by row; of `spec` everything counts but the names.
+
+    `words` are what errors call an arm and a reward.
+    """
+
+    def __init__(self, spec: Spec, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS) -> None:
+        self.spec = spec
+        self._arm_words, self._reward_words = words
+        self.low, self.high = spec.reward_range or (-LARGEST, LARGEST)
+        self._given = None if arms is None else check_names(arms)
+        self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
+        self._adder = Adder(spec)
+        self._rows = 0
+        self._sample = Sample() if spec.modelled else None
+        self._arms = empty_table(max(16, len(self._numbers)))
+        self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        self._rows_waiting = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The arms so far."""
+        return tuple(self._numbers)
+
+    def add(self, names: Sequence[str], rewards: NDArray[np.float64], place: Place) -> None:
+        """Count one reward for each name, in this order, if all of them can be."""
+        usable = (rewards >= self.low) & (rewards <= self.high)  # false for NaN
+        if not usable.all():
+            self.refuse_reward(float(rewards[usable.argmin()]), place(int(usable.argmin())))
+        if names:
+            self._waiting.append((self.mention(names, place), rewards))
+            self._rows_waiting += len(names)
+        if self._rows_waiting >= BLOCK:
+            self._learn()
+
+    def mention(self, names: Sequence[str], place: Place) -> NDArray[np.int64]:
+        """The arms' numbers; an arm that is mentioned exists, whether or not it has a reward."""
+        known = len(self._numbers)
+        chosen = np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))
+        if len(self._numbers) > known:
+            self._welcome(self.names[known:], names, place)
+        return chosen
+
+    def refuse_reward(self, reward: object, place: str, hint: str = "") -> NoReturn:
+        """Complain about a reward, with its place."""
+        size = "a finite number" if self.spec.reward_range is None else "a number"
+        allowed = f"{size} from {self.low:g} to {self.high:g}"
+        raise InvalidReward(f"{place}: {self._reward_words} must be {allowed}{hint}, got {shorten(reward)}")
+
+    def _welcome(self, newcomers: Sequence[str], names: Sequence[str], place: Place) -> None:
+        """Arms that have turned up; complain about those that cannot be meant."""
+        for number, name in enumerate(newcomers, start=len(self._numbers) - len(newcomers) + 1):
+            if name and number <= MOST_ARMS and self._given is None:
+                continue
+            what = f"{place(names.index(name))}: {self._arm_words}"
+            if self._given is not None:
+                known_name(name, self._given, what)
+            require(bool(name), what, "a name that is not empty", name, InvalidData)
+            most = f"one of at most {MOST_ARMS:,} different arms (do these names mean arms?)"
+            require(False, what, most, name, InvalidData)
+
+    def _learn(self) -> None:
+        """Learn what is waiting; the table grows first if it must."""
+        if len(self._numbers) > len(self._arms):
+            grown = empty_table(2 * len(self._numbers))
+            grown[: len(self._arms)] = self._arms
+            self._arms = grown
+        if not self._waiting:
+            return
+        chosen = np.concatenate([numbers for numbers, _ in self._waiting])
+        rewards = np.concatenate([values for _, values in self._waiting])
+        self._waiting, self._rows_waiting = [], 0
+        self._adder.add(self._arms, chosen, rewards)
+        self._rows += len(rewards)
+        if self._sample is not None:
+            self._sample.add_many(chosen, rewards)
+
+    def hand_over(self, engine: Engine) -> None:
+        """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself."""
+        self._learn()
+        for column in STATISTICS:
+            engine.arms[column] = self._arms[column][: len(engine.arms)]
+        engine.search["samples"] = self._rows
+        engine.sample = self._sample
+        engine.look()

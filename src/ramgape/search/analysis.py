@@ -1,0 +1,282 @@
+"""The road for trials that are over: logged rewards in, out comes what they prove and which arms to try next."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ramgape.common.checks import check_many, whole
+from ramgape.core.statistics import FEWEST_PULLS
+from ramgape.errors import InvalidData, RamgapeWarning, require, shorten
+from ramgape.policies import POLICIES
+from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
+from ramgape.search.engine import Engine
+from ramgape.search.inference import certify, gather_evidence, infer
+from ramgape.search.result import Result, Stopped
+from ramgape.search.spec import Options, Spec, Tolerance, make_spec
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ramgape.risks.measure import Measure
+
+CHUNK = 512  # rows that are looked at together
+MOST_NEXT = 10_000  # each of them is a decision
+UNLIMITED = 2**53  # pulls: data are as many as they are
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Analysis:
+    """What logged rewards prove, and what to try next.
+
+    result       the Pareto set with the evidence, arm by arm; `result.stopped` is "confidence" if the data prove the
+                 goal, otherwise "data"
+    next_pulls   how many of the next pulls each arm should get, most first; empty if the goal is reached. Fewer than
+                 were asked for where these alone may settle it
+    rows         rows that were read
+    skipped      those among them that were left out, because they had no reward
+    """
+
+    result: Result
+    next_pulls: dict[str, int] = field(hash=False)
+    rows: int
+    skipped: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that the result's `to_dict` has, and `rows`, `skipped` and `next_pulls`."""
+        further = {"rows": self.rows, "skipped": self.skipped, "next_pulls": dict(self.next_pulls)}
+        return {**self.result.to_dict(), **further}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON text (ASCII, so that it survives any file encoding)."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def __repr__(self) -> str:
+        """One line."""
+        from ramgape import views as display
+
+        return f"<Analysis: {display.headline(self.result)}>"
+
+    def __str__(self) -> str:
+        """The whole answer as plain text."""
+        from ramgape import views as display
+
+        return display.plain(self.result, notes=display.analysis_notes(self))
+
+    def __rich__(self) -> RenderableType:
+        """The whole answer for a rich console, fitted to the width of the window."""
+        from ramgape import views as display
+
+        return display.ConsoleView(self.result, notes=display.analysis_notes(self))
+
+    def _repr_html_(self) -> str:
+        """The whole answer for a notebook."""
+        from ramgape import views as display
+
+        return display.page(self.result, notes=display.analysis_notes(self))
+
+
+def analyze(
+    rows: Iterable[tuple[Any, Any]],
+    *,
+    arms: Iterable[object] | None = None,
+    reward_range: tuple[float, float] | None = None,
+    noise: str | None = None,
+    epsilon: Tolerance = 0.0,
+    delta: float | None = None,
+    risk: Measure | str | None = None,
+    rho: float | None = None,
+    alpha: float | None = None,
+    direction: str = "maximize",
+    policy: str = "auto",
+    bound: str = "auto",
+    sigma_max: float | None = None,
+    resolution: float | None = None,
+    next_pulls: int = 10,
+    skip_empty: bool = False,
+) -> Analysis:
+    """Find what logged rewards prove about the Pareto set, and which arms to try next.
+
+    rows           pairs (arm, reward), in the order in which they came; read once, and not kept, but for the rewards
+                   (8 bytes each) with noise="gaussian" and a risk beyond mean and variance, which are shown beside
+                   the model's value
+    arms           all arms there are, if some may have no row yet; unless given, those that turn up
+    reward_range   (low, high) that no reward can leave, or noise="gaussian" in its place; never guessed from the data
+    epsilon        the tolerance of a proof, as for `identify`; 0, unless given, asks for the exact Pareto set
+    policy         which rule says what to try next
+    next_pulls     for how many pulls it says so
+    skip_empty     leave out rows whose reward is None, and count them, instead of refusing them
+
+    The other options are those of `identify`.
+
+    With probability 1 - delta everything that is said to be proved is true, if each arm's rewards are independent draws
+    from one distribution, and whether a row was logged does not depend on its reward. Which arm was tried when may have
+    depended on everything before: any adaptive sampling is fine, dropping bad rows is not. The bounds hold at all times
+    at once, so it is fine to look again whenever there are more rows, with the same options and the same arms. Delta
+    is shared among the arms: if further ones may turn up between two looks, name all of them from the start (`arms`).
+
+    >>> import random, ramgape
+    >>> draw = random.Random(1)
+    >>> log = [(arm, draw.betavariate(*shape)) for _ in range(3000) for arm, shape in
+    ...        {"steady": (40, 40), "wild": (2, 1), "poor": (1, 3)}.items()]
+    >>> analysis = ramgape.analyze(log, reward_range=(0, 1))
+    >>> analysis.result.front, analysis.result.stopped, analysis.next_pulls
+    (('steady', 'wild'), 'confidence', {})
+    """
+    options: Options = {
+        "reward_range": reward_range,
+        "noise": noise,
+        "epsilon": epsilon,
+        "delta": delta,
+        "risk": risk,
+        "rho": rho,
+        "alpha": alpha,
+        "direction": direction,
+        "policy": policy,
+        "bound": bound,
+        "sigma_max": sigma_max,
+        "resolution": resolution,
+    }
+    reading = Reading(options, arms, next_pulls)
+    check_many(rows, "rows", "pairs (arm, reward)")
+    for first, chunk in _chunks(rows):
+        _read_pairs(reading, chunk, first, skip_empty)
+    return reading.infer()
+
+
+class Reading:
+    """Data that are being read: options that have been checked, and what the rows so far add up to."""
+
+    def __init__(
+        self,
+        options: Options,
+        arms: Iterable[object] | None = None,
+        next_pulls: object = 10,
+        words: Words = USUAL_WORDS,
+    ) -> None:
+        allowed = f"a whole number from 0 to {MOST_NEXT:,}"
+        self._next_pulls = whole(next_pulls, "next_pulls", allowed, 0)
+        require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
+        self._options: Options = {"epsilon": 0.0, **options, "max_pulls": UNLIMITED}
+        # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
+        spec = make_spec(("one", "other"), **self._options)
+        _check_policy(spec.policy)
+        for warning in spec.warnings:
+            warnings.warn(warning, RamgapeWarning, stacklevel=3)
+        self.accumulator = Accumulator(spec, arms, words)
+        self.skipped = 0
+
+    def infer(self) -> Analysis:
+        """What the rows have shown."""
+        names = self.accumulator.names
+        require(len(names) >= 2, "the data", "about at least two arms", list(names), InvalidData)
+        engine = Engine(make_spec(names, **self._options))
+        self.accumulator.hand_over(engine)
+        if certify(engine, gather_evidence(engine)).proved.all():
+            # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
+            engine.search["stopped"] = 1
+        result = infer(engine, cast(Stopped, engine.stopped or "data"))
+        further = (*_lacking(engine), *_left_out(self.skipped))
+        return Analysis(
+            result=replace(result, warnings=result.warnings + further),
+            next_pulls=plan_pulls(engine, self._next_pulls),
+            rows=engine.samples + self.skipped,
+            skipped=self.skipped,
+        )
+
+
+def _check_policy(policy: str) -> None:
+    """Rules that settle arms one after the other must see them one after the other."""
+    serving = [name for name, rule in POLICIES.items() if "confidence" in rule.goals and not rule.own_answer]
+    allowed = f"one that can start from any data ({', '.join(['auto', *serving])})"
+    require(policy in serving, "policy", allowed, policy)
+
+
+def plan_pulls(engine: Engine, count: int) -> dict[str, int]:
+    """Where a search would spend its next pulls, if all are handed out before the first is back; most first."""
+    chosen: Counter[int] = Counter()
+    while chosen.total() < count and (arm := engine.ask()) is not None:
+        engine.reserve(arm)
+        chosen[arm] += 1
+    return {engine.spec.names[arm]: pulls for arm, pulls in chosen.most_common()}
+
+
+def _lacking(engine: Engine) -> tuple[str, ...]:
+    """Tell of arms that keep all others from being compared."""
+    spec: Spec = engine.spec
+    few = [name for name, pulls in zip(spec.names, engine.arms["pulls"], strict=True) if pulls < FEWEST_PULLS]
+    if not few:
+        return ()
+    from ramgape.views import list_names
+
+    return (
+        f"arms with fewer than {FEWEST_PULLS} rewards, without which nothing can be compared: {list_names(few)}; "
+        "they come first among the next pulls",
+    )
+
+
+def _left_out(skipped: int) -> tuple[str, ...]:
+    """Tell what leaving out rows means for the guarantee."""
+    if not skipped:
+        return ()
+    rows = "1 row without a reward was" if skipped == 1 else f"{skipped:,} rows without a reward were"
+    return (
+        f"{rows} left out: what is proved holds only if a reward is missing for reasons that have nothing to do with "
+        "what it would have been",
+    )
+
+
+# --------------------------------------------------------------------------------- rows of Python
+
+
+def _chunks(rows: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """The rows in small lists, each with the number of its first row, counted from 1."""
+    source, first = iter(rows), 1
+    while chunk := list(islice(source, CHUNK)):
+        yield first, chunk
+        first += len(chunk)
+
+
+def _read_pairs(reading: Reading, chunk: Sequence[Any], first: int, skip_empty: bool) -> None:
+    """Hand pairs over to a accumulator."""
+    pairs = [_as_pair(row, number) for number, row in enumerate(chunk, start=first)]
+    places = list(range(first, first + len(chunk)))
+
+    def place(position: int) -> str:
+        return f"row {places[position]}"
+
+    if skip_empty and any(reward is None for _, reward in pairs):
+        reading.accumulator.mention([name for name, _ in pairs], place)  # who has no reward is an arm all the same
+        places = [number for number, (_, reward) in zip(places, pairs, strict=True) if reward is not None]
+        pairs = [pair for pair in pairs if pair[1] is not None]
+        reading.skipped += len(chunk) - len(pairs)
+    rewards = [
+        reward if type(reward) is float else _as_float(reading.accumulator, reward, place(position))
+        for position, (_, reward) in enumerate(pairs)
+    ]
+    reading.accumulator.add([name for name, _ in pairs], np.array(rewards, np.float64), place)
+
+
+def _as_pair(row: Any, number: int) -> tuple[str, Any]:
+    """An arm's name and a reward, whatever that is."""
+    if not isinstance(row, str | bytes):  # two letters are no pair
+        with contextlib.suppress(TypeError, ValueError):
+            arm, reward = row
+            return str(arm), reward
+    raise InvalidData(f"row {number} must be a pair (arm, reward), got {shorten(row)}")
+
+
+def _as_float(accumulator: Accumulator, reward: object, place: str) -> float:
+    """A reward of any type that is a number; texts are none."""
+    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return float(reward)  # type: ignore[arg-type]
+    return accumulator.refuse_reward(reward, place)

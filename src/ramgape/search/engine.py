@@ -1,0 +1,384 @@
+"""A search under way: the table, the rule, and the two ways to drive them.
+
+`ask` and `tell` take one pull at a time from Python; `advance` simulates many in the compiled loop, and `learn_many`
+takes in many that are there already. All call the same functions in the same order, so that the same rewards give the
+same bits.
+
+Several pulls may be under way: `reserve` says so, `release` takes it back. Decisions are then made on a copy of the
+table in which those pulls have narrowed the boxes; what has been observed, and the stop, do not depend on them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.bounds import BOUNDS, bound_module
+from ramgape.common.checks import LARGEST
+from ramgape.common.interrupts import interrupts_deferred
+from ramgape.core import rule as rules
+from ramgape.core import stopping
+from ramgape.core.doubt import compare
+from ramgape.core.loop import advance, replay
+from ramgape.core.pending import expect
+from ramgape.core.rule import Rule
+from ramgape.core.statistics import FEWEST_PULLS, least_pulled
+from ramgape.core.table import (
+    BUDGET_BOX,
+    CONFIDENCE_BOX,
+    DECISIONS,
+    NO_BOX,
+    PROBLEM,
+    TRACE,
+    TRUTH,
+    Table,
+    empty_search,
+    empty_table,
+    new_table,
+)
+from ramgape.errors import InvalidReward, require
+from ramgape.policies import policy_module
+from ramgape.problems.environments import Sampler
+from ramgape.risks import risk_module
+from ramgape.risks.table import RISKS
+from ramgape.search.samples import Sample
+from ramgape.search.spec import Spec
+
+FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
+NEVER = 2**62  # nothing is compared before every arm has so many pulls
+UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
+
+
+def make_rule(spec: Spec) -> Rule:
+    """The functions that a specification names, compiled."""
+    bound, policy = bound_module(spec.bound), policy_module(spec.policy, spec.goal)
+    kernels = kernels_of(spec, spec.bound)
+    stops = [getattr(module, "stop", None) for module in (policy, bound)] if spec.goal == "confidence" else []
+    stop = next(filter(None, stops), stopping.confident if stops else stopping.never)
+    return Rule(kernels.learn, getattr(policy, "compare", compare), policy.decide, stop).compiled()
+
+
+def kernels_of(spec: Spec, bound: str) -> ModuleType:
+    """Where `learn` and `estimate` stand: with the bound for the moments, with the risk for any other."""
+    own = RISKS[spec.risk.name].own_kernels
+    return risk_module(spec.risk.name) if own else bound_module(bound)
+
+
+def make_problem(spec: Spec, bound: str, delta: float | None) -> Table:
+    """What the kernels need to know, on the engine's scale: rewards in [0, 1], more being better.
+
+    With R the length of the reward range, rho and epsilon are divided by R and alpha is multiplied by it (and by the
+    worth of a unit of risk in units of the mean, where there is a tolerance for each); then the
+    scaled risk in the user's units is R times the engine's, but for a constant.
+    """
+    span = spec.span
+    problem = new_table(1, PROBLEM)
+    record: Any = problem[0]
+    low, high = spec.reward_range or (0.0, 0.0)
+    record["initial_pulls"] = spec.initial_pulls
+    record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
+    record["alpha"] = spec.unit_scale
+    record["gaussian"] = spec.noise == "gaussian"
+    record["box"] = {"none": NO_BOX, "budget": BUDGET_BOX}.get(bound, CONFIDENCE_BOX)
+    spec.unit_risk.write(record)
+    record["epsilon"] = (spec.epsilon or 0.0) / span
+    record["level"] = record["risk_factor"] = math.nan
+    record["budget"] = math.inf if spec.budget is None else spec.budget
+    record["exploration"] = math.nan if spec.exploration is None else spec.exploration
+    record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max
+    record["resolution"] = spec.resolution or 0.0
+    bounded = spec.noise == "bounded"
+    record["reference_mean"] = 0.0 if bounded else math.nan
+    least, most = spec.risk_range
+    record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
+    record["keep_smallest"] = spec.returned == "smallest-doubt"
+    bound_module(bound).constants(record, len(spec.names), delta)
+    if RISKS[spec.risk.name].own_kernels:
+        # As wide for the risk as for the mean, in units of what is possible.
+        record["risk_factor"] = most - least if bounded else record["alpha"]
+    return problem
+
+
+class Adder:
+    """Adds rewards up, arm by arm, in any table of arms: no boxes are made meanwhile, and nothing is compared.
+
+    What comes of it depends on the order of the rewards only by rounding.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        # One bound keeps sums of its own beside those that all have in common.
+        learner = spec.bound if spec.bound == "empirical-bernstein-stitched" else "none"
+        rule = make_rule(spec)._replace(learn=kernels_of(spec, learner).learn).compiled()
+        self._functions = (rule.learn, rule.compare, rule.stop)
+        self._problem = make_problem(spec, "none", None)
+        self._problem["initial_pulls"] = NEVER
+
+    def add(self, table: Table, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        """Add rewards to the arms of a table."""
+        rules.compile_for(replay, rules.REPLAY)
+        with interrupts_deferred():
+            replay(*self._functions, table, empty_search(), self._problem, arms, rewards, False)
+
+
+def make_table(spec: Spec, bound: str) -> Table:
+    """A table of arms not yet pulled; boxes that are intersected over time start at what is possible."""
+    arms = empty_table(len(spec.names))
+    if BOUNDS[bound].narrows and spec.noise == "bounded":
+        arms["mean_low"], arms["mean_high"] = 0.0, 1.0
+        arms["risk_low"], arms["risk_high"] = spec.risk_range
+    return arms
+
+
+def check_reward(spec: Spec, reward: object) -> float:
+    """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
+    low, high = spec.reward_range or (-LARGEST, LARGEST)
+    if type(reward) is float and low <= reward <= high:  # as nearly always
+        return reward
+    value = math.nan
+    # float() would read texts and buffers, too, and take the real part of some complex numbers.
+    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            value = float(reward)  # type: ignore[arg-type]
+    if not low <= value <= high:  # also false for NaN
+        size = "a finite number" if spec.reward_range is None else "a number"
+        require(False, "reward", f"{size} from {low:g} to {high:g}", reward, InvalidReward)
+    return value
+
+
+class Engine:
+    """One search: its table of arms and what may be done next."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.rule = make_rule(spec)
+        self.arms = make_table(spec, spec.bound)
+        self.search = empty_search()
+        self.problem = make_problem(spec, spec.bound, spec.delta)
+        self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
+        self._state = (self.arms, self.search, self.problem)
+        # Views: to read a number through the record would cost a microsecond.
+        self._samples, self._ready, self._stopped = (self.search[name] for name in ("samples", "ready", "stopped"))
+        self._decisions = tuple(self.search[name] for name in DECISIONS)
+        self._limit = spec.limit
+        self._pending = [0] * len(self.arms)
+        self._under_way = 0
+        self._entries: Rule | None = None
+        self._ahead: tuple[Table, Table, Table] | None = None  # the state when the pulls under way are back
+        self._adder: Adder | None = None
+
+    @property
+    def samples(self) -> int:
+        """Pulls so far."""
+        return int(self._samples[0])
+
+    @property
+    def doubt(self) -> float:
+        """V(t), in the user's units; infinite until every arm has its initial pulls."""
+        return float(self.search["doubt"][0]) * self.spec.span
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the search is over, or None."""
+        if self._stopped[0]:
+            return "confidence"
+        if self._samples[0] < self._limit:
+            return None
+        return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        """Of each arm, the pulls that are under way."""
+        return tuple(self._pending)
+
+    @property
+    def decision(self) -> tuple[Any, ...]:
+        """Where the rule stands, beyond what the observations tell: what a search that goes on elsewhere must know."""
+        return tuple([column[0] for column in self._decisions])
+
+    @decision.setter
+    def decision(self, values: Iterable[int]) -> None:
+        for column, value in zip(self._decisions, values, strict=True):
+            column[0] = value
+        self._ahead = None
+
+    def ask(self) -> int | None:
+        """The arm to pull next, or None if the search is over or all its pulls are under way.
+
+        A decision is made once: before asking again, tell the reward or `reserve` the arm.
+        """
+        if self._stopped[0] or self._samples[0] + self._under_way >= self._limit:
+            return None
+        if self._under_way:
+            return self._ask_ahead()
+        if self._ready[0]:
+            return int(self._steps().decide(*self._state))
+        return int(least_pulled(self.arms))
+
+    def _steps(self) -> Rule:
+        """The rule for calls from Python; a search that is only simulated needs it not."""
+        if self._entries is None:
+            self._entries = self.rule.entries()
+        return self._entries
+
+    def _ask_ahead(self) -> int:
+        """The next arm in view of what is under way."""
+        state = self._foresee()
+        arms, search = state[0], state[1][0]
+        if not search["ready"]:
+            return int(least_pulled(arms))
+        arm = int(self._steps().decide(*state))
+        for name, column in zip(DECISIONS, self._decisions, strict=True):
+            column[0] = search[name]
+        # Every other time the rule has its way even so: a pull that never comes back must not keep its arm from others.
+        if 2 * self._pending[arm] <= self._under_way or search["samples"] % 2 == 0:
+            return arm
+        return self._spread(arms, arm)
+
+    def is_enough(self) -> bool:
+        """Whether the pulls under way may be all it takes, or end a phase: then more of them had better wait."""
+        if self.stopped:
+            return True
+        if not self._under_way or not self._ready[0]:
+            return False
+        state = self._foresee()
+        return bool(state[1]["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
+
+    def _spread(self, arms: Table, arm: int) -> int:
+        """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
+
+        A few pulls hardly change what thousands have shown, so a rule would send all workers to one arm; but what they
+        will show is worth less there, the more of them there are.
+        """
+        rival = int(arms["rival"][arm])
+        if rival >= 0 and rival != arm and 2 * self._pending[rival] <= self._under_way:
+            return rival
+        others = np.flatnonzero(np.arange(len(arms)) != arm)
+        return int(others[arms["pulls"][others].argmin()])
+
+    def _foresee(self) -> tuple[Table, Table, Table]:
+        """The state in which every pull under way is back and has shown nothing new."""
+        if self._ahead is None:
+            self._ahead = (self.arms.copy(), self.search.copy(), self.problem)
+            for arm in np.flatnonzero(self._pending):
+                self._expect(int(arm), self._pending[arm])
+        return self._ahead
+
+    def _expect(self, arm: int, count: int) -> None:
+        assert self._ahead is not None
+        arms, search, _ = self._ahead
+        expect(arms, search, arm, count)
+        if search["ready"][0]:
+            self._steps().compare(*self._ahead, arm)
+
+    def reserve(self, arm: int, count: int = 1) -> None:
+        """Pulls of an arm are under way, and the next decision should know."""
+        self._pending[arm] += count
+        self._under_way += count
+        if self._ahead is not None:
+            self._expect(arm, count)
+
+    def release(self, arm: int) -> None:
+        """A pull of an arm is no longer under way: it has come back, or never will."""
+        self._pending[arm] -= 1
+        self._under_way -= 1
+        self._ahead = None
+
+    def tell(self, arm: int, reward: float) -> None:
+        """Learn one reward; it must have passed `check_reward`. A pull that was reserved is to be released as well."""
+        if self._take(arm, reward):
+            self._stopped[0] = 1
+
+    def _take(self, arm: int, reward: float) -> bool:
+        """Learn one reward; tells whether the stopping rule speaks."""
+        self._ahead = None
+        steps = self._entries or self._steps()
+        steps.learn(*self._state, arm, reward)
+        if self.sample is not None:
+            self.sample.add(arm, reward)
+        steps.compare(*self._state, arm)
+        return bool(self._ready[0] and steps.stop(*self._state))
+
+    def end(self) -> None:
+        """The stopping rule has spoken, if the pulls are not all made: it is known from elsewhere."""
+        if self.samples < self.spec.limit:
+            self._stopped[0] = 1
+
+    def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, heed: bool = True) -> int:
+        """Learn rewards in their order, like as many calls of `tell`, until the stop; returns how many those were.
+
+        With `heed` false all are learnt: somebody who knew where the rule stood has found that they led to no stop.
+        """
+        self._ahead = None
+        if heed:
+            room = 0 if self.stopped else self.spec.limit - self.samples
+            arms, rewards = arms[:room], rewards[:room]
+        if len(arms) <= FEW:
+            for place, (arm, reward) in enumerate(zip(arms.tolist(), rewards.tolist(), strict=True), start=1):
+                if self._take(arm, reward) and heed:
+                    self._stopped[0] = 1
+                    return place
+            return len(arms)
+        rules.compile_for(replay, rules.REPLAY)
+        functions = (self.rule.learn, self.rule.compare, self.rule.stop)
+        tables = (self.arms, self.search, self.problem)
+        with interrupts_deferred():
+            made = int(replay(*functions, *tables, arms, rewards, heed))
+        if self.sample is not None:
+            self.sample.add_many(arms[:made], rewards[:made])
+        return made
+
+    def add_up(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        """Learn rewards whose order means nothing. They count from the next `look` on, which is due when all are in."""
+        if self._adder is None:
+            self._adder = Adder(self.spec)
+        self._adder.add(self.arms, arms, rewards)
+        if self.sample is not None:
+            self.sample.add_many(arms, rewards)
+        self.search["samples"][0] += len(arms)
+
+    def look(self, *, heed: bool = True) -> None:
+        """Make the box of every arm from its sums, compare all arms, and ask the stopping rule, if it is to be heeded.
+
+        A bound that narrows its boxes would in the course of a search have kept the best of every moment: that is as
+        valid where the order of the rewards means nothing, and perhaps a little narrower.
+        """
+        self._ahead = None
+        estimate = kernels_of(self.spec, self.spec.bound).estimate
+        for arm in np.flatnonzero(self.arms["pulls"] >= FEWEST_PULLS):
+            estimate(self.arms[arm], self.search[0], self.problem[0])
+        steps = self._steps()
+        for changed in range(len(self.arms)):
+            steps.compare(*self._state, changed)
+        if self._ready[0] and steps.stop(*self._state) and heed:
+            self._stopped[0] = 1
+
+    def check_reward(self, reward: object) -> float:
+        """A reward as a float, or an error."""
+        return check_reward(self.spec, reward)
+
+    def prepare(self, sampler: Sampler) -> None:
+        """Compile what `advance` needs, so that its time is that of the pulls alone."""
+        rules.compile_for(sampler.draw, rules.DRAW)
+        rules.compile_for(advance, rules.ADVANCE)
+
+    def advance(
+        self,
+        sampler: Sampler,
+        generator: np.random.Generator,
+        count: int,
+        truth: Table = UNKNOWN,
+        trace: Table = UNWATCHED,
+    ) -> int:
+        """Simulate up to `count` pulls; returns how many were made. `trace` takes down what each of them did."""
+        self.prepare(sampler)
+        count = 0 if self.search["stopped"][0] else min(count, self.spec.limit - self.samples)
+        functions = (sampler.draw, *self.rule)
+        tables = (self.arms, self.search, self.problem, sampler.parameters, sampler.values)
+        with interrupts_deferred():
+            return int(advance(*functions, *tables, generator, count, truth, trace))

@@ -1,0 +1,341 @@
+"""From a table of arms to a result: verdicts, and exactly what has been proved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.bounds import AUTOMATIC, bound_module
+from ramgape.core.pareto import (
+    Floats,
+    Mask,
+    advantage,
+    is_epsilon_cover,
+    pareto_front,
+    proved_tolerances,
+    simple_regret,
+)
+from ramgape.core.statistics import FEWEST_PULLS
+from ramgape.core.table import STATISTICS, Table, empty_search
+from ramgape.policies import POLICIES
+from ramgape.problems.environments import Instance
+from ramgape.search.assumptions import Objection, assumption_of, objections_to
+from ramgape.search.engine import Engine, kernels_of, make_problem, make_table
+from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
+from ramgape.search.spec import DEFAULT_DELTA, Spec
+from ramgape.views.numbers import round_up
+
+
+class Evidence(NamedTuple):
+    """Boxes that hold with probability 1 - delta, the bound behind them, and how often they contradicted each other."""
+
+    arms: Table
+    bound: str
+    delta: float
+    misses: int
+
+
+def gather_evidence(engine: Engine) -> Evidence:
+    """The boxes of the search, or after a budget those of the confidence bound that serves such rewards.
+
+    Every confidence bound is valid at all times at once, so it may be applied to a search that another bound steered.
+    """
+    spec = engine.spec
+    if spec.delta is not None:
+        return Evidence(engine.arms, spec.bound, spec.delta, int(engine.search["misses"][0]))
+    bound = AUTOMATIC[spec.noise, spec.risk.name, "confidence"]
+    arms = make_table(spec, bound)
+    for column in STATISTICS:
+        arms[column] = engine.arms[column]
+    estimate = kernels_of(spec, bound).estimate
+    search, problem = empty_search(), make_problem(spec, bound, DEFAULT_DELTA)
+    for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
+        estimate(arms[arm], search[0], problem[0])
+    return Evidence(arms, bound, DEFAULT_DELTA, int(search["misses"][0]))
+
+
+def find_answer(engine: Engine) -> Mask:
+    """The returned set: the empirical front, or that of the round of smallest doubt if the user chose so.
+
+    A stop by proof is about the front that it found: then no other one is returned; nor while every doubt was infinite,
+    and no round was better than the others. A rule that eliminates arms has its own mind about those that it has
+    accepted or dismissed.
+    """
+    if not engine.search["ready"][0]:
+        return np.zeros(len(engine.arms), dtype=bool)
+    doubtful = engine.stopped != "confidence" and np.isfinite(engine.search["smallest_doubt"][0])
+    smallest = engine.spec.returned == "smallest-doubt" and doubtful
+    column = "kept" if smallest else "in_front"
+    accepted = engine.arms["accepted"]
+    return np.asarray(np.where(accepted == 0, engine.arms[column], accepted) == 1)
+
+
+class Findings(NamedTuple):
+    """The returned set, and what is proved of each arm."""
+
+    answer: Mask
+    tolerances: Floats  # the smallest that is proved, in the user's units of the mean
+    proved: Mask  # it is below epsilon
+    exact: Mask  # the arm is in, or out of, the Pareto set, as the answer has it
+    dominators: NDArray[np.int64]  # for an arm outside: the returned arm that dominates it
+
+
+def certify(engine: Engine, evidence: Evidence) -> Findings:
+    """What the boxes prove of the returned set; nothing before every arm has its initial pulls."""
+    answer, count = find_answer(engine), len(engine.arms)
+    if not engine.search["ready"][0]:
+        nothing = np.zeros(count, dtype=bool)
+        return Findings(answer, np.full(count, math.inf), nothing, nothing, np.zeros(count, dtype=np.int64))
+    boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
+    tolerances, rivals = proved_tolerances(answer, *boxes)
+    # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
+    proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
+    dominators = np.where(
+        exact, rivals, clearest_dominators(engine, answer, np.where(np.isfinite(tolerances), rivals, -1))
+    )
+    if engine.spec.bound == "pairwise":
+        proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
+        # What rejects a difference of epsilon rejects the smaller differences just as validly.
+        strict = engine.problem.copy()
+        strict["epsilon"] = 0.0
+        places, covers = compare_pairs(engine, answer, strict, ~exact)
+        dominators = np.where(places, covers, dominators)
+        exact |= places
+    settled = engine.stopped == "confidence" and bool((engine.arms["accepted"] != 0).all())
+    if settled and POLICIES[engine.spec.policy].own_answer:
+        # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
+        proved = np.ones(count, dtype=bool)
+        exact |= engine.problem["epsilon"][0] == 0.0
+    below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
+    scaled = tolerances * engine.spec.span
+    return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
+
+
+def clearest_dominators(engine: Engine, answer: Mask, rivals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each arm the returned arm that dominates it most clearly; the surest cover, if any, where none does."""
+    lead = advantage(engine.arms["average"], engine.arms["risk"])
+    lead[:, ~answer] = -math.inf
+    return np.where((lead.max(axis=1) > 0.0) | (rivals < 0), lead.argmax(axis=1), rivals)
+
+
+def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
+    """Of the arms asked for, whether comparisons of two arms prove their places, and those outside by which arm."""
+    pairwise, arms, count = bound_module("pairwise"), engine.arms, len(answer)
+    places, covers = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
+    for arm in np.flatnonzero(asked):
+        others = np.flatnonzero(np.arange(count) != arm)
+        if answer[arm]:
+            places[arm] = all(pairwise.withstands(arms, problem[0], arm, other) for other in others)
+            continue
+        for other in others[answer[others]]:
+            if pairwise.covers(arms, problem[0], other, arm):
+                places[arm], covers[arm] = True, other
+                break
+    return places, covers
+
+
+def infer(
+    engine: Engine, stopped: Stopped | None = None, seed: int | None = None, truth: Truth | None = None
+) -> Result:
+    """What a search has found, at this moment; `stopped` tells of an end that the engine does not know."""
+    spec = engine.spec
+    reason: Any = stopped or engine.stopped or "interrupted"
+    evidence = gather_evidence(engine)
+    findings = certify(engine, evidence)
+    if reason == "confidence" and not findings.proved.all():
+        # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
+        reason = "data"
+    objections = objections_to(spec, engine.arms, evidence.misses)
+    certified = None
+    if math.isfinite(findings.tolerances.max()):
+        certified = max(0.0, float(findings.tolerances.max()))
+    return Result(
+        arms=tuple(_report(engine, evidence, findings, arm) for arm in range(len(spec.names))),
+        front=tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside),
+        stopped=reason,
+        goal_reached=reason in ("confidence", "budget"),
+        guarantee=_guarantee(spec, reason, certified, evidence, engine.samples, objections),
+        certified_epsilon=certified,
+        certified_delta=None if certified is None else evidence.delta,
+        samples=engine.samples,
+        goal=goal_of(spec),
+        risk=str(spec.risk),
+        risk_formula=spec.risk_formula,
+        rho=spec.rho,
+        alpha=spec.alpha,
+        noise=spec.noise,
+        reward_range=spec.reward_range,
+        direction=spec.direction,
+        policy=spec.policy,
+        bound=spec.bound,
+        interval_bound=evidence.bound,
+        seed=seed,
+        exploration=spec.exploration,
+        warnings=spec.warnings + tuple(objection.warning for objection in objections),
+        truth=truth,
+        certified_risk_epsilon=_risk_tolerance(spec, certified),
+    )
+
+
+def goal_of(spec: Spec) -> Goal:
+    """What a specification asks for."""
+    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon)
+
+
+def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
+    """The tolerance in risk that goes with one in the mean, where they differ."""
+    return None if tolerance is None or spec.risk_epsilon is None else tolerance / spec.risk_weight
+
+
+def _certificate(findings: Findings, arm: int) -> Certificate:
+    """What is proved of an arm."""
+    if findings.exact[arm]:
+        return "in" if findings.answer[arm] else "out"
+    return "within-epsilon" if findings.proved[arm] else "none"
+
+
+def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) -> ArmReport:
+    """One arm, in the user's units."""
+    spec, row = engine.spec, evidence.arms[arm]
+    ready, returned = bool(engine.search["ready"][0]), bool(findings.answer[arm])
+    certified = bool(findings.proved[arm])
+    verdict: Verdict = "in" if returned else "out"
+    if not ready or (spec.goal == "confidence" and not certified):
+        verdict = "undecided"
+    mean, mean_interval = _user_mean(spec, row["average"], row["mean_low"], row["mean_high"])
+    shift = spec.alpha * spec.oriented_risk.offset(spec.origin)
+    unit = spec.span / spec.risk_weight
+    risk = tuple(float(row[side]) * unit + shift for side in ("risk", "risk_low", "risk_high"))
+    return ArmReport(
+        name=spec.names[arm],
+        verdict=verdict,
+        certified=certified,
+        dominated_by=None if returned or not ready else spec.names[findings.dominators[arm]],
+        pulls=int(row["pulls"]),
+        mean=mean,
+        mean_interval=mean_interval,
+        risk=risk[0],
+        risk_interval=risk[1:],  # type: ignore[arg-type]
+        variance=float(row["variance"]) * spec.span**2,
+        doubt=float(findings.tolerances[arm]),
+        certificate=_certificate(findings, arm),
+        empirical_risk=_empirical_risk(engine, arm),
+    )
+
+
+def _empirical_risk(engine: Engine, arm: int) -> float | None:
+    """Where the risk is a model's value: that of the rewards themselves, if all of them were kept."""
+    rewards = engine.sample.of(arm) if engine.sample is not None else np.empty(0)
+    if not len(rewards) or len(rewards) != engine.arms["pulls"][arm]:
+        return None
+    spec = engine.spec
+    return spec.alpha * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
+
+
+def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:
+    """A mean and its interval, from the engine's scale to the user's."""
+    mean, low, high = (user_reward(spec, float(value)) for value in values)
+    return mean, (min(low, high), max(low, high))
+
+
+def user_reward(spec: Spec, value: float) -> float:
+    """A reward on the user's scale; one that is possible does not leave the range by a rounding error."""
+    low, high = spec.reward_range or (0.0, 0.0)
+    reward = high - spec.span * value if spec.direction == "minimize" else low + spec.span * value
+    if spec.reward_range is not None and 0.0 <= value <= 1.0:
+        reward = min(max(reward, low), high)
+    return reward
+
+
+def _guarantee(
+    spec: Spec,
+    stopped: str,
+    certified: float | None,
+    evidence: Evidence,
+    samples: int,
+    objections: Sequence[Objection],
+) -> str:
+    """What has been proved, in words, and whether the data speak against what that assumes."""
+    assumption = assumption_of(spec, evidence.bound)
+    doubts = ""
+    if objections:
+        doubts = f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
+    if stopped == "confidence":
+        assert spec.epsilon is not None
+        assert spec.delta is not None
+        return _claim(spec, spec.epsilon, spec.delta, assumption) + doubts
+    if certified is None and stopped == "data":
+        return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
+    if certified is None:
+        return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
+    supported = _claim(spec, certified, evidence.delta, assumption) + doubts
+    if stopped == "cap":
+        return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
+    if stopped == "data":
+        return f"The data leave it undecided. So far: {supported}"
+    if stopped == "open":
+        return f"Not at its end yet. So far: {supported}"
+    if stopped != "budget":
+        return f"Stopped before the goal. So far: {supported}"
+    return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
+
+
+def _claim(spec: Spec, epsilon: float, delta: float, assumption: str) -> str:
+    """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
+    confidence = f"{1.0 - delta:.6g}"
+    if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
+        confidence = f"1 - {round_up(delta)}"
+    claim = f"With probability at least {confidence}, for {assumption}: "
+    if epsilon == 0.0:
+        return f"{claim}this is exactly the Pareto set."
+    tolerance, apart = round_up(epsilon), _risk_tolerance(spec, epsilon)
+    risk = "risk" if spec.alpha == 1.0 else "scaled risk"
+    if apart is not None:
+        other = round_up(apart)
+        return (
+            f"{claim}no returned arm is beaten by {tolerance} or more in mean and at the same time by {other} or more "
+            f"in {risk}, and every excluded arm has a returned one that is less than {tolerance} behind it in mean and "
+            f"less than {other} behind it in {risk}."
+        )
+    return (
+        f"{claim}no returned arm is beaten by {tolerance} or more in both mean and {risk}, and every excluded arm "
+        f"has a returned one that is less than {tolerance} behind it in each."
+    )
+
+
+def _theorem(spec: Spec) -> str:
+    """What Theorem 1 adds, which is about the set at the round of smallest doubt."""
+    assert spec.budget is not None
+    if spec.exploration is None:
+        return ""
+    count = len(spec.names)
+    chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
+    if spec.noise != "bounded" or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
+        return "The paper's Theorem 1 proves nothing here."
+    # The theorem takes the risk to be estimated at least as well as the mean.
+    if spec.rho is None or spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:
+        return "The paper's Theorem 1 proves nothing for this scale of the risk."
+    widest = bound_module("budget").exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
+    if spec.exploration > widest or spec.returned != "smallest-doubt":
+        return "The paper's Theorem 1 proves nothing of this set."
+    return (
+        f"By the paper's Theorem 1 its simple regret is {spec.epsilon:g} or more with probability at most {chance:.3g}."
+    )
+
+
+def judge(instance: Instance, spec: Spec, answer: Mask) -> Truth:
+    """Compare an answer with the truth of a simulated instance."""
+    sign = 1.0 if spec.direction == "maximize" else -1.0
+    means = sign * instance.means
+    risks = spec.risk_scale * instance.risks_by(spec.oriented_risk, spec.direction)
+    front = pareto_front(means, risks)
+    return Truth(
+        front=tuple(name for name, inside in zip(spec.names, front, strict=True) if inside),
+        regret=simple_regret(answer, means, risks),
+        exact=bool((answer == front).all()),
+        eps_correct=is_epsilon_cover(answer, means, risks, spec.epsilon or 0.0),
+    )

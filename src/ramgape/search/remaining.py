@@ -1,0 +1,79 @@
+"""How many more pulls a search may take: it is simulated to its end, with arms as they look now.
+
+That is an estimate and no more. Arms are taken to be exactly as the data show them, which is kinder than the truth
+where two of them look further apart than they are.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+
+from ramgape.problems.distributions import Beta, Gaussian
+from ramgape.problems.environments import Arm, Instance
+from ramgape.search.engine import Engine
+from ramgape.search.inference import user_reward
+from ramgape.search.result import Expectation
+
+RUNS = 5
+WORK = 200_000  # pulls of one run with ten arms; more arms, fewer pulls
+CHUNK = 16_384
+
+
+def expect_pulls(engine: Engine) -> Expectation | None:
+    """How many more pulls a search may take; None where there is nothing to go by, or where it has ended."""
+    if engine.stopped is not None:
+        return None
+    left = engine.spec.limit - engine.samples
+    if engine.spec.budget is not None:
+        return Expectation(left)
+    if not engine.search["ready"][0]:
+        return None
+    cap = min(left, WORK * 10 // max(10, len(engine.arms)))
+    instance = instance_of(engine)
+    runs: list[int] = []
+    while len(runs) < RUNS:
+        runs.append(play_on(engine, instance, len(runs), cap))
+        if runs == [cap, cap]:  # it would take too long to find out
+            return Expectation(cap, at_least=True)
+    typical = statistics.median_low(runs)
+    return Expectation(typical, at_least=typical == cap)
+
+
+def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
+    """Simulate a copy of a search to its end, or for so many pulls; returns how many they were."""
+    copy = Engine(engine.spec)
+    copy.arms[:], copy.search[:] = engine.arms, engine.search
+    sampler, generator = instance.sampler(), np.random.default_rng(seed)
+    while copy.stopped is None and (room := cap - (copy.samples - engine.samples)) > 0:
+        copy.advance(sampler, generator, min(room, CHUNK))
+    return copy.samples - engine.samples
+
+
+def instance_of(engine: Engine) -> Instance:
+    """Arms with the means and variances that have been seen."""
+    spec, low, high = engine.spec, *(engine.spec.reward_range or (0.0, 0.0))
+    arms = []
+    for place, row in enumerate(engine.arms):
+        name = str(place)  # an instance is choosier about names than a search
+        average, variance = float(row["average"]), float(row["variance"])
+        if spec.noise == "gaussian":
+            arms.append(Arm(name, Gaussian(user_reward(spec, average), max(variance, 1e-12))))
+            continue
+        # A few equal rewards do not mean that all others are the same.
+        share = min(max(average, 1e-3), 1.0 - 1e-3)
+        most = share * (1.0 - share)
+        spread = most / min(max(variance, 1e-4 * most), 0.999 * most) - 1.0
+        if spec.direction == "minimize":
+            share = 1.0 - share
+        arms.append(Arm(name, Beta(share * spread, (1.0 - share) * spread, low=low, high=high)))
+    return Instance("as it looks", tuple(arms), spec.reward_range, spec.noise, sigma_max_of(engine, arms))
+
+
+def sigma_max_of(engine: Engine, arms: list[Arm]) -> float | None:
+    """The largest standard deviation that these arms have, where it was stated."""
+    if engine.spec.sigma_max is None or engine.spec.noise != "gaussian":
+        return None
+    return max(engine.spec.sigma_max, *(math.sqrt(arm.distribution.variance) for arm in arms))

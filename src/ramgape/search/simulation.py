@@ -1,0 +1,308 @@
+"""The road for simulated trials: whole runs in the compiled loop, one or many."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, as_completed
+from dataclasses import asdict, dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from ramgape.common.checks import check_seed, whole
+from ramgape.common.proportions import clopper_pearson
+from ramgape.core.pareto import gaps, pareto_front
+from ramgape.core.table import TRACE, TRUTH, Table, new_table
+from ramgape.errors import RamgapeWarning, require
+from ramgape.problems.environments import Instance
+from ramgape.problems.instances import load_instance
+from ramgape.search.engine import Engine
+from ramgape.search.identification import Callback, check_callback, progress_of
+from ramgape.search.inference import find_answer, goal_of, infer, judge
+from ramgape.search.result import SCHEMA_VERSION, Goal, Result, versions
+from ramgape.search.spec import DEFAULT_EPSILON, Options, Spec, make_spec
+
+CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
+
+Source = Instance | Mapping[str, Any] | str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One simulated search, next to the truth; `seconds` is the time inside the compiled loop."""
+
+    seed: int
+    samples: int
+    front: tuple[str, ...]
+    stopped: str
+    pulls: dict[str, int]
+    regret: float
+    exact: bool
+    eps_correct: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """Many simulated searches of one instance."""
+
+    instance: str
+    policy: str
+    bound: str
+    goal: Goal
+    risk: str
+    rho: float | None
+    alpha: float
+    exploration: float | None
+    true_front: tuple[str, ...]
+    runs: tuple[Run, ...]
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def mean_samples(self) -> float:
+        """Average number of pulls."""
+        return math.fsum(run.samples for run in self.runs) / len(self.runs)
+
+    @property
+    def mean_samples_stderr(self) -> float | None:
+        """Standard error of that average; None for a single run."""
+        if len(self.runs) < 2:
+            return None
+        return float(np.std([run.samples for run in self.runs], ddof=1)) / math.sqrt(len(self.runs))
+
+    @property
+    def ended(self) -> tuple[Run, ...]:
+        """The runs that did not hit the cap."""
+        return tuple(run for run in self.runs if run.stopped != "cap")
+
+    @property
+    def errors(self) -> int:
+        """Ended runs with a wrong answer: not epsilon-correct, or not exact where epsilon is 0 or absent."""
+        return sum(not (run.eps_correct if self.goal.epsilon else run.exact) for run in self.ended)
+
+    @property
+    def error_rate(self) -> float | None:
+        """Share of ended runs with a wrong answer; None if every run hit the cap."""
+        return self.errors / len(self.ended) if self.ended else None
+
+    @property
+    def error_interval(self) -> tuple[float, float] | None:
+        """Exact 95 % confidence interval for the error probability."""
+        return clopper_pearson(self.errors, len(self.ended)) if self.ended else None
+
+    @property
+    def undecided_rate(self) -> float:
+        """Share of runs that hit the cap."""
+        return 1.0 - len(self.ended) / len(self.runs)
+
+    @property
+    def ns_per_pull(self) -> float:
+        """Time inside the compiled loops for one pull."""
+        return 1e9 * math.fsum(run.seconds for run in self.runs) / sum(run.samples for run in self.runs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "versions": versions(),
+            "instance": self.instance,
+            "policy": self.policy,
+            "bound": self.bound,
+            "goal": asdict(self.goal),
+            "risk": self.risk,
+            "rho": self.rho,
+            "alpha": self.alpha,
+            "exploration": self.exploration,
+            "true_front": list(self.true_front),
+            "runs": [{**asdict(run), "front": list(run.front)} for run in self.runs],
+            "mean_samples": self.mean_samples,
+            "mean_samples_stderr": self.mean_samples_stderr,
+            "error_rate": self.error_rate,
+            "error_interval": None if self.error_interval is None else list(self.error_interval),
+            "undecided_rate": self.undecided_rate,
+            "seconds": self.seconds,
+            "ns_per_pull": self.ns_per_pull,
+            "warnings": list(self.warnings),
+        }
+
+
+def simulate(
+    instance: Source, *, seed: int = 0, callback: Callback | None = None, **options: Unpack[Options]
+) -> Result:
+    """One simulated search of an instance whose truth is known; the result carries it as `truth`.
+
+    instance   a name such as "paper:46", an instance file, its contents, or an `Instance`
+    options    as for `identify`; epsilon is 0.1 unless given
+
+    >>> import ramgape
+    >>> result = ramgape.simulate("paper:46", epsilon=0.05, seed=3)
+    >>> result.front, result.truth.regret
+    (('1', '2'), 0.0)
+    """
+    known = load_instance(instance)
+    spec = simulated_spec(known, **options)
+    seed = check_seed(seed)
+    check_callback(callback)
+    warn(spec)
+    engine = Engine(spec)
+    stopped = None
+    try:
+        for _ in play(engine, known, seed):
+            if callback is not None and callback(progress_of(engine)):
+                stopped = engine.stopped or "callback"
+                break
+    except KeyboardInterrupt:
+        stopped = engine.stopped or "interrupted"
+    return infer(engine, stopped, seed, judge(known, spec, find_answer(engine)))  # type: ignore[arg-type]
+
+
+def replicate(
+    instance: Source,
+    *,
+    runs: int,
+    seed: int = 0,
+    executor: Executor | None = None,
+    callback: Callable[[int], object] | None = None,
+    **options: Unpack[Options],
+) -> Replication:
+    """Many independent simulated searches; run r has seed `seed + r`.
+
+    executor   anything that speaks `concurrent.futures.Executor`; the results do not depend on it
+    callback   called with the number of finished runs
+    """
+    known = load_instance(instance)
+    spec = simulated_spec(known, **options)
+    warn(spec)
+    runs = whole(runs, "runs", "a whole number of at least 1", 1)
+    seed = check_seed(seed)
+    check_callback(callback)
+    check_executor(executor)
+    begun = time.perf_counter()
+    finished: list[Run] = []
+    for batch in _batches(known, spec, range(seed, seed + runs), executor):
+        finished.extend(batch)
+        if callback is not None:
+            callback(len(finished))
+    return Replication(
+        instance=known.name,
+        policy=spec.policy,
+        bound=spec.bound,
+        goal=goal_of(spec),
+        risk=str(spec.risk),
+        rho=spec.rho,
+        alpha=spec.alpha,
+        exploration=spec.exploration,
+        true_front=judge(known, spec, np.ones(len(spec.names), dtype=bool)).front,
+        runs=tuple(sorted(finished, key=lambda run: run.seed)),
+        seconds=time.perf_counter() - begun,
+        warnings=spec.warnings,
+    )
+
+
+def check_executor(executor: object) -> None:
+    """Complain before the first run rather than in the middle of one."""
+    speaks = executor is None or callable(getattr(executor, "submit", None))
+    require(speaks, "executor", "None, or what speaks concurrent.futures.Executor", executor)
+
+
+def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
+    """The specification of a search on an instance, which knows its own noise."""
+    if options.get("epsilon") is None and options.get("budget") is None:
+        options["epsilon"] = DEFAULT_EPSILON
+    if options.get("sigma_max") is None:
+        options["sigma_max"] = instance.sigma_max
+    for what in ("noise", "reward_range"):
+        require(options.get(what) is None, what, "absent: the instance knows its own", options.get(what))
+    options["noise"], options["reward_range"] = instance.noise, instance.reward_range
+    return make_spec(instance.names, **options)
+
+
+def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
+    """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop."""
+    generator = np.random.default_rng(seed)
+    sampler = instance.sampler()
+    engine.prepare(sampler)
+    while engine.stopped is None:
+        begun = time.perf_counter()
+        engine.advance(sampler, generator, CHUNK)
+        yield time.perf_counter() - begun
+
+
+def watch(engine: Engine, instance: Instance, seed: int) -> Iterator[Table]:
+    """Simulate to the end, chunk by chunk; yields what each pull did (`TRACE`), in an array that is used again.
+
+    Regrets are in the user's units. The pulls and the rewards are those that `play` would see.
+    """
+    generator = np.random.default_rng(seed)
+    sampler = instance.sampler()
+    truth, trace = true_table(instance, engine.spec), new_table(min(CHUNK, engine.spec.limit), TRACE)
+    while engine.stopped is None:
+        made = trace[: engine.advance(sampler, generator, len(trace), truth, trace)]
+        made["regret"] *= engine.spec.span
+        yield made
+
+
+def true_table(instance: Instance, spec: Spec) -> Table:
+    """The truth of an instance on the engine's scale."""
+    sign = 1.0 if spec.direction == "maximize" else -1.0
+    low, high = spec.reward_range or (0.0, 0.0)
+    truth = new_table(len(instance.arms), TRUTH)
+    truth["mean"] = means = sign * (instance.means - (low if sign > 0.0 else high)) / spec.span
+    raw = instance.risks_by(spec.oriented_risk, spec.direction) - spec.oriented_risk.offset(spec.origin)
+    truth["risk"] = risks = spec.risk_scale * raw / spec.span
+    truth["gap"] = gaps(means, risks)
+    truth["in_front"] = pareto_front(means, risks)
+    return truth
+
+
+def run_once(instance: Instance, spec: Spec, seed: int) -> Run:
+    """One run, in brief."""
+    engine = Engine(spec)
+    seconds = math.fsum(play(engine, instance, seed))
+    answer = find_answer(engine)
+    truth = judge(instance, spec, answer)
+    return Run(
+        seed=seed,
+        samples=engine.samples,
+        front=tuple(name for name, inside in zip(spec.names, answer, strict=True) if inside),
+        stopped=str(engine.stopped),
+        pulls=dict(zip(spec.names, engine.arms["pulls"].tolist(), strict=True)),
+        regret=truth.regret,
+        exact=truth.exact,
+        eps_correct=truth.eps_correct,
+        seconds=seconds,
+    )
+
+
+def run_batch(instance: Instance, spec: Spec, seeds: Iterable[int]) -> list[Run]:
+    """Several runs, one after the other."""
+    return [run_once(instance, spec, seed) for seed in seeds]
+
+
+def _batches(instance: Instance, spec: Spec, seeds: range, executor: Executor | None) -> Iterator[list[Run]]:
+    """The runs in batches, as they are finished; few enough that handing them out costs little."""
+    if executor is None:
+        for seed in seeds:
+            yield run_batch(instance, spec, [seed])
+        return
+    size = math.ceil(len(seeds) / 64)
+    futures = [
+        executor.submit(run_batch, instance, spec, seeds[start : start + size]) for start in range(0, len(seeds), size)
+    ]
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def warn(spec: Spec) -> None:
+    """Tell the caller of `simulate` or `replicate` what the specification warns of."""
+    for warning in spec.warnings:
+        warnings.warn(warning, RamgapeWarning, stacklevel=3)

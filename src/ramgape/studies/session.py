@@ -1,0 +1,431 @@
+"""Where a ledger meets its store: every operation is one transaction, and sees what all others have done before.
+
+Threads take turns. What has been written by others since the last time is read first; what the operation changes is
+written before it returns. After an error nothing of it remains, neither in the store nor in memory.
+
+Writing to a disk takes a millisecond or so. Whoever asks and tells in quick succession would wait twice for every pull;
+so the transaction of a brisk tell also asks for the next pull, and holds it for the ask that will come. If none comes
+soon, the pull is withdrawn, and nobody has seen it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+import weakref
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.errors import RamgapeError, StorageError, StorageUnavailable, shorten
+from ramgape.search.engine import FEW, Engine
+from ramgape.storage.records import (
+    AnswerRow,
+    BatchRow,
+    Changes,
+    FailureRow,
+    Moment,
+    ObservationRow,
+    PullRow,
+    StudyRow,
+)
+from ramgape.storage.rows import damaged
+from ramgape.storage.seals import link_over
+from ramgape.studies.ledger import Ledger
+from ramgape.studies.specification import StudySpec
+
+NOTHING = np.empty(0, np.int64), np.empty(0)
+FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
+
+
+class Store(Protocol):
+    """What a study needs of a store."""
+
+    @property
+    def url(self) -> str: ...
+
+    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]: ...
+
+    def read_observations(
+        self, study_id: int, start: int, stop: int | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+
+    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]: ...
+
+    def read_answered(self, study_id: int, start: int) -> list[int]: ...
+
+    def read_batches(self, study_id: int, start: int) -> list[BatchRow]: ...
+
+    def read_answer(self, study_id: int, number: int) -> AnswerRow | None: ...
+
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]: ...
+
+    def read_failures(self, study_id: int) -> list[FailureRow]: ...
+
+    def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None: ...
+
+    def write(self, row: StudyRow, changes: Changes, place: int) -> None: ...
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+PACE = 0.05  # seconds between ask and tell, and between tell and ask, of somebody in a hurry,
+STREAK = 3  # if that was so for so many pulls in a row
+HELD = 0.25  # seconds for which a pull is held
+SHORTEST_LEASE = 10.0  # a pull with a shorter one is not held
+
+Terms = tuple[str | None, float]  # worker and lease
+
+
+class Held(NamedTuple):
+    """A pull that was asked for in advance."""
+
+    pull: PullRow
+    before: tuple[int, ...]  # where the rule stood
+    revision: int  # of the study that contains it
+    terms: Terms
+    since: float
+    process: int
+
+
+def rehearse(spec: StudySpec) -> None:
+    """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
+    engine = Engine(spec.search)
+    engine.reserve(0)
+    engine.ask()  # in view of what is under way
+    engine.release(0)
+    reward = spec.search.reward_range[0] if spec.search.reward_range else 0.0
+    engine.tell(0, reward)
+    many = np.zeros(FEW + 1, np.int64), np.full(FEW + 1, reward)
+    engine.learn_many(*many)
+    engine.add_up(*many)
+    engine.look()
+
+
+class StudySession:
+    """One study in one process. Where asking ahead is not worth it, as in memory, `ahead` is false."""
+
+    def __init__(self, store: Store, spec: StudySpec, row: StudyRow, *, ahead: bool = False) -> None:
+        self.store = store
+        self.spec = spec
+        self.row = row
+        self._lock = threading.RLock()
+        self._holder: int | None = None  # the thread with an operation under way
+        self._ledger: Ledger | None = None
+        self._place = 0  # of the first observation that is not written yet
+        self._flushed = False  # some of those in the transaction under way are
+        self._rehearsed = False  # all is compiled
+        self._ahead = ahead
+        self._held: Held | None = None
+        self._terms: Terms | None = None  # of the last ask, if it was for one pull
+        self._last = -math.inf  # when somebody last asked or told
+        self._streak = 0  # brisk pulls in a row
+        self._janitor: Janitor | None = None
+        _DESKS.add(self)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the ledger differs from what is stored."""
+        return self._flushed or (self._ledger is not None and self._ledger.changes.any())
+
+    @property
+    def known(self) -> Ledger | None:
+        """What was known after the last transaction."""
+        return self._ledger
+
+    def writing(self) -> Transaction:
+        """The ledger, up to date, and the time; what changes in it is written at the end."""
+        self.withdraw()
+        return Transaction(self, write=True)
+
+    def reading(self, *, withdraw: bool = True) -> Transaction:
+        """The ledger, up to date, and the time."""
+        if withdraw:
+            self.withdraw()
+        return Transaction(self, write=False)
+
+    # --- asking ahead ----------------------------------------------------------------------------------------------
+
+    def take(self, terms: Terms) -> PullRow | None:
+        """The pull that is held for an ask like this one, if there is one. Ends with `asked`."""
+        if not self._ahead:
+            return None
+        with self._lock:
+            held = self._held
+            if not held or held.terms != terms or time.monotonic() - held.since > HELD:
+                return None
+            self._held = None
+            return held.pull if held.process == os.getpid() else None
+
+    def asked(self, terms: Terms | None) -> None:
+        """An ask has been answered, with one pull on these terms; or with several, which is none of this."""
+        if self._ahead:
+            now = time.monotonic()
+            brisk = terms is not None and terms == self._terms and now - self._last < PACE
+            self._streak = self._streak + 1 if brisk else 0
+            self._terms, self._last = terms, now
+
+    def ask_ahead(self, ledger: Ledger, now: Moment) -> None:
+        """Inside the transaction of a tell: if it is a brisk one, ask for the next pull as well."""
+        if not self._ahead:
+            return
+        moment, terms = time.monotonic(), self._terms
+        brisk = moment - self._last < PACE and self._streak >= STREAK
+        if brisk and self._held is None and terms is not None and terms[1] >= SHORTEST_LEASE:
+            before = ledger.engine.decision
+            pull = ledger.ask_ahead(*terms, now)
+            if pull is not None:
+                self._held = Held(pull, before, ledger.revision + 1, terms, moment, os.getpid())
+                self._watch()
+
+    def told(self) -> None:
+        """A tell has been written: from now on the next ask is waited for."""
+        if not self._ahead:
+            return
+        with self._lock:
+            self._last = time.monotonic()
+            if self._held is not None:
+                self._held = self._held._replace(since=self._last)
+
+    def withdraw(self) -> None:
+        """Nobody has come for the pull that is held."""
+        if not self._ahead:
+            return
+        with self._lock:
+            held, self._held = self._held, None
+            if held and held.process == os.getpid():
+                try:
+                    with Transaction(self, write=True) as (ledger, _):
+                        told = ledger.told
+                        ledger.withdraw(held.pull)
+                        if ledger.revision == held.revision and ledger.told == told:  # nobody has asked since
+                            ledger.engine.decision = held.before
+                except StorageUnavailable:
+                    self._held = held  # to be withdrawn later
+                    raise
+
+    def _watch(self) -> None:
+        """See to it that a pull is not held for long."""
+        if self._janitor is None or not self._janitor.is_alive():
+            self._janitor = Janitor(self)
+            self._janitor.start()
+
+    def tidy(self) -> bool:
+        """Withdraw a pull that was held for too long; tells whether any is held."""
+        with self._lock:
+            held = self._held
+            if held is not None and time.monotonic() - held.since > HELD:
+                with suppress(Exception):  # its lease will end in any case
+                    self.withdraw()
+            return held is not None
+
+    def dismiss(self) -> bool:
+        """Whether the janitor may go: nothing is held, and the next time there will be another."""
+        with self._lock:
+            if self._held is None:
+                self._janitor = None
+            return self._held is None
+
+    # --- transactions ----------------------------------------------------------------------------------------------
+
+    def find_answer(self, number: int) -> AnswerRow | None:
+        """The answer to a pull; to be called inside a transaction."""
+        return self.store.read_answer(self.row.id, number)
+
+    def begin(self, write: bool) -> tuple[Ledger, Moment]:
+        """Begin a transaction, and catch up with what others have written."""
+        try:
+            self._lock.acquire()
+        except BaseException:
+            if self._holder is None and self._lock._is_owned():  # type: ignore[attr-defined]
+                self._lock.release()  # an interrupt came just after it
+            raise
+        if self._holder is not None:
+            self._lock.release()
+            raise StorageError(
+                f"study {self.row.name!r} must be left alone by whatever interrupts an operation on it, such as a "
+                "signal handler: have it set a flag, and look at that between two operations"
+            )
+        self._holder = threading.get_ident()
+        try:
+            if not self._rehearsed and self._ahead:
+                rehearse(self.spec)
+                self._rehearsed = True
+            row, now = self.store.begin(self.row.id, write)
+        except StorageUnavailable:
+            self.undo(unchanged=True)
+            raise
+        except BaseException:
+            self.undo()
+            raise
+        try:
+            if self._ledger is None:
+                self._ledger = Ledger(self.spec, self.row)
+            if not self._ledger.is_of(row):
+                self._catch_up(row, now)
+            self._place = self._ledger.told
+            return self._ledger, now
+        except BaseException:
+            self.undo()
+            raise
+
+    def _catch_up(self, row: StudyRow, now: Moment) -> None:
+        """Read what others have written since the ledger was up to date, and no more than that."""
+        store, study, ledger = self.store, self.row.id, self._ledger
+        assert ledger is not None
+        arms, rewards = store.read_observations(study, ledger.told) if row.told != ledger.told else NOTHING
+        if len(arms) != row.told - ledger.told or link_over(ledger.chain, arms, rewards) != row.chain:
+            if not ledger.told:
+                damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
+            self._ledger = Ledger(self.spec, self.row)  # perhaps the store was restored from a copy
+            return self._catch_up(row, now)
+        # Of what was withdrawn there is no trace; and a store that was restored may have gone back.
+        anew = not ledger.revision or row.withdrawn != ledger.withdrawn or row.revision <= ledger.revision
+        answered = None if anew else store.read_answered(study, ledger.told) if len(arms) else []
+        batches = store.read_batches(study, ledger.told) if row.batches != ledger.batches else []
+        if len(batches) != row.batches - ledger.batches:
+            damaged(store.url, f"there are {len(batches)} of {row.batches - ledger.batches} batches")
+        pulls = store.read_pulls(study, now, None if anew else ledger.revision)
+        ledger.catch_up(row, arms, rewards, batches, pulls, answered)
+        return None
+
+    def flush(self) -> None:
+        """Write the observations so far, in the transaction under way: a long import need not fit into memory."""
+        assert self._ledger is not None
+        rows = self._ledger.changes.observations
+        self._flushed = True
+        self.store.add_observations(self.row.id, rows, self._place)
+        self._place += len(rows)
+        rows.clear()
+
+    def commit(self) -> None:
+        """Write what has changed, if anything, and end the transaction."""
+        ledger = self._ledger
+        assert ledger is not None
+        try:
+            if self.is_changed:
+                ledger.revision += 1
+                self.store.write(ledger.row(), ledger.changes, self._place)
+                self.store.commit()
+                ledger.changes.clear()
+                self._flushed = False
+            else:
+                self.store.rollback()
+        except BaseException:
+            self.undo()
+            raise
+        self._holder = None
+        self._lock.release()
+
+    def undo(self, unchanged: bool = False) -> None:
+        """End the transaction as if it had never been. Unless nothing has changed, all is read again next time."""
+        try:
+            if not unchanged or self.is_changed:
+                self._ledger = self._held = None
+                self._flushed = False
+            self.store.rollback()
+        finally:
+            self._holder = None
+            self._lock.release()
+
+    def close(self) -> None:
+        """Let go of the store; but a signal handler does not take it away from the operation that it interrupts."""
+        with self._lock:
+            if self._holder is not None:
+                return
+            if self._janitor is not None:
+                self._janitor.closed.set()
+                self._janitor = None
+            with suppress(Exception):  # a pull that is held does not matter now: its lease will end
+                self.withdraw()
+            self.store.close()
+
+    def pause(self) -> bool:
+        """Let nobody begin before `resume`, once whoever is at it has finished; False if that takes too long."""
+        return self._lock.acquire(timeout=FORK_PATIENCE)
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        self._lock.release()
+
+    def renew_after_fork(self) -> None:
+        """The child's own lock if another thread has the parent's: that thread is not here to release it."""
+        if self._holder not in (None, threading.get_ident()):
+            self._lock, self._holder, self._ledger = threading.RLock(), None, None
+
+
+class Janitor(threading.Thread):
+    """Sees to it that no pull is held for long; goes home when there is nothing to do."""
+
+    PATIENCE = 10  # rounds in which nothing was held
+
+    def __init__(self, session: StudySession) -> None:
+        super().__init__(name="ramgape-session", daemon=True)
+        self.closed = threading.Event()
+        self._session = weakref.ref(session)
+
+    def run(self) -> None:
+        """Look now and then."""
+        idle = 0
+        while not self.closed.wait(HELD):
+            session = self._session()
+            if session is None:
+                return
+            idle = 0 if session.tidy() else idle + 1
+            if idle >= self.PATIENCE and session.dismiss():
+                return
+            del session
+
+
+class Transaction:
+    """One operation on a study. A class, since entering a generator would take longer than many an operation."""
+
+    __slots__ = ("_session", "_write")
+
+    def __init__(self, session: StudySession, write: bool) -> None:
+        self._session = session
+        self._write = write
+
+    def __enter__(self) -> tuple[Ledger, Moment]:
+        return self._session.begin(self._write)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self._write:
+            self._session.commit()
+        else:
+            # A step that raises our own errors has changed nothing, though those before it may; an interrupt may come
+            # anywhere.
+            self._session.undo(unchanged=kind is None or issubclass(kind, RamgapeError))
+
+
+# A fork waits for the operations of other threads: half of a transaction is of no use to a child, and SQLite would take
+# the parent's locks for the child's own.
+_DESKS: weakref.WeakSet[StudySession] = weakref.WeakSet()
+_PAUSED = threading.local()
+
+
+def _before_fork() -> None:
+    _PAUSED.desks = [session for session in list(_DESKS) if session.pause()]
+
+
+def _after_fork() -> None:
+    while _PAUSED.desks:
+        _PAUSED.desks.pop().resume()
+
+
+def _after_fork_in_child() -> None:
+    _after_fork()
+    for session in list(_DESKS):
+        session.renew_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)

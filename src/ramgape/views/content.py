@@ -1,0 +1,176 @@
+"""What is worth saying of a result: a headline, the facts behind it, and the arms worth a row."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ramgape.views.names import list_names, printable
+from ramgape.views.numbers import round_up
+
+if TYPE_CHECKING:
+    from ramgape.search.result import ArmReport, Goal, Result
+
+ROWS = 50  # a longer table is scrolled past, not read
+
+SYMBOLS = {"in": "\N{CHECK MARK}", "out": "\N{MULTIPLICATION SIGN}", "undecided": "?"}
+
+
+def least_word(exact: bool | None) -> str:
+    """What to call the number of samples that `lower_bound` computes: a bound only where it is one."""
+    return "lower bound" if exact else "Gaussian reference"
+
+
+def headline(result: Result) -> str:
+    """What was found, in one sentence."""
+    counts = f"{len(result.front):,} of {len(result.arms):,} {plural('arm', len(result.arms))}"
+    found = list_names(result.front) or "nothing yet"
+    return f"Pareto set: {found} ({counts}), after {result.samples:,} {plural('pull', result.samples)}"
+
+
+def title(result: Result) -> str:
+    """The headline of a figure: two short lines, without names, because the names stand in the figure."""
+    found = f"Pareto set: {len(result.front):,} of {len(result.arms):,} {plural('arm', len(result.arms))}"
+    lines = [f"{found}, after {result.samples:,} {plural('pull', result.samples)}"]
+    numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
+    proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
+    lines.append(f"certified: {', '.join(proved)}" if proved else "no guarantee: estimates only")
+    return "\n".join(lines)
+
+
+def facts(
+    result: Result, notes: Sequence[tuple[str, str]] = (), first: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
+    """What stands behind the headline, as pairs of a word and its explanation; `notes` and `first` are further ones."""
+    lines = [*first, ("Guarantee", result.guarantee)]
+    if result.certified_epsilon is not None:
+        lines.append(("Certified", _certified(result)))
+    lines += notes
+    lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
+    if result.truth is not None:
+        lines.append(("Truth", _truth(result)))
+    return [(word, printable(text)) for word, text in lines]
+
+
+def _certified(result: Result) -> str:
+    """The tolerance and its chance of failure, and how many arms are proved beyond any tolerance."""
+    assert result.certified_epsilon is not None
+    tolerance = round_up(result.certified_epsilon)
+    if result.certified_risk_epsilon is not None:
+        tolerance = f"({tolerance}, {round_up(result.certified_risk_epsilon)})"
+    delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
+    certificates: Counter[str] = Counter(arm.certificate for arm in result.arms)
+    words = {"in": "proved in", "out": "proved out", "within-epsilon": "within epsilon", "none": "not certified"}
+    counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
+    return f"epsilon={tolerance}{delta}; of the arms {counts}"
+
+
+ENDINGS = {
+    "confidence": "the evidence sufficed",
+    "budget": "the budget was used up",
+    "cap": "the largest allowed number of pulls was reached",
+    "interrupted": "interrupted",
+    "error": "an error ended it",
+    "callback": "a callback ended it",
+    "data": "the data leave it undecided",
+    "open": "not yet",
+}
+
+
+def _ending(result: Result) -> str:
+    goal = result.goal
+    asked = asked_for(goal)
+    reached = "goal reached" if result.goal_reached else "goal not reached"
+    return f"{ENDINGS[result.stopped]}; {reached}" + (f" ({asked})" if asked else "")
+
+
+def asked_for(goal: Goal) -> str:
+    """The numbers of a goal."""
+    names = {"epsilon": goal.epsilon, "risk epsilon": goal.risk_epsilon, "delta": goal.delta, "budget": goal.budget}
+    return ", ".join(f"{name}={value:,.6g}" for name, value in names.items() if value is not None)
+
+
+def wanted(epsilon: float | None, risk_epsilon: float | None = None) -> str:
+    """What a tolerance asks for.
+
+    >>> wanted(0.02), wanted(0.01, 0.005), wanted(0.0)
+    ('an answer within 0.02', 'an answer within 0.01 in mean and 0.005 in risk', 'the exact Pareto set')
+    """
+    if not epsilon:
+        return "the exact Pareto set"
+    apart = "" if risk_epsilon is None else f" in mean and {risk_epsilon:g} in risk"
+    return f"an answer within {epsilon:g}{apart}"
+
+
+def _objectives(result: Result) -> str:
+    mean = "low" if result.direction == "minimize" else "high"
+    if result.alpha == 1.0:
+        return f"{mean} mean and low risk, risk = {result.risk_formula}"
+    return f"{mean} mean and low risk, risk = alpha ({result.risk_formula}), alpha={result.alpha:.4g}"
+
+
+def risk_label(result: Result) -> str | None:
+    """What stands at the axis of a risk; None for the mean-variance, which has its own letters."""
+    if result.risk.startswith("mean-variance"):
+        return None
+    return f"Risk = {result.risk_formula}" if result.alpha == 1.0 else f"Risk ξ = α ({result.risk_formula})"
+
+
+def _method(result: Result) -> str:
+    parts = [f"policy {result.policy}", f"bound {result.bound}"]
+    if result.interval_bound != result.bound:
+        parts.append(f"intervals by {result.interval_bound}")
+    if result.reward_range is not None:
+        parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")
+    if result.noise == "gaussian":
+        parts.append("Gaussian rewards")
+    if result.exploration is not None:
+        parts.append(f"exploration {result.exploration:.4g}")
+    if result.seed is not None:
+        parts.append(f"seed {result.seed}")
+    return ", ".join(parts)
+
+
+def _truth(result: Result) -> str:
+    assert result.truth is not None
+    if result.truth.exact:
+        return "the answer is exactly the true Pareto set"
+    verdict = "correct up to epsilon" if result.truth.eps_correct else "wrong by more than epsilon"
+    regret = "" if math.isnan(result.truth.regret) else f", simple regret {round_up(result.truth.regret)}"
+    return f"{verdict}{regret}; the true Pareto set is {list_names(result.truth.front)}"
+
+
+def plural(word: str, number: int) -> str:
+    """The word for so many.
+
+    >>> plural("pull", 1), plural("pull", 0)
+    ('pull', 'pulls')
+    """
+    return word if number == 1 else f"{word}s"
+
+
+def choose_arms(result: Result, limit: int | None = ROWS) -> tuple[list[ArmReport], str]:
+    """The arms worth a row, and a sentence on the rest (empty when there is none).
+
+    Up to `limit` arms: all, as they were given. Of more: the returned ones, then the undecided, then those
+    whose exclusion is least certain.
+    """
+    arms = list(result.arms)
+    if limit is None or len(arms) <= limit:
+        return arms, ""
+    returned = set(result.front)
+
+    def importance(arm: ArmReport) -> tuple[int, float]:
+        if arm.name in returned:
+            return 0, 0.0
+        return (1 if arm.verdict == "undecided" else 2), (0.0 if math.isnan(arm.doubt) else -arm.doubt)
+
+    arms.sort(key=importance)
+    rest: Counter[str] = Counter(arm.verdict for arm in arms[limit:])
+    number = f"{len(arms) - limit:,}"
+    if len(rest) == 1:
+        return arms[:limit], f"... and {number} more, all {next(iter(rest))}"
+    counts = ", ".join(f"{rest[verdict]:,} {verdict}" for verdict in SYMBOLS if verdict in rest)
+    return arms[:limit], f"... and {number} more ({counts})"

@@ -1,0 +1,368 @@
+"""A plan as text: a sentence, the facts behind it, a table of goals or budgets, and what becomes of the arms."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from ramgape.views.content import ROWS, least_word, wanted
+from ramgape.views.names import list_names, printable, short_names
+from ramgape.views.numbers import Digits
+from ramgape.views.table import GAP, Column
+from ramgape.views.text import PLAIN_WIDTH
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+    from ramgape.planning.forecast import ArmForecast, Plan, Quality, Trials
+
+NAME_WIDTH = 32
+# What a narrow window can do without, first of all what stands first.
+DISPENSABLE = ("error", "10%", "50%", "ratio", "runs", "95% interval", "ideal share", "reference share")
+RULED = "    \n    \n -- \n" + 5 * "    \n"  # a line under the headings and nothing else, in ASCII
+MARK = "*"  # beside the row that was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A plan as rich shows it; a narrow window shows fewer columns."""
+
+    plan: Plan
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """A frame, which takes four columns, around it all."""
+        from rich.panel import Panel
+
+        yield Panel(contents(self.plan, options.max_width - 4, options.ascii_only), expand=False, padding=(0, 1))
+
+
+def contents(plan: Plan, width: int, ascii_only: bool) -> RenderableType:
+    """All that is said. Names go in as Text, never as markup."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    explained = Table.grid(padding=(0, GAP, 0, 0))
+    explained.add_column(style="dim", no_wrap=True)
+    explained.add_column(overflow="fold")
+    for word, text in facts(plan, "+/-" if ascii_only else "±"):
+        explained.add_row(word, Text(text))
+    rows: Sequence[Trials | Quality] = plan.trials or plan.qualities
+    columns = fitted(trials_columns(plan) if plan.trials else quality_columns(plan), width)
+    table = build(columns, [row is plan.chosen for row in rows], ascii_only)
+    shown = most_important(plan.arms)
+    arms = build(fitted(arm_columns(plan, shown), width), [arm.in_front for arm in shown], ascii_only)
+    parts: list[RenderableType] = [Text(headline(plan), style="bold"), Text(), explained, Text()]
+    parts += [Text(caption(plan, columns), style="dim"), Text(), table, Text()]
+    parts += [Text(note, style="dim") for note in notes(plan)]
+    parts += [Text(), arms] if notes(plan) else [arms]
+    if len(shown) < len(plan.arms):
+        parts.append(Text(f"... and {len(plan.arms) - len(shown):,} more", style="dim"))
+    for warning in plan.warnings:
+        parts += [Text(), Text(f"Warning: {printable(warning)}", style="yellow")]
+    return Group(*parts)
+
+
+def plain(plan: Plan, width: int = PLAIN_WIDTH) -> str:
+    """The plan as plain text; ASCII apart from what the user wrote."""
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    lines = console.render_lines(contents(plan, width, ascii_only=True), pad=False)
+    return "\n".join("".join(segment.text for segment in line).rstrip() for line in lines)
+
+
+# ------------------------------------------------------------------------------------- sentences
+
+
+def headline(plan: Plan) -> str:
+    """What to expect, in a sentence."""
+    name = printable(plan.instance)
+    if plan.trials:
+        return f"{name}: {expected(cast('Trials', plan.chosen))} for {asked_words(plan)}"
+    row = cast("Quality", plan.chosen)
+    right = f"{1.0 - row.inexact_rate:.2g}"
+    return f"{name}: {row.budget:,} trials return exactly the Pareto set with probability {right}"
+
+
+def title(plan: Plan) -> str:
+    """The headline of a figure, in two lines."""
+    bound = "" if plan.qualities else f", bound {plan.bound}"
+    return f"{headline(plan)}\nif the arms are as guessed; policy {plan.policy}{bound}"
+
+
+def asked_words(plan: Plan) -> str:
+    """The chosen confidence goal in words."""
+    epsilon, delta = plan.goal.epsilon or 0.0, plan.goal.delta or 0.0
+    what = wanted(epsilon, plan.goal.risk_epsilon)
+    return f"{what} with probability {1.0 - delta:g}"
+
+
+def expected(row: Trials) -> str:
+    """How many trials, in words."""
+    if row.skipped == "tie":
+        return "no number of trials suffices"
+    if row.mean is not None:
+        return f"about {row.mean:,.3g} trials" if row.mean < 1000.0 else f"about {rounded(row.mean)} trials"
+    return f"more than {row.more_than:,.0f} trials"
+
+
+def rounded(value: float) -> str:
+    """A count in about three digits.
+
+    >>> rounded(3887.2), rounded(81097.0)
+    ('3,890', '81,100')
+    """
+    return f"{float(f'{value:.3g}'):,.0f}"
+
+
+def caption(plan: Plan, columns: Sequence[Column]) -> str:
+    """What the numbers of the table are, as far as they are shown."""
+    if not plan.trials:
+        return f"Quality of the answer by budget ({MARK} as asked)"
+    headings = [column.heading for column in columns]
+    *others, last = [heading for heading in headings if heading.endswith("%")]
+    parts = f"{', '.join(others)} and {last}" if others else last
+    error = ", its standard error," if "error" in headings else ""
+    within = f"the number within which {parts} of the searches were done"
+    unit = " (in mean; that in risk in proportion)" if plan.goal.risk_epsilon else ""
+    return f"Trials by epsilon{unit} and delta: the mean{error} and {within} ({MARK} as asked)"
+
+
+def facts(plan: Plan, plus_minus: str) -> Iterator[tuple[str, str]]:
+    """The numbers behind the headline, with a word in front of each."""
+    yield "Guess", f"if the arms are as guessed; their Pareto set is {list_names(plan.guessed_front)}"
+    if plan.trials:
+        yield from trials_facts(plan, cast("Trials", plan.chosen), plus_minus)
+    else:
+        yield from quality_facts(cast("Quality", plan.chosen), plus_minus)
+    yield "Method", f"policy {plan.policy}, bound {plan.bound}, risk {plan.risk}"
+    if plan.trials:
+        yield "Otherwise", "if the guess is wrong, the guarantee holds all the same; only the number of trials changes"
+    else:
+        yield "Otherwise", "a budget comes with no guarantee: if the guess is wrong, all of this may be wrong"
+
+
+def trials_facts(plan: Plan, row: Trials, plus_minus: str) -> Iterator[tuple[str, str]]:
+    """What is expected of the chosen confidence goal."""
+    if row.mean is not None:
+        error = f" {plus_minus} {row.stderr:,.0f} on average (standard error)" if row.stderr is not None else ""
+        yield "Trials", f"{row.mean:,.0f}{error}, from {runs_of(row.runs)}"
+        most = f"half of the searches need at most {row.quantile_50:,}, the longest took {row.largest:,}"
+        yield "Plan for", f"{row.quantile_90:,} to be done with probability 0.9; {most}"
+    elif row.skipped == "tie":
+        yield "Trials", f"{plan.bound_note}; an epsilon above 0 helps"
+    elif row.skipped:
+        yield "Trials", f"more than {row.more_than:,.0f} on average; not simulated ({SKIPPED[row.skipped]})"
+    else:
+        given_up = f"{row.undecided:,} of {runs_of(row.runs)} gave up after {plan.max_pulls:,}, undecided"
+        yield "Trials", f"more than {row.more_than:,.0f} on average: {given_up}; a larger max_pulls tells more"
+    if row.error_rate is not None and row.error_interval is not None:
+        low, high = row.error_interval
+        judged = f"{row.errors:,} of {row.runs - row.undecided:,} answers"
+        yield "Wrong", f"{judged} (95% interval {low:.1%} to {high:.1%}); {row.delta:g} is allowed"
+    if row.lower_bound is not None:
+        times = f"; the mean is {row.ratio:.1f} times that" if row.ratio is not None else ""
+        least = f"about {rounded(row.lower_bound)} trials on average"
+        if row.lower_bound_exact:
+            yield "Bound", f"at least {least}, whatever the method{times}"
+        else:
+            yield "Reference", f"Gaussian arms like these would take {least}{times}"
+    elif row.skipped != "tie":
+        yield "Reference", f"unknown: {plan.bound_note}"
+
+
+def quality_facts(row: Quality, plus_minus: str) -> Iterator[tuple[str, str]]:
+    """What is expected of the chosen budget."""
+    error = f" {plus_minus} {row.regret_stderr:.2g}" if row.regret_stderr is not None else ""
+    yield "Regret", f"{row.regret:.3g}{error} (mean simple regret, standard error), from {runs_of(row.runs)}"
+    low, high = row.inexact_interval
+    yield (
+        "Wrong",
+        (
+            f"{row.inexact:,} of {row.runs:,} answers are not exactly the Pareto set, {row.inexact_rate:.1%} "
+            f"(95% interval {low:.1%} to {high:.1%})"
+        ),
+    )
+    if row.beyond_epsilon_interval is not None:
+        low, high = row.beyond_epsilon_interval
+        yield (
+            "",
+            (
+                f"{row.beyond_epsilon:,} are wrong by more than epsilon, {row.beyond_epsilon_rate:.1%} "
+                f"(95% interval {low:.1%} to {high:.1%})"
+            ),
+        )
+
+
+SKIPPED = {
+    "tie": "no number of trials suffices: the Pareto set hangs on a tie",
+    "lower bound": "no method could be done before max_pulls",
+    "easier goal": "no search was done before max_pulls where less was asked for",
+}
+
+
+def notes(plan: Plan) -> list[str]:
+    """What the table leaves open."""
+    if not plan.trials:
+        return []
+    told = list(least_notes(plan))
+    if any(row.undecided for row in plan.trials):
+        told.append(f"> with runs: some searches gave up, undecided, after {plan.max_pulls:,} trials (max_pulls)")
+    told += [
+        f"> without runs: not simulated, because {SKIPPED[reason]}"
+        for reason in ("lower bound", "easier goal")
+        if any(row.skipped == reason for row in plan.trials)
+    ]
+    if any(row.skipped == "tie" for row in plan.trials):
+        told.append(f"never: {SKIPPED['tie']}")
+    if any(0 < row.runs < plan.runs and row.runs > row.undecided for row in plan.trials):
+        told.append(f"fewer than {plan.runs:,} runs where searches are long (max_pulls)")
+    return told
+
+
+def least_notes(plan: Plan) -> Iterator[str]:
+    """What there is to compare the means with: for the chosen goal in full, for others where it is of another kind."""
+    chosen = cast("Trials", plan.chosen)
+    if chosen.lower_bound is not None:
+        yield f"{least_heading(plan)} ({MARK}) is the {least_word(chosen.lower_bound_exact)}: {plan.bound_note}"
+    for exact in (True, False):
+        others = dict.fromkeys(f"{row.epsilon:g}" for row in plan.trials if row.lower_bound_exact is exact)
+        if others and chosen.lower_bound_exact is not exact:
+            yield f"for epsilon {list_names(list(others))} it is the {least_word(exact)}"
+
+
+def least_heading(plan: Plan) -> str:
+    """What stands above the numbers to compare with: a bound only if all of them are."""
+    return "reference" if any(row.lower_bound_exact is False for row in plan.trials) else "bound"
+
+
+def runs_of(runs: int) -> str:
+    """So many simulated searches."""
+    return f"{runs:,} simulated {'search' if runs == 1 else 'searches'}"
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+def trials_columns(plan: Plan) -> list[Column]:
+    """One row per goal; what is the same in the row above is left out."""
+    rows = plan.trials
+    firsts = [index == 0 or rows[index - 1].epsilon != row.epsilon for index, row in enumerate(rows)]
+    columns = [
+        Column("epsilon", [f"{row.epsilon:g}" if first else "" for row, first in zip(rows, firsts, strict=True)]),
+        Column("delta", [f"{row.delta:g}{f' {MARK}' if row is plan.chosen else ''}" for row in rows]),
+        Column("mean", [mean_cell(row) for row in rows], right=True),
+        Column("error", [count(row.stderr) for row in rows], right=True),
+        Column("10%", [count(row.quantile_10) for row in rows], right=True),
+        Column("50%", [count(row.quantile_50) for row in rows], right=True),
+        Column("90%", [quantile_cell(row.quantile_90, row.runs, plan.max_pulls) for row in rows], right=True),
+        Column("wrong", [f"{row.errors:,}" if row.error_rate is not None else "-" for row in rows], right=True),
+    ]
+    if any(row.lower_bound is not None for row in rows):
+        columns += [
+            Column(least_heading(plan), [count(row.lower_bound) for row in rows], right=True),
+            Column("ratio", ["-" if row.ratio is None else f"{row.ratio:.1f}" for row in rows], right=True),
+        ]
+    if any(row.runs != plan.runs for row in rows):
+        columns.append(Column("runs", [f"{row.runs:,}" for row in rows], right=True))
+    return columns
+
+
+def mean_cell(row: Trials) -> str:
+    """The mean, or what it exceeds."""
+    if row.skipped == "tie":
+        return "never"
+    return f"{row.mean:,.0f}" if row.mean is not None else f"> {row.more_than:,.0f}"
+
+
+def quantile_cell(value: int | None, runs: int, max_pulls: int) -> str:
+    """A quantile; beyond the cap it is only known to be larger."""
+    return f"> {max_pulls:,}" if value is None and runs else count(value)
+
+
+def count(value: float | None) -> str:
+    """A number of trials; a dash where there is none."""
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def quality_columns(plan: Plan) -> list[Column]:
+    """One row per budget."""
+    rows = plan.qualities
+    regrets = [row.regret for row in rows]
+    errors = [row.regret_stderr or 0.0 for row in rows]
+    digits = Digits.of(regrets, [(0.0, error) for error in errors])
+    columns = [
+        Column("budget", [f"{row.budget:,}{f' {MARK}' if row is plan.chosen else ''}" for row in rows]),
+        Column("regret", [digits.text(regret) for regret in regrets], right=True),
+        Column("error", [digits.text(error) for error in errors], right=True),
+        Column("not exact", [f"{row.inexact_rate:.1%}" for row in rows], right=True),
+        Column("95% interval", [between(row.inexact_interval) for row in rows], right=True),
+    ]
+    if any(row.beyond_epsilon is not None for row in rows):
+        columns += [
+            Column("beyond epsilon", [f"{row.beyond_epsilon_rate:.1%}" for row in rows], right=True),
+            Column("95% interval", [between(row.beyond_epsilon_interval) for row in rows], right=True),
+        ]
+    return columns
+
+
+def between(interval: tuple[float, float] | None) -> str:
+    """An interval of shares."""
+    return "-" if interval is None else f"{interval[0]:.1%} to {interval[1]:.1%}"
+
+
+def most_important(arms: Sequence[ArmForecast]) -> list[ArmForecast]:
+    """All arms as they were given; of very many those in the Pareto set, and those with the most trials."""
+    if len(arms) <= ROWS:
+        return list(arms)
+    return sorted(arms, key=lambda arm: (not arm.in_front, -(arm.pulls or 0.0)))[:ROWS]
+
+
+def arm_columns(plan: Plan, arms: Sequence[ArmForecast]) -> list[Column]:
+    """One row per arm. How often it is returned is a question under a budget; else there is hardly a doubt."""
+    names = short_names((arm.name for arm in arms), NAME_WIDTH)
+    columns = [
+        Column("arm", [names[arm.name] for arm in arms]),
+        Column("guess", ["in" if arm.in_front else "out" for arm in arms]),
+        Column("returned", [percent(arm.returned) for arm in arms], right=True),
+        Column("trials", [count(arm.pulls) for arm in arms], right=True),
+        Column("share", [percent(arm.share) for arm in arms], right=True),
+    ]
+    if plan.qualities:
+        columns.insert(3, Column("95% interval", [between(arm.returned_interval) for arm in arms], right=True))
+    if any(arm.ideal_share is not None for arm in arms):
+        heading = "ideal share" if cast("Trials", plan.chosen).lower_bound_exact else "reference share"
+        columns.append(Column(heading, [percent(arm.ideal_share) for arm in arms], right=True))
+    return columns
+
+
+def percent(part: float | None) -> str:
+    """A share; a dash where there is none."""
+    return "-" if part is None else f"{part:.1%}"
+
+
+def fitted(columns: list[Column], width: int) -> list[Column]:
+    """The columns that have room."""
+    for heading in DISPENSABLE:
+        if sum(column.width for column in columns) + GAP * (len(columns) - 1) <= width:
+            break
+        columns = [column for column in columns if column.heading != heading]
+    return columns
+
+
+def build(columns: Sequence[Column], important: Sequence[bool], ascii_only: bool) -> RenderableType:
+    """A table for rich; what is important stands out."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    ruled = box.Box(RULED, ascii=True) if ascii_only else box.SIMPLE_HEAD
+    table = Table(box=ruled, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+    for column in columns:
+        table.add_column(column.heading, justify="right" if column.right else "left", no_wrap=True)
+    for row, stands_out in enumerate(important):
+        table.add_row(*(Text(column.cells[row], style="bold cyan" if stands_out else "") for column in columns))
+    return table

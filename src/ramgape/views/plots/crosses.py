@@ -1,0 +1,276 @@
+"""Arms as confidence crosses in the mean-risk plane: what is known, and how well.
+
+A cross stands at an arm's estimates; its horizontal bar is the interval of the mean, its vertical bar that of
+the risk. Good arms lie low, and to the right (to the left where the mean is a cost). The thin stairs are the
+Pareto front of the estimates: what lies above them is dominated by some arm, as far as the data show.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+
+from ramgape.views.plots import style
+from ramgape.views.plots.labels import Label, boxes_around, place_labels
+
+if TYPE_CHECKING:
+    from ramgape.search.result import ArmReport
+
+Direction = Literal["maximize", "minimize"]
+Point = tuple[float, float]
+Limits = tuple[Point, Point]  # of the horizontal axis, and of the vertical one
+
+NAMED = 30  # of more arms only the returned ones are named,
+MOST_NAMES = 60  # and not more than this
+REACH = 0.75  # intervals may widen the picture by this part of the estimates' range, on either side
+MARGIN = 0.06
+
+
+def draw_crosses(
+    axes: Axes,
+    arms: Sequence[ArmReport],
+    *,
+    front: Collection[str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    direction: Direction = "maximize",
+    risk: str | None = None,
+    limits: Limits | None = None,
+    panel: bool = False,
+    marker_size: float | None = None,
+    label_size: float = style.LABEL_SIZE,
+) -> None:
+    """Draw the arms on `axes`, which should be empty: limits, axis labels and legend are set as well.
+
+    front         names of the returned arms, named even in a crowd; by default those whose verdict is "in"
+    labels        what to write for a name, where that is not the name itself
+    risk          what stands at the axis of the risk, by default the paper's formula of the mean-variance
+    limits        the window, by default `windows(arms)`
+    panel         one of several in a figure that labels the axes and has a legend for all of them together
+    marker_size   in points; by default it depends on how many arms there are
+    """
+    drawn = _observed(arms)
+    window_x, window_y = windows(arms) if limits is None else limits
+    _prepare_axes(axes, window_x, window_y)
+    if not panel:
+        _label_axes(axes, direction, risk)
+
+    handles = []
+    for verdict, mark in style.MARKS.items():
+        group = [arm for arm in drawn if arm.verdict == verdict]
+        if group:
+            size = marker_size or style.marker_size(len(drawn), mark.important)
+            handles.append(_draw_group(axes, group, mark, size, window_x, window_y))
+    stairs = pareto_stairs([(arm.mean, arm.risk) for arm in drawn], direction)
+    if stairs:
+        # Continued to the edges of the picture: the dominated region has no end.
+        worst_mean = window_x[0] if direction == "maximize" else window_x[1]
+        stairs = [(worst_mean, stairs[0][1]), *stairs, (stairs[-1][0], window_y[1])]
+        handles.append(_draw_stairs(axes, stairs))
+    if len(drawn) < len(arms):
+        missing = f"without pulls, not drawn ({len(arms) - len(drawn):,})"
+        handles.append(Line2D([], [], linestyle="none", label=missing))
+    if not drawn:
+        axes.text(0.5, 0.5, "no arm has been pulled yet", transform=axes.transAxes, horizontalalignment="center")
+    if not panel:
+        _write_legend(axes, handles)
+
+    returned = {arm.name for arm in drawn if arm.verdict == "in"} if front is None else set(front)
+    named = [arm for arm in drawn if len(arms) <= NAMED or arm.name in returned]
+    # The first have the best choice of places.
+    named.sort(key=lambda arm: (arm.name not in returned, (arm.mean, arm.risk) not in stairs))
+    written = [_label(arm, labels or {}) for arm in named[:MOST_NAMES]]
+    points = [((arm.mean, arm.risk), (arm.mean, arm.risk)) for arm in drawn]
+    lines = [*(bar for arm in drawn for bar in _bars(arm, window_x, window_y)), *pairwise(stairs)]
+    _settle_layout(axes)
+    place_labels(
+        axes,
+        written,
+        crowded=len(arms) > NAMED,
+        markers=boxes_around(axes, points, (marker_size or style.marker_size(len(drawn), important=True)) / 2.0),
+        lines=boxes_around(axes, lines, style.LINE_WIDTH / 2.0),
+        size=label_size,
+    )
+
+
+def windows(arms: Sequence[ArmReport]) -> Limits:
+    """Limits of both axes in which all these arms can be seen, perhaps those of several panels."""
+    drawn = _observed(arms)
+    return (
+        window([arm.mean for arm in drawn], [arm.mean_interval for arm in drawn]),
+        window([arm.risk for arm in drawn], [arm.risk_interval for arm in drawn]),
+    )
+
+
+def window(estimates: Sequence[float], intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Limits of an axis: all estimates, and of the intervals as much as leaves the estimates readable.
+
+    >>> window([0.0, 1.0], [(-0.5, 0.5), (0.5, 1.5)])  # all of it, and a margin
+    (-0.62, 1.62)
+    >>> window([0.0, 1.0], [(-9.0, 9.0), (float("-inf"), float("inf"))])  # clipped
+    (-0.9, 1.9)
+    """
+    if not estimates:
+        return 0.0, 1.0
+    low, high = min(estimates), max(estimates)
+    lows = [end for end, _ in intervals if math.isfinite(end)]
+    highs = [end for _, end in intervals if math.isfinite(end)]
+    # One arm, or equal arms: the narrowest interval gives the scale, else the number itself.
+    widths = [end - start for start, end in intervals if 0.0 < end - start < math.inf]
+    scale = (high - low) or min(widths, default=0.0) or abs(low) or 1.0
+    unbounded = any(not math.isfinite(end) for interval in intervals for end in interval)
+    reach = REACH * scale
+    left = max(min([low, *lows]), low - reach) if not unbounded else low - reach
+    right = min(max([high, *highs]), high + reach) if not unbounded else high + reach
+    if right - left <= 1e-9 * max(abs(left), abs(right)):  # nothing to tell apart
+        left, right = left - (abs(left) or 1.0), right + (abs(right) or 1.0)
+    margin = MARGIN * (right - left)
+    return left - margin, right + margin
+
+
+def pareto_stairs(points: Sequence[Point], direction: Direction) -> list[Point]:
+    """The corners of the front of (mean, risk) points, from the least risk to the best mean.
+
+    >>> pareto_stairs([(0.2, 0.1), (0.5, 0.3), (0.4, 0.4)], "maximize")
+    [(0.2, 0.1), (0.2, 0.3), (0.5, 0.3)]
+    """
+    better = 1.0 if direction == "maximize" else -1.0
+    corners: list[Point] = []
+    for mean, risk in sorted(points, key=lambda point: (point[1], -better * point[0])):
+        if not corners:
+            corners.append((mean, risk))
+        elif better * mean > better * corners[-1][0]:
+            corners += [(corners[-1][0], risk), (mean, risk)]
+    return corners
+
+
+def _observed(arms: Sequence[ArmReport]) -> list[ArmReport]:
+    return [arm for arm in arms if math.isfinite(arm.mean) and math.isfinite(arm.risk)]
+
+
+def _prepare_axes(axes: Axes, window_x: tuple[float, float], window_y: tuple[float, float]) -> None:
+    axes.set_xlim(*window_x)
+    axes.set_ylim(*window_y)
+    style.readable_ticks(axes.xaxis, window_x)
+    style.readable_ticks(axes.yaxis, window_y)
+
+
+def _label_axes(axes: Axes, direction: Direction, risk: str | None) -> None:
+    # The vertical label is turned: its left arrow points down.
+    if direction == "maximize":
+        mean, mean_hint, usual = "Mean reward μ", "(higher is better →)", "Risk ξ = α(σ² − ρμ)"
+    else:
+        mean, mean_hint, usual = "Mean cost μ", "(← lower is better)", "Risk ξ = α(σ² + ρμ)"
+    risk = risk or usual
+    axes.set_xlabel(f"{mean}  {mean_hint}")
+    axes.set_ylabel(f"{risk}  (← lower is better)")
+    _settle_layout(axes)
+    room = axes.get_window_extent()
+    if axes.xaxis.label.get_window_extent().width > room.width:
+        axes.set_xlabel(mean)
+    if axes.yaxis.label.get_window_extent().height > room.height:
+        axes.set_ylabel(risk)
+
+
+def _draw_group(
+    axes: Axes,
+    arms: Sequence[ArmReport],
+    mark: style.Mark,
+    size: float,
+    window_x: tuple[float, float],
+    window_y: tuple[float, float],
+) -> Line2D:
+    """All arms of one verdict: their bars in one collection, their markers in one line."""
+    bars = LineCollection(
+        [bar for arm in arms for bar in _bars(arm, window_x, window_y)],
+        colors=mark.colour,
+        linewidths=style.LINE_WIDTH,
+        alpha=_bar_opacity(len(arms)),
+        zorder=mark.layer - 2.0,
+    )
+    axes.add_collection(bars, autolim=False)
+    (points,) = axes.plot(
+        [arm.mean for arm in arms],
+        [arm.risk for arm in arms],
+        linestyle="none",
+        marker=mark.marker,
+        markersize=size,
+        color=mark.colour,
+        markerfacecolor=mark.colour if mark.filled else "white",
+        markeredgecolor="white" if mark.filled else mark.colour,
+        markeredgewidth=0.1 * size if mark.filled else 0.18 * size,
+        label=f"{mark.label} ({len(arms):,})",
+        zorder=mark.layer,
+    )
+    return points
+
+
+def _bars(arm: ArmReport, window_x: tuple[float, float], window_y: tuple[float, float]) -> list[tuple[Point, Point]]:
+    left, right = _visible(arm.mean, arm.mean_interval, window_x)
+    bottom, top = _visible(arm.risk, arm.risk_interval, window_y)
+    return [((left, arm.risk), (right, arm.risk)), ((arm.mean, bottom), (arm.mean, top))]
+
+
+def _visible(estimate: float, interval: tuple[float, float], limits: tuple[float, float]) -> tuple[float, float]:
+    """The interval, ending a little outside the picture where it goes on far beyond, or for ever."""
+    beyond = limits[1] - limits[0]
+    low, high = (estimate if math.isnan(end) else end for end in interval)
+    return max(low, limits[0] - beyond), min(high, limits[1] + beyond)
+
+
+def _bar_opacity(number: int) -> float:
+    """Many crosses are drawn lightly, so that where they lie dense can still be seen."""
+    return max(0.12, min(0.8, 40.0 / number))
+
+
+def _draw_stairs(axes: Axes, corners: Sequence[Point]) -> Line2D:
+    line = front_handle()
+    line.set_data([mean for mean, _ in corners], [risk for _, risk in corners])
+    axes.add_line(line)
+    return line
+
+
+def front_handle() -> Line2D:
+    """The line of the stairs, for a legend."""
+    return Line2D(
+        [],
+        [],
+        color=style.PALETTE["black"],
+        alpha=0.5,
+        linewidth=0.8,
+        linestyle=(0, (4, 2)),
+        label="estimated front",
+        zorder=2.5,
+    )
+
+
+def _label(arm: ArmReport, labels: Mapping[str, str]) -> Label:
+    return Label(labels.get(arm.name, arm.name), arm.mean, arm.risk, style.MARKS[arm.verdict].colour)
+
+
+def _write_legend(axes: Axes, handles: Sequence[Line2D]) -> None:
+    """A legend above the axes, where no data are, in as many rows as its width asks for."""
+    for columns in range(len(handles), 0, -1):
+        legend = axes.legend(
+            handles=list(handles),
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            borderaxespad=0.2,
+            borderpad=0.0,
+            columnspacing=1.4,
+            handletextpad=0.4,
+            handlelength=1.6,
+            ncols=columns,
+        )
+        if legend.get_window_extent().width <= axes.get_window_extent().width:
+            break
+
+
+def _settle_layout(axes: Axes) -> None:
+    """Where text fits depends on where the axes stand, which the layout of the whole figure decides."""
+    axes.figure.figure.draw_without_rendering()

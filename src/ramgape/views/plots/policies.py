@@ -1,0 +1,78 @@
+"""The sampling rules as figures show them: a name for readers, a colour, a line and a marker.
+
+Relatives share a colour (the two that eliminate by empirical gaps, the two that skip arms in a circle) and differ in
+line and marker, so that rules stay apart with few colours, and without any colour at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zlib import crc32
+
+from ramgape.views.plots.style import BROWN, GREY, PALETTE
+
+Dashes = tuple[int, tuple[float, ...]]  # as matplotlib has it: an offset, then lengths of strokes and gaps
+
+SOLID: Dashes = (0, ())
+DASHED: Dashes = (0, (5.0, 1.6))
+DOTTED: Dashes = (0, (1.2, 1.4))
+DASH_DOT: Dashes = (0, (6.0, 1.6, 1.2, 1.6))
+DASH_DOT_DOT: Dashes = (0, (6.0, 1.4, 1.2, 1.4, 1.2, 1.4))
+LONG_DASHED: Dashes = (0, (9.0, 2.2))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one sampling rule is drawn, in every figure alike."""
+
+    name: str
+    colour: str
+    dashes: Dashes
+    marker: str
+    width: float = 1.5
+
+
+LOOKS = {
+    "ramgape": Look("RAMGapE", PALETTE["blue"], SOLID, "o", width=2.2),
+    "ra-lucb": Look("RA-LUCB", PALETTE["orange"], LONG_DASHED, "s"),
+    "round-robin": Look("Round-Robin", GREY, DOTTED, "X", width=1.8),
+    "de-round-robin": Look("DE Round-Robin", PALETTE["bluish green"], DASH_DOT, "D"),
+    "lie-round-robin": Look("LIE Round-Robin", PALETTE["bluish green"], DASHED, "^"),
+    "xi-lcb": Look("ξ-LCB", PALETTE["reddish purple"], DASH_DOT, "v"),
+    "hvi-pareto": Look("HVI-Pareto", PALETTE["vermillion"], DASH_DOT_DOT, "P"),
+    "egp": Look("EGP", PALETTE["sky blue"], SOLID, "D"),
+    "ege-sr": Look("EGE-SR", BROWN, DASHED, ">"),
+    "ege-sh": Look("EGE-SH", BROWN, DASH_DOT_DOT, "<"),
+    "psi-unif-elim": Look("PSI-Unif-Elim", PALETTE["vermillion"], DASHED, "h"),
+    "ape": Look("APE", PALETTE["reddish purple"], LONG_DASHED, "d"),
+    "evidence": Look("Evidence (ours)", PALETTE["black"], SOLID, "*", width=2.2),
+}
+
+# For rules that nobody has given a look: yellow is left out, which is too pale for a thin line on white.
+_COLOURS = [colour for name, colour in PALETTE.items() if name != "yellow"]
+_DASHES = (SOLID, DASHED, DOTTED, DASH_DOT, LONG_DASHED)
+_MARKERS = "os^DvPX<>*"
+
+
+def look(policy: str) -> Look:
+    """How to draw a sampling rule; one without an entry always gets the same look, made from its name.
+
+    >>> look("ramgape").name, look("my-rule").name
+    ('RAMGapE', 'my-rule')
+    """
+    if policy in LOOKS:
+        return LOOKS[policy]
+    number = crc32(policy.encode())
+    number, colour = divmod(number, len(_COLOURS))
+    number, dashes = divmod(number, len(_DASHES))
+    return Look(policy, _COLOURS[colour], _DASHES[dashes], _MARKERS[number % len(_MARKERS)])
+
+
+def name_outside(policy: str) -> str:
+    """The name of a rule in a figure of the paper that does not have it there.
+
+    >>> name_outside("ege-sr"), name_outside("evidence")
+    ('EGE-SR (not in the paper)', 'Evidence (ours, not in the paper)')
+    """
+    name = look(policy).name
+    return f"{name[:-1]}, not in the paper)" if name.endswith(")") else f"{name} (not in the paper)"

@@ -1,0 +1,147 @@
+"""How a study is going: its result as it stands, and above it what it is to do, how far it is, and what went wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ramgape.views.console import ConsoleView
+from ramgape.views.content import ENDINGS, plural, wanted
+from ramgape.views.names import cut, list_counts, printable
+from ramgape.views.notebook import page
+from ramgape.views.numbers import round_up
+from ramgape.views.terminal import fraction
+from ramgape.views.text import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from ramgape.search.result import Expectation, Goal
+    from ramgape.studies.report import Report
+
+BAR = 24  # letters
+BLOCKS, LETTERS = "█░", "#."  # done and left, in a bar
+REASONS, REASON_WIDTH, NAME_WIDTH = 5, 120, 40
+
+
+@dataclass(frozen=True, slots=True)
+class StudyView:
+    """A study as rich shows it."""
+
+    report: Report
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The result's own view, with more above it."""
+        first = study_facts(self.report, LETTERS if options.ascii_only else BLOCKS)
+        yield ConsoleView(self.report.result, first=first, title=study_title(self.report))
+
+
+def study_text(report: Report) -> str:
+    """A study as plain text."""
+    return plain(report.result, first=study_facts(report, LETTERS), title=study_title(report))
+
+
+def study_page(report: Report) -> str:
+    """A study as HTML for a notebook."""
+    return page(report.result, first=study_facts(report, BLOCKS), title=study_title(report))
+
+
+def study_title(report: Report) -> str:
+    """Name and state."""
+    if not report.done:
+        state = "under way" if report.told or report.pending else "not begun"
+    else:
+        state = "done" if report.result.goal_reached else f"undecided, {ENDINGS[report.result.stopped]}"
+    return f"Study {cut(printable(report.name), 80)}: {state}"
+
+
+def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
+    """What to know of a study beside its result, as pairs of a word and its explanation."""
+    facts = [("Goal", goal_words(report.result.goal)), ("Progress", progress_words(report, letters))]
+    facts.append(("Trials", trial_words(report)))
+    if report.pending:
+        facts.append(("Under way", list_counts(report.arms_pending)))
+    if report.failed:
+        given_up = f"; {report.given_up:,} {plural('pull', report.given_up)} given up" if report.given_up else ""
+        facts.append(("Failed", f"{list_counts(report.arms_failed)}{given_up}"))
+    reasons = reason_words(report)
+    if reasons:
+        facts.append(("Reasons", reasons))
+    return facts
+
+
+def goal_words(goal: Goal) -> str:
+    """What was asked for.
+
+    >>> from ramgape.search.result import Goal
+    >>> goal_words(Goal("confidence", 0.05, 0.1, None)), goal_words(Goal("budget", None, None, 2000))
+    ('an answer within 0.05, with probability 0.9', 'the best answer after 2,000 pulls')
+    """
+    if goal.budget is not None:
+        return f"the best answer after {goal.budget:,} pulls"
+    assert goal.delta is not None
+    return f"{wanted(goal.epsilon, goal.risk_epsilon)}, with probability {1.0 - goal.delta:.6g}"
+
+
+def progress_words(report: Report, letters: str) -> str:
+    """A bar, where somebody can know how far it is, and what it is about."""
+    progress, budget = report.progress, report.result.goal.budget is not None
+    if budget:
+        state = f"{progress.samples:,} of {progress.limit:,} pulls"
+    elif not math.isfinite(report.doubt):
+        state = "nothing is known of some arms yet"
+    elif report.done:
+        state = f"doubt {round_up(max(report.doubt, 0.0))} is left, {progress.epsilon:g} was allowed"
+    else:
+        end = f"below {progress.epsilon:g}" if progress.epsilon else "when none is left"
+        state = f"doubt {round_up(report.doubt)}, ends {end}"
+    if not budget:  # the search looks at most arms only now and then
+        progress = replace(progress, doubt=report.doubt)
+    done = 1.0 if report.result.goal_reached else fraction(progress, budget)
+    if done is None or (report.done and not report.result.goal_reached):
+        return state
+    full = int(done * BAR)  # only what is done is full
+    per_cent = "<1%" if 0.0 < done < 0.01 else f"{int(100.0 * done)}%"
+    return f"{letters[0] * full}{letters[1] * (BAR - full)} {per_cent}; {state}"
+
+
+def trial_words(report: Report) -> str:
+    """How many there are, and how many there may still be."""
+    late = f" ({report.late:,} of them after the end, and not counted)" if report.late else ""
+    parts = [f"{report.told:,} told{late}"]
+    counts = {"held back": report.held, "under way": report.pending, "failed": report.failed}
+    parts += [f"{count:,} {word}" for word, count in counts.items() if count]
+    if report.done:
+        return ", ".join(parts)
+    return f"{', '.join(parts)}; {expected_words(report.result.expected, report.result.goal.budget is not None)}"
+
+
+def expected_words(expected: Expectation | None, exact: bool = False) -> str:
+    """How many more trials are expected, in as many digits as such a guess is worth.
+
+    >>> from ramgape.search.result import Expectation
+    >>> expected_words(Expectation(1278)), expected_words(Expectation(199_999, at_least=True))
+    ('about 1,300 more expected', 'at least 190,000 more expected')
+    """
+    if expected is not None and exact:
+        return f"{expected.pulls:,} more until the budget is spent"
+    if expected is None:
+        return "how many more is not known before every arm has its first pulls"
+    coarse = 10 ** max(len(str(expected.pulls)) - 2, 0)
+    if expected.at_least:
+        return f"at least {expected.pulls // coarse * coarse:,} more expected"
+    return f"about {round(expected.pulls / coarse) * coarse:,} more expected"
+
+
+def reason_words(report: Report) -> str:
+    """Why trials failed, the latest reason first, and how often: together as many as have failed."""
+    parts = []
+    for arm, reason, times in report.reasons[:REASONS]:
+        often = f" ({times:,} times)" if times > 1 else ""
+        said = cut(printable(" ".join(reason.split())), REASON_WIDTH) or "no reason given"
+        parts.append(f"{cut(printable(arm), NAME_WIDTH)}: {said}{often}")
+    others = sum(times for _, _, times in report.reasons[REASONS:])
+    if others:
+        parts.append(f"{others:,} for other reasons")
+    return "; ".join(parts)

@@ -1,0 +1,123 @@
+"""The table of arms, in the richest form that the space allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ramgape.views.names import cell_width, short_names
+from ramgape.views.numbers import Digits, share
+
+if TYPE_CHECKING:
+    from ramgape.search.result import ArmReport, Result
+
+GAP = 2  # blanks between two columns of a text table
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its heading and one cell per arm. A cell may have two lines."""
+
+    heading: str
+    cells: list[str]
+    right: bool = False
+
+    @property
+    def width(self) -> int:
+        """The columns of a terminal that it takes."""
+        lines = (line for cell in self.cells for line in cell.split("\n"))
+        return max([cell_width(self.heading), *map(cell_width, lines)])
+
+
+def verdict_words(arm: ArmReport, returned: bool) -> str:
+    """The verdict; for an undecided arm also on which side of the returned set it stands."""
+    if arm.verdict != "undecided":
+        return arm.verdict
+    return "undecided (in)" if returned else "undecided (out)"
+
+
+CERTIFICATES = {"in": "proved", "out": "proved", "within-epsilon": "within epsilon", "none": "no"}
+
+
+def _estimates(heading: str, values: Sequence[float], intervals: Sequence[tuple[float, float]], form: str) -> Column:
+    """Estimates and intervals as one column, written in a line, stacked, or without the intervals."""
+    digits = Digits.of(values, intervals)
+    ends = [digits.interval(low, high) for low, high in intervals]
+    middle = _aligned([digits.text(value) for value in values])
+    if form == "narrow":
+        return Column(heading, middle, right=True)
+    lows, highs = _aligned([low for low, _ in ends]), _aligned([high for _, high in ends])
+    gap = "\n" if form == "stacked" else " "
+    cells = [f"{m}{gap}[{low}, {high}]" for m, low, high in zip(middle, lows, highs, strict=True)]
+    return Column(heading, cells, right=True)
+
+
+def _aligned(texts: Sequence[str]) -> list[str]:
+    width = max(map(len, texts), default=0)
+    return [text.rjust(width) for text in texts]
+
+
+def build_columns(result: Result, arms: Sequence[ArmReport], form: str, limit: int) -> list[Column]:
+    """The table in one of three forms; names are cut to `limit` columns.
+
+    wide      everything in one line per arm
+    stacked   two lines per arm: intervals, shares and dominating arms stand in the second
+    narrow    one short line per arm, without intervals
+    """
+    names = short_names((arm.name for arm in arms), limit)
+    beaten_by = "beaten by " if form == "stacked" else ""
+    dominators = (arm.dominated_by for arm in arms if arm.dominated_by is not None)
+    above = short_names(dominators, limit - len(beaten_by))
+    returned = set(result.front)
+    verdicts = [verdict_words(arm, arm.name in returned) for arm in arms]
+    certificates = [CERTIFICATES[arm.certificate] for arm in arms]
+    pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
+    shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
+    rivals = ["" if arm.dominated_by is None else beaten_by + above[arm.dominated_by] for arm in arms]
+    modelled = any(arm.empirical_risk is not None for arm in arms)
+    heading = "risk (normal model)" if modelled else "risk"
+    estimates = [
+        _estimates("mean", [arm.mean for arm in arms], [arm.mean_interval for arm in arms], form),
+        _estimates(heading, [arm.risk for arm in arms], [arm.risk_interval for arm in arms], form),
+    ]
+    if modelled:
+        empirical = [math.nan if arm.empirical_risk is None else arm.empirical_risk for arm in arms]
+        estimates.append(_estimates("risk (data)", empirical, [arm.risk_interval for arm in arms], "narrow"))
+    first = Column("arm", [names[arm.name] for arm in arms])
+    if form == "wide":
+        return [
+            first,
+            Column("verdict", verdicts),
+            Column("certified", certificates),
+            Column("pulls (share)", [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)], right=True),
+            *estimates,
+            Column("dominated by", rivals),
+        ]
+    if form == "stacked":
+        under = ["not certified" if text == CERTIFICATES["none"] else text for text in certificates]
+        return [
+            Column("arm", [f"{name}\n{by}" for name, by in zip(first.cells, rivals, strict=True)]),
+            Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, under, strict=True)]),
+            Column("pulls", [f"{n}\n{s}" for n, s in zip(pulls, shares, strict=True)], right=True),
+            *estimates,
+        ]
+    return [first, Column("verdict", verdicts), Column("pulls", pulls, right=True), *estimates]
+
+
+FORMS = [
+    *(("wide", limit) for limit in (40, 28, 20)),
+    *(("stacked", limit) for limit in (40, 32, 24, 18)),
+    *(("narrow", limit) for limit in (20, 14, 8)),
+]
+
+
+def fit_columns(result: Result, arms: Sequence[ArmReport], width: int) -> list[Column]:
+    """The richest form of the table that `width` columns of a terminal can hold."""
+    columns: list[Column] = []
+    for form, limit in FORMS:
+        columns = build_columns(result, arms, form, limit)
+        if sum(column.width for column in columns) + GAP * (len(columns) - 1) <= width:
+            break
+    return columns

@@ -1,0 +1,152 @@
+"""Where text goes, and what is shown while something runs.
+
+Results go to stdout. Progress goes to stderr, and only if that is a terminal; it disappears when the result is there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Display
+    from rich.progress import ProgressColumn
+
+    from ramgape.search.identification import Progress
+
+READY = "getting ready (some seconds, the first time)"
+
+
+def output() -> Console:
+    """Where results go."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def print_object(described: dict[str, Any]) -> None:
+    """One JSON object where results go (ASCII, so that it survives any terminal)."""
+    sys.stdout.write(json.dumps(described, indent=2, allow_nan=False) + "\n")
+
+
+def messages() -> Console:
+    """Where everything else goes."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def knows_unicode(console: Console) -> bool:
+    """Whether more than ASCII may be written."""
+    return not console.options.ascii_only
+
+
+def is_watched() -> bool:
+    """Whether somebody is there to see progress."""
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def waiting(words: str) -> Iterator[None]:
+    """A sign of life while something goes on."""
+    if not is_watched():
+        yield
+        return
+    with _display() as display:
+        display.add_task("", total=None, state=words)
+        yield
+
+
+@contextmanager
+def watching_run(budget: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """A live line on one search; what is yielded wants its progress."""
+    if not is_watched():
+        yield None
+        return
+    with _display() as display:
+        task = display.add_task("", total=None, state=READY)
+
+        def show(progress: Progress) -> None:
+            done = fraction(progress, budget)
+            total = None if done is None else 1.0
+            display.update(task, total=total, completed=done, state=state(progress, budget))
+
+        yield show
+
+
+@contextmanager
+def watching_runs(runs: int) -> Iterator[Callable[[int], None] | None]:
+    """A live line on many searches; what is yielded wants the number of those that are finished."""
+    if not is_watched():
+        yield None
+        return
+    from rich.progress import TextColumn, TimeRemainingColumn
+
+    with _display(TextColumn("left"), TimeRemainingColumn()) as display:
+        task = display.add_task("", total=runs, state=count_runs(0, runs))
+
+        def show(finished: int) -> None:
+            display.update(task, completed=finished, state=count_runs(finished, runs))
+
+        yield show
+
+
+@contextmanager
+def watching_work() -> Iterator[Callable[[float, float, str], None] | None]:
+    """A live line on work of many parts; what is yielded wants what is done, what there is to do, and words."""
+    if not is_watched():
+        yield None
+        return
+    from rich.progress import TextColumn, TimeRemainingColumn
+
+    with _display(TextColumn("left"), TimeRemainingColumn()) as display:
+        task = display.add_task("", total=None, state=READY)
+
+        def show(done: float, total: float, words: str) -> None:
+            display.update(task, completed=done, total=total, state=f"{words}, {done / total:.0%}")
+
+        yield show
+
+
+def _display(*columns: ProgressColumn) -> Display:
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Display
+
+    console = messages()
+    spinner = SpinnerColumn("dots" if knows_unicode(console) else "line")
+    text = TextColumn("{task.fields[state]}", markup=False)
+    bar = BarColumn(bar_width=30)
+    return Display(spinner, bar, text, TimeElapsedColumn(), *columns, console=console, transient=True)
+
+
+def fraction(progress: Progress, budget: bool) -> float | None:
+    """How much of a search is done; None where nobody can know.
+
+    Doubt falls like one over the root of the pulls, which tells how many more it takes to bring it below epsilon.
+    """
+    spent = progress.samples / progress.limit
+    if budget:
+        return spent
+    if not progress.epsilon:
+        return None
+    return min(1.0, max(spent, (progress.epsilon / max(progress.doubt, progress.epsilon)) ** 2))
+
+
+def state(progress: Progress, budget: bool) -> str:
+    """Where a search stands, in words."""
+    if budget:
+        return f"{progress.samples:,} of {progress.limit:,} pulls"
+    return f"{progress.samples:,} pulls, doubt {progress.doubt:.4g}, ends below {progress.epsilon:g}"
+
+
+def count_runs(finished: int, runs: int) -> str:
+    """How many runs of how many.
+
+    >>> count_runs(12, 2000), count_runs(0, 1)
+    ('12 of 2,000 runs', '0 of 1 run')
+    """
+    return f"{finished:,} of {runs:,} {'run' if runs == 1 else 'runs'}"
