@@ -17,7 +17,8 @@ from scipy import stats
 from ramgape import CVaR, Data, Entropic, Result, Semivariance, Study, analyze, identify, simulate
 from ramgape.commands.study_files import read_study_file
 from ramgape.risks.measure import Measure
-from ramgape.search.engine import Engine, kernels_of
+from ramgape.search.assembly import kernels_of
+from ramgape.search.engine import Engine
 from ramgape.search.samples import Sample
 from ramgape.search.spec import make_spec
 from ramgape.views import page

@@ -28,7 +28,8 @@ from ramgape.core.statistics import observe
 from ramgape.core.table import empty_search
 from ramgape.policies import POLICIES
 from ramgape.problems.environments import Distribution
-from ramgape.search.engine import Engine, make_problem, make_table
+from ramgape.search.assembly import make_problem, make_table
+from ramgape.search.engine import Engine
 from ramgape.search.inference import find_answer, infer, judge
 from ramgape.search.simulation import play, simulated_spec
 from ramgape.search.spec import Spec

@@ -41,7 +41,8 @@ from ramgape.problems.environments import Distribution
 from ramgape.risks import make_risk
 from ramgape.risks.cvar import WIDTH, greatest_height
 from ramgape.risks.table import RISKS
-from ramgape.search.engine import Engine, kernels_of, make_problem, make_table
+from ramgape.search.assembly import kernels_of, make_problem, make_table
+from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec, true_table
 from ramgape.search.spec import Spec, make_spec
 from tests.test_cli import call, complaint

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ramgape.common.checks import LARGEST
 from ramgape.core.table import STATISTICS, empty_table
 from ramgape.errors import InvalidData, InvalidReward, known_name, require, shorten
-from ramgape.search.engine import Adder, Engine
+from ramgape.search.assembly import Adder
+from ramgape.search.engine import Engine
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec, check_names
 

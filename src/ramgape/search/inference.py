@@ -23,8 +23,9 @@ from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.core.table import STATISTICS, Table, empty_search
 from ramgape.policies import POLICIES
 from ramgape.problems.environments import Instance
+from ramgape.search.assembly import kernels_of, make_problem, make_table
 from ramgape.search.assumptions import Objection, assumption_of, objections_to
-from ramgape.search.engine import Engine, kernels_of, make_problem, make_table
+from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
 from ramgape.search.spec import DEFAULT_DELTA, Spec
 from ramgape.views.numbers import round_up
