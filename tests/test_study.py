@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Study, identify
 from ramgape.policies import POLICIES
 from ramgape.studies import session
@@ -33,16 +32,6 @@ OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.05}
 
 def reward_of(arm: str, seed: int) -> float:
     return float(np.random.default_rng(seed).beta(*SHAPES[arm]))
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
-    """A store of its own for a test."""
-    if request.param == "memory":
-        return None
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'studies.db'}"
-    return new_database(request.getfixturevalue("postgres_server"))
 
 
 @pytest.fixture
