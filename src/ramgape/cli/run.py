@@ -133,13 +133,13 @@ def open_study(file: StudyFile, url: str) -> Study:
 
 def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     """All trials that are still to be made; returns the exit code."""
-    from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, Trials
+    from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, CommandTrials
 
     if study.done:
         return 0
     study.retry()
     hidden = OUR_STORE + OUR_PASSWORD if parse_url(url).path is None else OUR_STORE
-    with ending_gently() as signals, Trials(file, succeeded(study), hidden) as trials:
+    with ending_gently() as signals, CommandTrials(file, succeeded(study), hidden) as trials:
         try:
             result = study.run(trials, workers=jobs)
         except FailingArm as error:

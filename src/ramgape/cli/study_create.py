@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.csv_rows import opened
-from ramgape.cli.parsing import number, number_range
+from ramgape.cli.parsing import number_range, parse_number
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -132,8 +132,8 @@ def create(
     if data is None and (form, arm_column, reward_column) != (None, "arm", "reward"):
         raise InvalidSpec("--format, --arm-column and --reward-column must go with --data, got no data")
     url = storage_url(storage)
-    first = None if seed is None else check_seed(number(seed, "seed"))
-    attempts = whole(number(retries, "retries"), "retries", "a whole number of at least 0", 0)
+    first = None if seed is None else check_seed(parse_number(seed, "seed"))
+    attempts = whole(parse_number(retries, "retries"), "retries", "a whole number of at least 0", 0)
     start = None if data is None else WarmStart(data, form, arm_column, reward_column)
     trials = {"failure": failure, "retries": attempts, "seed": first, "in_order": in_order, "expired": expired}
     with waiting("creating"):

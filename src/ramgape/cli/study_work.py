@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.parsing import number
+from ramgape.cli.parsing import parse_number
 from ramgape.cli.simulate import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
@@ -44,7 +44,7 @@ def ask(
     [bold]ramgape study ask models --count 4 --json[/bold]
     {"pulls": [{"id": "a1b2c3-0", "arm": "A", "seed": 123}, ...], "done": false}
     """
-    wanted, seconds = number(count, "count"), lease_of(lease)
+    wanted, seconds = parse_number(count, "count"), lease_of(lease)
     with opened_study(name, storage) as study:
         try:
             pulls = study.ask(wanted, worker, seconds)  # type: ignore[arg-type]
@@ -193,7 +193,7 @@ def one_reward(argument: str | None, given: str | None) -> float:
 
 def lease_of(text: str) -> float | None:
     """Seconds; None for ever."""
-    return None if text.lower() == "none" else number(text, "lease")
+    return None if text.lower() == "none" else parse_number(text, "lease")
 
 
 def show_answer(answer: Answer, about: dict[str, str], as_json: bool) -> None:

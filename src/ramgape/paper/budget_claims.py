@@ -12,11 +12,11 @@ from ramgape.paper.budget_results import (
     OWN,
     RIVALS,
     WHOLE,
-    Average,
+    BudgetAverage,
+    BudgetMeasurement,
     Difference,
-    Measurement,
     Ratio,
-    averages,
+    budget_averages,
     differences,
     ratios,
 )
@@ -30,9 +30,9 @@ SOURCE = "our aim"
 NAME = f"policy {OWN}"
 
 
-def findings(rows: Sequence[Measurement], scale: BudgetScale) -> list[Finding]:
+def findings(rows: Sequence[BudgetMeasurement], scale: BudgetScale) -> list[Finding]:
     """All claims."""
-    table = averages(rows, scale)
+    table = budget_averages(rows, scale)
     beside = ratios(table)
     whole = [row for row in beside if row.group == WHOLE]
     parts = [row for row in beside if row.group != WHOLE and row.group not in scale.alone]
@@ -101,7 +101,7 @@ def nowhere_worse(beside: Sequence[Ratio]) -> Finding:
     )
 
 
-def fewest_wrong(table: Sequence[Average]) -> Finding:
+def fewest_wrong(table: Sequence[BudgetAverage]) -> Finding:
     """Are the sets wrong least often?"""
     told, holds = [], []
     for budget in dict.fromkeys(row.budget for row in table):
@@ -119,7 +119,7 @@ def fewest_wrong(table: Sequence[Average]) -> Finding:
     )
 
 
-def worse_on_no_instance(rows: Sequence[Measurement], scale: BudgetScale, whole: Sequence[Ratio]) -> Finding:
+def worse_on_no_instance(rows: Sequence[BudgetMeasurement], scale: BudgetScale, whole: Sequence[Ratio]) -> Finding:
     """On which instances is the rival that is best overall better?"""
     told, found = [], 0
     for case in whole:
@@ -152,7 +152,7 @@ def by_how_much(row: Difference) -> str:
     return f"{row.instance} [{row.arms}] {thousandths(row.difference)}"
 
 
-def share_of(row: Average) -> str:
+def share_of(row: BudgetAverage) -> str:
     """A share of wrong sets with its interval."""
     low, high = row.wrong_interval
     return f"{percent(row.wrong_share)} ({percent(low)} to {percent(high)})"

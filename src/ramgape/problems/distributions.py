@@ -18,21 +18,19 @@ Here stands what is known exactly; how a reward is drawn stands in `environments
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import math
-import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ramgape.common import special
-from ramgape.common.checks import LARGEST, SMALLEST
+from ramgape.common.checks import LARGEST, SMALLEST, as_float
 from ramgape.errors import InvalidInstance, InvalidSpec, RamgapeError, require
 
 
-def number(
+def parameter(
     what: str,
     value: Any,
     lowest: float = -LARGEST,
@@ -40,23 +38,15 @@ def number(
     error: type[RamgapeError] = InvalidInstance,
 ) -> float:
     """The value as a float, provided that it is a number (a bool is none) from lowest to highest."""
-    converted = real(value)
+    converted = as_float(value)
     sound = lowest <= converted <= highest  # false for NaN
     require(sound, what, f"a number from {lowest:g} to {highest:g}", value, error=error)
     return converted
 
 
-def real(value: Any) -> float:
-    """The value as a float; "not a number" for what is none."""
-    if not isinstance(value, bool) and isinstance(value, numbers.Real):
-        with contextlib.suppress(OverflowError):  # an integer beyond all floats
-            return float(value)
-    return math.nan
-
-
-def interval(low: Any, high: Any) -> tuple[float, float]:
+def ordered_ends(low: Any, high: Any) -> tuple[float, float]:
     """Both ends as floats, provided that they are in order."""
-    low, high = number("low", low), number("high", high)
+    low, high = parameter("low", low), parameter("high", high)
     require(low < high, "low", f"less than high, which is {high:g}", low, error=InvalidInstance)
     return low, high
 
@@ -72,17 +62,17 @@ def at_share(share: float, low: float, high: float) -> float:
 
 
 def checked_target(target: Any) -> float:
-    return number("target", target, error=InvalidSpec)
+    return parameter("target", target, error=InvalidSpec)
 
 
 def checked_gamma(gamma: Any) -> float:
-    converted = real(gamma)
+    converted = as_float(gamma)
     require(0.0 < converted <= LARGEST, "gamma", f"a number above 0, at most {LARGEST:g}", gamma)
     return converted
 
 
 def checked_level(level: Any) -> float:
-    converted = real(level)
+    converted = as_float(level)
     require(0.0 < converted <= 1.0, "level", "a number above 0, at most 1", level)
     return converted
 
@@ -131,8 +121,8 @@ class Beta(Described):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        a, b = number("a", self.a, SMALLEST), number("b", self.b, SMALLEST)
-        low, high = interval(self.low, self.high)
+        a, b = parameter("a", self.a, SMALLEST), parameter("b", self.b, SMALLEST)
+        low, high = ordered_ends(self.low, self.high)
         self._settle(a=a, b=b, low=low, high=high)
 
     @property
@@ -202,8 +192,8 @@ class Bernoulli(Described):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        p = number("p", self.p, 0.0, 1.0)
-        low, high = interval(self.low, self.high)
+        p = parameter("p", self.p, 0.0, 1.0)
+        low, high = ordered_ends(self.low, self.high)
         self._settle(p=p, low=low, high=high)
 
     @property
@@ -264,7 +254,7 @@ class Uniform(Described):
     high: float
 
     def __post_init__(self) -> None:
-        low, high = interval(self.low, self.high)
+        low, high = ordered_ends(self.low, self.high)
         self._settle(low=low, high=high)
 
     @property
@@ -322,7 +312,7 @@ class Data(Described):
         given: Any = self.values
         listed = isinstance(given, Iterable) and not isinstance(given, (str, bytes, dict))
         require(listed, "values", "a list of numbers", given, error=InvalidInstance)
-        values = tuple(number(f"values[{place}]", value) for place, value in enumerate(given))
+        values = tuple(parameter(f"values[{place}]", value) for place, value in enumerate(given))
         require(len(values) > 0, "values", "at least one number", given, error=InvalidInstance)
         self._settle(values=values)
 
@@ -394,7 +384,7 @@ class Gaussian(Described):
     variance: float
 
     def __post_init__(self) -> None:
-        self._settle(mean=number("mean", self.mean), variance=number("variance", self.variance, SMALLEST))
+        self._settle(mean=parameter("mean", self.mean), variance=parameter("variance", self.variance, SMALLEST))
 
     @property
     def support(self) -> None:
