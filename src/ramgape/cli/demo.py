@@ -74,8 +74,8 @@ def demo(
     console.print(f"{STORY}\n")
     depot = Depot()
     with depot.watched():
+        from ramgape.common.formatting import list_names
         from ramgape.search.identification import identify
-        from ramgape.views import list_names
 
         result = identify(
             depot.send,

@@ -13,6 +13,7 @@ from ramgape.cli.simulate import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
 from ramgape.common.files import read_number
+from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, InvalidSpec, require, shorten
 from ramgape.views.terminal import print_object
 
@@ -176,7 +177,7 @@ def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     if as_json:
         print_object({"retried": count, "done": done})
     else:
-        typer.echo(f"{count:,} {'pull is' if count == 1 else 'pulls are'} available again.")
+        typer.echo(f"{plural(count, 'pull is', 'pulls are')} available again.")
 
 
 def one_reward(argument: str | None, given: str | None) -> float:

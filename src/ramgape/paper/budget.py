@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ramgape.common.formatting import plural
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import BenchmarkScale, BudgetScale
 from ramgape.paper.budget_claims import AIM, GOAL, findings
@@ -29,7 +30,7 @@ from ramgape.paper.budget_results import (
     ratios,
     summarize,
 )
-from ramgape.paper.formatting import display_name, factor, percent, plural, thousandths
+from ramgape.paper.formatting import display_name, factor, percent, thousandths
 from ramgape.paper.jobs import Job
 from ramgape.paper.section import DataFile, Drawing, Grid, Section
 from ramgape.problems.instances import load_instance

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ramgape.common.formatting import plural
 from ramgape.paper.benchmark_scale import BudgetScale
 from ramgape.paper.budget_results import (
     OWN,
@@ -20,7 +21,7 @@ from ramgape.paper.budget_results import (
     differences,
     ratios,
 )
-from ramgape.paper.formatting import display_name, factor, percent, plural, thousandths
+from ramgape.paper.formatting import display_name, factor, percent, thousandths
 from ramgape.paper.section import Finding, judged
 
 AIM = 0.75  # of the best rival's mean regret, over the random instances, up to this budget

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ramgape.common.formatting import plural
 from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, percent, plural
+from ramgape.paper.formatting import display_name, percent
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged

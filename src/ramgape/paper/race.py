@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ramgape.common.formatting import list_names, plural
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import FAMOUS, BenchmarkScale
-from ramgape.paper.formatting import factor, interval, plural
+from ramgape.paper.formatting import factor, interval
 from ramgape.paper.jobs import Job
 from ramgape.paper.methods import LINE_UPS, LineUp
 from ramgape.paper.race_claims import findings
@@ -31,7 +32,6 @@ from ramgape.paper.race_results import (
 from ramgape.paper.section import DataFile, Drawing, Grid, Section
 from ramgape.paper.stopping import expected_pulls
 from ramgape.problems.instances import load_instance
-from ramgape.views import list_names
 from ramgape.views.content import least_word
 
 # For the order of work and the time left only: what a bound needs of the paper's pulls, and what a pull costs.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ramgape.common.formatting import plural
 from ramgape.common.proportions import clopper_pearson
 from ramgape.paper import paper
-from ramgape.paper.formatting import plural
 from ramgape.paper.methods import LINE_UPS, LineUp
 from ramgape.paper.race_results import MethodRatio, StoppingMeasurement, errors, tolerances, versus
 from ramgape.paper.section import Finding, judged

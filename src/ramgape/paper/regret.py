@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ramgape.bounds.budget import exploration
+from ramgape.common.formatting import plural
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, interval, percent, plural, ranked
+from ramgape.paper.formatting import display_name, interval, percent, ranked
 from ramgape.paper.jobs import STAGES, Job, Outcome
 from ramgape.paper.outcomes import (
     FURTHER,

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ramgape.common.formatting import plural
 from ramgape.core.pareto import gaps
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, interval, percent, plural, ranked
+from ramgape.paper.formatting import display_name, interval, percent, ranked
 from ramgape.paper.jobs import Outcome
 from ramgape.paper.outcomes import (
     OWN,

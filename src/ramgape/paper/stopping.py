@@ -10,16 +10,16 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ramgape.common.formatting import list_names, plural
 from ramgape.core.pareto import gaps
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, percent, plural, probability
+from ramgape.paper.formatting import display_name, percent, probability
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, Verdict, judged
 from ramgape.paper.statistics import geometric_mean, sign_flip_test, sign_test
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
-from ramgape.views import list_names
 
 Key = tuple[float, int, str]  # epsilon, pattern, policy
 Outcomes = Mapping[Key, Outcome]
