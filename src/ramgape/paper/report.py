@@ -145,8 +145,9 @@ def open_store(out: Path) -> Store:
     try:
         return Store(out / "runs")
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InvalidSpec(f"out must be a folder that can be written, got {str(out)!r}: {reason}") from None
+        reason = f": {error.strerror or error}"
+        given = repr(str(out))
+        raise InvalidSpec(what="out", allowed="a folder that can be written", given=given, hint=reason) from None
 
 
 def read_summary(path: Path) -> dict[str, Any]:
@@ -186,9 +187,8 @@ def stored(store: Store, cell: Cell) -> Outcome:
     """An outcome that has just been seen on disk."""
     outcome = store.load(cell)
     if outcome is None:
-        raise InvalidSpec(
-            f"out must be left alone while it is being written; a file vanished from {str(store.folder)!r}"
-        )
+        hint = f"; a file vanished from {str(store.folder)!r}"
+        raise InvalidSpec(what="out", allowed="left alone while it is being written", hint=hint)
     return outcome
 
 
