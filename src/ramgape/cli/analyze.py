@@ -99,7 +99,8 @@ def analyze(
         resolution=resolution,
     )
     if reward_range is None and noise is None:
-        raise InvalidSpec("reward range must be given (--reward-range LO HI), or --noise gaussian; it is never guessed")
+        allowed = "given (--reward-range LO HI), or --noise gaussian; it is never guessed"
+        raise InvalidSpec(what="reward range", allowed=allowed)
     if reward_range is not None:
         options["reward_range"] = number_range(reward_range)
     options["noise"] = noise

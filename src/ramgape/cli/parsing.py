@@ -25,7 +25,7 @@ def parse_number(text: str | None, what: str) -> float | int | None:
     try:
         value = float(text)
     except ValueError:
-        raise InvalidSpec(f"{what} must be a number, got {shorten(text)}") from None
+        raise InvalidSpec(what=what, allowed="a number", given=shorten(text)) from None
     return int(value) if value.is_integer() else value
 
 

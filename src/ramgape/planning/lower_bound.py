@@ -496,9 +496,8 @@ def load_solver() -> Solver:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "scipy":
             raise
-        raise MissingExtra(
-            'scipy must be installed for the Gaussian reference: pip install "ramgape[theory]"'
-        ) from None
+        allowed = 'installed for the Gaussian reference: pip install "ramgape[theory]"'
+        raise MissingExtra(what="scipy", allowed=allowed) from None
 
     def solve(alternatives: Floats) -> tuple[Floats, Floats]:
         """Maximise z where z <= alternatives @ shares; the shares, and the duals as weights of the rows."""

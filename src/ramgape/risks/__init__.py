@@ -47,7 +47,7 @@ def make_risk(risk: Any) -> Measure:
     try:
         value = as_float(float(text))
     except ValueError:
-        raise InvalidSpec(f"risk must be written {written(name)}, got {shorten(risk)}") from None
+        raise InvalidSpec(what="risk", allowed=f"written {written(name)}", given=shorten(risk)) from None
     return make(value)
 
 

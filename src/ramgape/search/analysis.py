@@ -270,7 +270,7 @@ def _as_pair(row: Any, number: int) -> tuple[str, Any]:
         with contextlib.suppress(TypeError, ValueError):
             arm, reward = row
             return str(arm), reward
-    raise InvalidData(f"row {number} must be a pair (arm, reward), got {shorten(row)}")
+    raise InvalidData(place=f"row {number}", allowed="a pair (arm, reward)", given=shorten(row))
 
 
 def _as_float(accumulator: Accumulator, reward: object, place: str) -> float:

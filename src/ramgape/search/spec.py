@@ -180,25 +180,24 @@ def make_spec(
     policy = resolve_policy(policy, goal)
     if budget is None:
         if tolerance is None:
-            raise InvalidSpec(
-                "epsilon must be given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
-            )
+            allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
+            raise InvalidSpec(what="epsilon", allowed=allowed)
         delta = DEFAULT_DELTA if delta is None else delta
         delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
     else:
         if delta is not None:
-            raise InvalidSpec(
-                "delta must not be given together with budget: a budget spends exactly that many pulls; for a "
-                f"confidence goal with a cap on pulls give max_pulls instead of budget, got delta {shorten(delta)}"
+            allowed = (
+                "given together with budget: a budget spends exactly that many pulls; for a "
+                "confidence goal with a cap on pulls give max_pulls instead of budget"
             )
+            raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", reason, least)
     bound = check_bound(bound, noise, measure.name, goal, policy)
     if returned == "smallest-doubt" and POLICIES[policy].own_answer:
         require(False, "returned", f"'last' for policy {policy}, whose answer is the arms that it accepts", returned)
     if bound == "gaussian-paper" and sigma_max is None:
-        raise InvalidSpec(
-            "sigma_max must be given with bound gaussian-paper: the largest standard deviation an arm may have"
-        )
+        allowed = "given with bound gaussian-paper: the largest standard deviation an arm may have"
+        raise InvalidSpec(what="sigma_max", allowed=allowed)
     chosen = tolerance is not None
     how = check_exploration(exploration, goal, bound, policy)
     if not chosen and isinstance(how, str):
@@ -269,7 +268,7 @@ def _with_warnings(spec: Spec) -> Spec:
 def check_names(arms: Iterable[object]) -> tuple[str, ...]:
     """The arms' names, as text: at least two, all different."""
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-        raise InvalidSpec(f"arms must be a sequence of at least two names, got {shorten(arms)}")
+        raise InvalidSpec(what="arms", allowed="a sequence of at least two names", given=shorten(arms))
     names = tuple(str(arm) for arm in arms)
     require(len(names) >= 2, "arms", "at least two", list(names))
     require(all(names), "arms", "non-empty names", list(names))
