@@ -27,7 +27,8 @@ if TYPE_CHECKING:
         UnknownPull,
         UnknownStudy,
     )
-    from ramgape.planning.forecast import ArmForecast, Plan, Quality, Trials
+    from ramgape.options import Search, Trials
+    from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
     from ramgape.planning.lower_bound import LowerBound, lower_bound
     from ramgape.planning.plan import plan
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
@@ -75,6 +76,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Pull",
+    "PullForecast",
     "Quality",
     "RamgapeError",
     "RamgapeWarning",
@@ -82,6 +84,7 @@ __all__ = [
     "Report",
     "Result",
     "Run",
+    "Search",
     "Semivariance",
     "StorageError",
     "StorageUnavailable",
@@ -133,7 +136,8 @@ _HOMES = {
         "UnknownPull",
         "UnknownStudy",
     ),
-    "planning.forecast": ("ArmForecast", "Plan", "Quality", "Trials"),
+    "options": ("Search", "Trials"),
+    "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.parsing import number
 from ramgape.cli.simulate import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
 from ramgape.common.files import read_number
+from ramgape.common.parsing import number
 from ramgape.errors import FailingArm, InvalidSpec, require, shorten
 from ramgape.views.terminal import print_object
 
