@@ -31,7 +31,8 @@ if TYPE_CHECKING:
         UnknownPull,
         UnknownStudy,
     )
-    from ramgape.planning.forecast import ArmForecast, Plan, Quality, Trials
+    from ramgape.options import Search, Trials
+    from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
     from ramgape.planning.lower_bound import LowerBound, lower_bound
     from ramgape.planning.plan import plan
     from ramgape.problems.distributions import Distribution
@@ -85,6 +86,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Pull",
+    "PullForecast",
     "Quality",
     "RamgapeError",
     "RamgapeWarning",
@@ -92,6 +94,7 @@ __all__ = [
     "Report",
     "Result",
     "Run",
+    "Search",
     "Semivariance",
     "SpecificationError",
     "StorageError",
@@ -152,7 +155,8 @@ _HOMES = {
         "UnknownPull",
         "UnknownStudy",
     ),
-    "planning.forecast": ("ArmForecast", "Plan", "Quality", "Trials"),
+    "options": ("Search", "Trials"),
+    "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),

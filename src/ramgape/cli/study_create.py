@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from ramgape.cli.csv_rows import opened
 from ramgape.cli.errors import INTERRUPTED, tell
-from ramgape.cli.parsing import number_range, parse_number
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -33,12 +32,13 @@ from ramgape.cli.simulate import (
 from ramgape.cli.stores import Name, Storage, existing_storage, storage_url
 from ramgape.cli.study_files import ARM_COLUMN, REWARD_COLUMN, Format, WarmStart
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.parsing import number_range, parse_number
 from ramgape.errors import InvalidData, InvalidSpec, StudyExists
 from ramgape.storage.urls import shown
 from ramgape.views.terminal import output, print_object, waiting
 
 if TYPE_CHECKING:
-    from ramgape.search.spec import Options
+    from ramgape.options import Options
     from ramgape.studies.report import StudySummary
     from ramgape.studies.study import Study
 
@@ -124,7 +124,7 @@ def create(
         initial_pulls=initial_pulls,
     )
     if reward_range is not None:
-        options["reward_range"] = number_range(reward_range)
+        options["reward_range"] = cast(tuple[float, float], number_range(reward_range, "reward_range"))
     if noise is not None:
         options["noise"] = noise
     if arms_file == data == "-":

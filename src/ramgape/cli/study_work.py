@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.parsing import parse_number
 from ramgape.cli.simulate import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
 from ramgape.common.files import read_number
 from ramgape.common.formatting import plural
+from ramgape.common.parsing import parse_number
 from ramgape.errors import FailingArm, InvalidSpec, located, require, shorten
 from ramgape.views.terminal import print_object
 

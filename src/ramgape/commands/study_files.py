@@ -35,8 +35,8 @@ from typing import Any, Literal, cast
 
 from ramgape.common.checks import check_number
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
+from ramgape.options import FILE, Options, options_at
 from ramgape.problems.instance_files import read_text
-from ramgape.search.spec import Options
 from ramgape.storage.urls import anchored, has_password, parse_url
 from ramgape.studies.specification import DEFAULT_RETRIES
 
@@ -45,7 +45,7 @@ LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
 OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "in_order", "expired", "seed", "storage", "cwd")
-OPTION_KEYS = tuple(Options.__annotations__)
+OPTION_KEYS = tuple(name for name in options_at(FILE) if name not in OWN_KEYS)
 
 Command = str | tuple[str, ...]  # for the shell, or words
 

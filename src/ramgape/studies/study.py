@@ -26,12 +26,13 @@ from ramgape.errors import (
     require,
     shorten,
 )
+from ramgape.options import Options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Result, Stopped
-from ramgape.search.spec import Options, make_spec
+from ramgape.search.spec import make_spec
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
 from ramgape.storage.rows import damaged
