@@ -136,6 +136,7 @@ def open_study(file: StudyFile, url: str) -> Study:
 def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     """All trials that are still to be made; returns the exit code."""
     from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, CommandTrials
+    from ramgape.studies.running import run_study
 
     if study.done:
         return 0
@@ -143,7 +144,7 @@ def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     hidden = OUR_STORE + OUR_PASSWORD if parse_url(url).path is None else OUR_STORE
     with ending_gently() as signals, CommandTrials(file, succeeded(study), hidden) as trials:
         try:
-            result = study.run(trials, workers=jobs)
+            result = run_study(study, trials, jobs)
         except FailingArm as error:
             hint = f"mend the command in {file.path} and run it again: what was given up is then tried again"
             tell("error", f"{error}; {hint}", "bold red")

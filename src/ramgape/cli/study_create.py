@@ -1,15 +1,13 @@
-"""`ramgape study create` and `delete`: how a study begins, and how it is gone."""
+"""`ramgape study create`: how a study begins."""
 
 from __future__ import annotations
 
 import shlex
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from ramgape.cli.csv_rows import opened
-from ramgape.cli.errors import INTERRUPTED, tell
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -29,7 +27,7 @@ from ramgape.cli.simulate import (
     option,
     read_options,
 )
-from ramgape.cli.stores import Name, Storage, existing_storage, storage_url
+from ramgape.cli.stores import Storage, storage_url
 from ramgape.cli.study_files import ARM_COLUMN, REWARD_COLUMN, Format, WarmStart
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import number_range, parse_number
@@ -142,7 +140,7 @@ def create(
     with waiting("creating"):
         study, new = make(name, names, url, exist_ok, start, options, **trials)
     study.close()
-    from ramgape.studies.study import find_summary
+    from ramgape.studies.catalog import find_summary
 
     made = find_summary(name, url)
     if made is None:
@@ -214,48 +212,3 @@ def tell_next(study: StudySummary, url: str, new: bool, storage: str | None) -> 
     console = output()
     console.print(Line(f"{verb} study {printable(study.name)} in {shown(url)}: {'; '.join(facts)}."), soft_wrap=True)
     console.print(Line(f"Next: {printable(step)}"), soft_wrap=True)
-
-
-def delete(
-    name: Name,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether that is meant.")] = False,
-    storage: Storage = None,
-    as_json: AsJson = False,
-) -> None:
-    """Delete a study with all its observations, for good. At a terminal it asks first; elsewhere it needs --yes."""
-    url = existing_storage(storage)
-    from ramgape.studies.study import delete_study, find_summary
-
-    if not yes:
-        found = find_summary(name, url)
-        if found is not None:  # otherwise the deletion says so
-            confirm(name, found.told)
-    delete_study(name, url)
-    if as_json:
-        print_object({"deleted": name})
-    else:
-        from ramgape.errors import printable
-
-        typer.echo(f"Deleted study {printable(name)}.")
-
-
-def can_ask() -> bool:
-    """Whether somebody sits there."""
-    return sys.stdin.isatty()
-
-
-def confirm(name: str, told: int) -> None:
-    """Ask whoever is there."""
-    from ramgape.errors import printable
-
-    if not can_ask():
-        allowed = "confirmed by --yes where nobody can be asked"
-        raise InvalidSpec(what="a deletion", allowed=allowed, given="none")
-    question = f"Delete study {printable(name)} with {told:,} observations, for good?"
-    try:
-        meant = typer.confirm(question, err=True)
-    except typer.Abort:
-        meant = False
-    if not meant:
-        tell("interrupted", "nothing is deleted", "bold yellow")
-        raise typer.Exit(INTERRUPTED)

@@ -18,7 +18,8 @@ from ramgape.errors import FailingArm, InvalidSpec, located, require, shorten
 from ramgape.views.terminal import print_object
 
 if TYPE_CHECKING:
-    from ramgape.studies.study import Answer, Study
+    from ramgape.studies.exchange import Answer
+    from ramgape.studies.study import Study
 
 PULL = "The id that ask gave, such as a1b2c3-17."
 REWARD = "What came out."
