@@ -11,29 +11,28 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack, get_args
 
 from ramgape.common.checks import as_float, check_many, check_text, is_text, whole
 from ramgape.errors import (
     FailingArm,
-    InvalidReward,
     InvalidSpec,
     RamgapeWarning,
     StudyExists,
-    UnknownName,
     UnknownStudy,
     known_name,
+    located,
     require,
     shorten,
 )
+from ramgape.options import Options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Result, Stopped
-from ramgape.search.spec import Options, make_spec
+from ramgape.search.spec import make_spec
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
 from ramgape.storage.rows import damaged
@@ -176,10 +175,8 @@ class Study:
             if made is not None:
                 return cls(StudySession(store, spec, made, ahead=True), storage)
             if not exist_ok:
-                raise StudyExists(
-                    f"name must be that of no other study in {store.url}, got {shorten(name)}; load it, or create it "
-                    "with exist_ok"
-                )
+                allowed, hint = f"that of no other study in {store.url}", "; load it, or create it with exist_ok"
+                raise StudyExists(what="name", allowed=allowed, given=shorten(name), hint=hint)
             study = cls._open(store, name, storage)
         except BaseException:
             store.close()
@@ -302,7 +299,7 @@ class Study:
                 try:
                     given = ledger.ask(count, worker, seconds, now, numbers)
                 except FailingArm as failing:
-                    raise self._explained(ledger, str(failing)) from None
+                    raise self._explained(ledger, failing.what) from None
         self._session.asked(terms)
         return [self._pull(pull) for pull in given]
 
@@ -624,14 +621,5 @@ def pair_of(given: Any, what: str, words: str) -> tuple[Any, Any]:
     try:
         first, second = given
     except (TypeError, ValueError):
-        raise InvalidSpec(f"{what} must be a pair {words}, got {shorten(given)}") from None
+        raise InvalidSpec(what=what, allowed=f"a pair {words}", given=shorten(given)) from None
     return first, second
-
-
-@contextmanager
-def located(place: str) -> Iterator[None]:
-    """Say where in the data an error is."""
-    try:
-        yield
-    except (InvalidReward, UnknownName, InvalidSpec) as error:
-        raise type(error)(f"{place}: {error}") from None
