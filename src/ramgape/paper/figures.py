@@ -38,7 +38,7 @@ from ramgape.views.plots.crosses import draw_crosses, front_handle, windows
 from ramgape.views.plots.curves import draw_curves, regret_axis
 from ramgape.views.plots.failures import draw_failures, failure_handles
 from ramgape.views.plots.geometry import GapCase, draw_gaps, extent, gap_handles, union
-from ramgape.views.plots.intervals import Row, draw_rows, row_handles
+from ramgape.views.plots.intervals import IntervalRow, draw_rows, row_handles
 from ramgape.views.plots.methods import method_handle, undecided_handle
 from ramgape.views.plots.policies import look
 from ramgape.views.plots.ratios import Ratio, clipped, draw_ratios, ratio_handles, ratio_limits
@@ -184,7 +184,7 @@ def final_quality(results: Mapping[str, Mapping[str, Any]], outside: Collection[
         draw_rows(
             left,
             [
-                Row(
+                IntervalRow(
                     policy,
                     result["mean"],
                     result["mean_interval"],
@@ -197,7 +197,9 @@ def final_quality(results: Mapping[str, Mapping[str, Any]], outside: Collection[
         draw_rows(
             right,
             [
-                Row(policy, result["wrong_share"], result["wrong_share_interval"], remark=remarks.get(policy, ""))
+                IntervalRow(
+                    policy, result["wrong_share"], result["wrong_share_interval"], remark=remarks.get(policy, "")
+                )
                 for policy, result in results.items()
             ],
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.common.checks import as_float
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.risks.table import RISKS, written
+from ramgape.risks.table import RISKS, notation
 
 if TYPE_CHECKING:
     from ramgape.risks.measure import Measure
@@ -34,20 +34,20 @@ def make_risk(risk: Any) -> Measure:
 
     if isinstance(risk, Measure):
         return risk
-    allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(written, RISKS))}"
+    allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(notation, RISKS))}"
     require(isinstance(risk, str), "risk", allowed, risk)
     name, colon, text = risk.partition(":")
     name = known_name(name.strip(), RISKS, "risk")
     known = RISKS[name]
     make: Callable[..., Measure] = getattr(risk_module(name), known.measure)
     if not colon:
-        require(known.parameter != "target", "risk", f"written {written(name)}", risk)
+        require(known.parameter != "target", "risk", f"written {notation(name)}", risk)
         return make()
-    require(known.parameter is not None, "risk", f"written {written(name)}", risk)
+    require(known.parameter is not None, "risk", f"written {notation(name)}", risk)
     try:
         value = as_float(float(text))
     except ValueError:
-        raise InvalidSpec(f"risk must be written {written(name)}, got {shorten(risk)}") from None
+        raise InvalidSpec(f"risk must be written {notation(name)}, got {shorten(risk)}") from None
     return make(value)
 
 
