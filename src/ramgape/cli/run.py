@@ -18,7 +18,7 @@ from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
 from ramgape.cli.simulate import RUNS, AsJson, check_jobs, option
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.common.formatting import plural
-from ramgape.errors import FailingArm, RamgapeWarning, StudyExists
+from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, located
 from ramgape.storage.urls import parse_url
 from ramgape.views.terminal import output, waiting
 
@@ -109,7 +109,7 @@ def run(
 
 def open_study(file: StudyFile, url: str) -> Study:
     """The study of a file, new or as it was left."""
-    from ramgape.studies.study import Study, located
+    from ramgape.studies.study import Study
 
     try:
         with located(f"{file.path}, [study]"), file.naming_defaults():
@@ -129,12 +129,14 @@ def open_study(file: StudyFile, url: str) -> Study:
         hint = (
             f"give it another name in {file.path}, or delete the old one: ramgape study delete {shlex.quote(file.name)}"
         )
-        raise StudyExists(f"{error}; {hint}") from None
+        error.hint += f"; {hint}"
+        raise
 
 
 def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     """All trials that are still to be made; returns the exit code."""
     from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, CommandTrials
+    from ramgape.studies.running import run_study
 
     if study.done:
         return 0
@@ -142,7 +144,7 @@ def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     hidden = OUR_STORE + OUR_PASSWORD if parse_url(url).path is None else OUR_STORE
     with ending_gently() as signals, CommandTrials(file, succeeded(study), hidden) as trials:
         try:
-            result = study.run(trials, workers=jobs)
+            result = run_study(study, trials, jobs)
         except FailingArm as error:
             hint = f"mend the command in {file.path} and run it again: what was given up is then tried again"
             tell("error", f"{error}; {hint}", "bold red")

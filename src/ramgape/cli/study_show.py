@@ -49,7 +49,7 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
 def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
     """All studies in the store."""
     url = existing_storage(storage)
-    from ramgape.studies.study import list_studies
+    from ramgape.studies.catalog import list_studies
 
     studies = list_studies(url)
     if as_json:
