@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ramgape.cli.csv_rows import opened
+from ramgape.cli.csv_rows import open_source
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -181,7 +181,7 @@ def make(
 
 def read_names(path: str) -> list[str]:
     """The lines of a file that are not empty."""
-    with opened(path) as source:
+    with open_source(path) as source:
         try:
             lines = source.text.read().splitlines()
         except UnicodeDecodeError as error:
