@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.runtime import rtsys
 
@@ -76,6 +77,25 @@ def entry(function: Function) -> Callable[..., Any]:
     exec(compile(source, kernel.__code__.co_filename, "exec"), names)
     wrapper: Callable[..., Any] = names[f"{name}_entry"]
     return _compile(wrapper)
+
+
+def on_compile(call: Callable[[], object]) -> None:
+    """Have a function called when the compiler begins with a kernel that was not on disk, and will be the next time."""
+    event.register("numba:compile", CompileListener(call))
+
+
+class CompileListener(event.Listener):  # type: ignore[misc]
+    """Tells of kernels, and of nothing else that Numba compiles."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self._call = call
+
+    def on_start(self, event: Any) -> None:
+        if isinstance(event.data["dispatcher"]._cache, KernelCache):
+            self._call()
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
 def _compile(function: Function, **options: Any) -> Function:
