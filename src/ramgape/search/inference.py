@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import AUTOMATIC, bound_module
-from ramgape.core.pareto import (
-    Floats,
-    Mask,
-    advantage,
-    is_epsilon_cover,
-    pareto_front,
-    proved_tolerances,
-    simple_regret,
-)
-from ramgape.core.statistics import FEWEST_PULLS
-from ramgape.core.table import STATISTICS, Table, empty_search
+from ramgape.core.pareto import Floats, Mask, advantage, proved_tolerances
+from ramgape.core.table import Table
 from ramgape.policies import POLICIES
-from ramgape.problems.environments import Instance
-from ramgape.search.assembly import kernels_of, make_problem, make_table
 from ramgape.search.assumptions import Objection, assumption_of, objections_to
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
@@ -47,32 +37,11 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(engine.arms, spec.bound, spec.delta, int(engine.search["misses"][0]))
+        return Evidence(engine.arms, spec.bound, spec.delta, engine.misses)
     bound = AUTOMATIC[spec.noise, spec.risk.name, "confidence"]
-    arms = make_table(spec, bound)
-    for column in STATISTICS:
-        arms[column] = engine.arms[column]
-    estimate = kernels_of(spec, bound).estimate
-    search, problem = empty_search(), make_problem(spec, bound, DEFAULT_DELTA)
-    for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
-        estimate(arms[arm], search[0], problem[0])
-    return Evidence(arms, bound, DEFAULT_DELTA, int(search["misses"][0]))
-
-
-def find_answer(engine: Engine) -> Mask:
-    """The returned set: the empirical front, or that of the round of smallest doubt if the user chose so.
-
-    A stop by proof is about the front that it found: then no other one is returned; nor while every doubt was infinite,
-    and no round was better than the others. A rule that eliminates arms has its own mind about those that it has
-    accepted or dismissed.
-    """
-    if not engine.search["ready"][0]:
-        return np.zeros(len(engine.arms), dtype=bool)
-    doubtful = engine.stopped != "confidence" and np.isfinite(engine.search["smallest_doubt"][0])
-    smallest = engine.spec.returned == "smallest-doubt" and doubtful
-    column = "kept" if smallest else "in_front"
-    accepted = engine.arms["accepted"]
-    return np.asarray(np.where(accepted == 0, engine.arms[column], accepted) == 1)
+    proving = Engine.from_statistics(replace(spec, bound=bound, delta=DEFAULT_DELTA), engine.arms)
+    proving.make_boxes()
+    return Evidence(proving.arms, bound, DEFAULT_DELTA, proving.misses)
 
 
 class Findings(NamedTuple):
@@ -87,8 +56,8 @@ class Findings(NamedTuple):
 
 def certify(engine: Engine, evidence: Evidence) -> Findings:
     """What the boxes prove of the returned set; nothing before every arm has its initial pulls."""
-    answer, count = find_answer(engine), len(engine.arms)
-    if not engine.search["ready"][0]:
+    answer, count = engine.answer(), len(engine.arms)
+    if not engine.ready:
         nothing = np.zeros(count, dtype=bool)
         return Findings(answer, np.full(count, math.inf), nothing, nothing, np.zeros(count, dtype=np.int64))
     boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
@@ -144,7 +113,7 @@ def infer(
 ) -> Result:
     """What a search has found, at this moment; `stopped` tells of an end that the engine does not know."""
     spec = engine.spec
-    reason: Any = stopped or engine.stopped or "interrupted"
+    reason = stopped or engine.stopped or "interrupted"
     evidence = gather_evidence(engine)
     findings = certify(engine, evidence)
     if reason == "confidence" and not findings.proved.all():
@@ -202,7 +171,7 @@ def _certificate(findings: Findings, arm: int) -> Certificate:
 def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) -> ArmReport:
     """One arm, in the user's units."""
     spec, row = engine.spec, evidence.arms[arm]
-    ready, returned = bool(engine.search["ready"][0]), bool(findings.answer[arm])
+    ready, returned = engine.ready, bool(findings.answer[arm])
     certified = bool(findings.proved[arm])
     verdict: Verdict = "in" if returned else "out"
     if not ready or (spec.goal == "confidence" and not certified):
@@ -325,18 +294,4 @@ def _theorem(spec: Spec) -> str:
         return "The paper's Theorem 1 proves nothing of this set."
     return (
         f"By the paper's Theorem 1 its simple regret is {spec.epsilon:g} or more with probability at most {chance:.3g}."
-    )
-
-
-def judge(instance: Instance, spec: Spec, answer: Mask) -> Truth:
-    """Compare an answer with the truth of a simulated instance."""
-    sign = 1.0 if spec.direction == "maximize" else -1.0
-    means = sign * instance.means
-    risks = spec.risk_scale * instance.risks_by(spec.oriented_risk, spec.direction)
-    front = pareto_front(means, risks)
-    return Truth(
-        front=tuple(name for name, inside in zip(spec.names, front, strict=True) if inside),
-        regret=simple_regret(answer, means, risks),
-        exact=bool((answer == front).all()),
-        eps_correct=is_epsilon_cover(answer, means, risks, spec.epsilon or 0.0),
     )
