@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Case, Row, Spread
-from benchmarks.postgres import new_database, postgres_server
 from benchmarks.study_pairs import ARMS, STUDY
 from ramgape import Study
+from tests.postgres import new_database, postgres_server
 
 GROUP = "studies"
 OPTIONS: dict[str, Any] = {"reward_range": (0.0, 1.0), "epsilon": 0.0}  # equal arms: it never ends

@@ -6,7 +6,6 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,9 @@ from ramgape.paper.jobs import Cell, compute
 from ramgape.paper.methods import LINE_UPS
 from ramgape.paper.race_results import Measurement, averages, duel, measure, pooled, versus
 from ramgape.problems.instances import load_instance
-from tests.test_figures import assert_readable
+from tests.figures import assert_readable
+from tests.races import CHALLENGER, DEFAULT, PAIRWISE, PAPER, PLACES, STITCHED, TIMES, fake_outcomes, fake_race
 
-PAPER, DEFAULT, STITCHED, PAIRWISE, CHALLENGER = (method.name for method in LINE_UPS["bounded"].methods)
 TINY = Scale("tiny", {"paper:46": 3, "random-gaussian:5": 2}, (0.05, 0.0), cap=60_000, paper_runs=1, paper_cap=400_000)
 
 
@@ -90,36 +89,6 @@ def test_only_a_bound_above_the_cap_is_a_reason_to_run_nothing(
 
 
 # What is made of it
-
-
-def fake_race(*samples: int, cap: int = 10**9, wrong: int = 0) -> dict[str, Any]:
-    """Runs with these samples; those at the cap did not stop; the first few that did are wrong."""
-    right = [place >= wrong for place in range(len(samples))]
-    return {
-        "samples": list(samples),
-        "stopped": ["cap" if number >= cap else "confidence" for number in samples],
-        "exact": right,
-        "eps_correct": right,
-    }
-
-
-def fake_outcomes(
-    times: Mapping[str, float], instances: Mapping[str, float], epsilons: tuple[float, ...] = (0.0,), runs: int = 20
-) -> tuple[dict[Any, Any], Scale]:
-    """Methods that take so many times the least of each instance, with a spread of 1 %."""
-    outcomes: dict[Any, Any] = {}
-    for instance, least in instances.items():
-        for epsilon in epsilons:
-            exact = load_instance(instance).noise == "gaussian" and epsilon == 0.0
-            outcomes["least", instance, epsilon] = {"samples": least, "exact": exact}
-            for method, factor in times.items():
-                samples = [round(factor * least * (0.99 if run % 2 else 1.01)) for run in range(runs)]
-                outcomes["race", instance, epsilon, method] = fake_race(*samples)
-    return outcomes, Scale("fake", dict.fromkeys(instances, runs), epsilons, 10**9, runs, 10**9)
-
-
-TIMES = {PAPER: 2000.0, DEFAULT: 8.0, STITCHED: 12.0, PAIRWISE: 7.0, CHALLENGER: 4.0}
-PLACES = {"paper:10": 10_000.0, "paper:46": 4_000.0, "random-beta:1": 1_000.0}
 
 
 def verdicts(rows: list[Measurement]) -> dict[str, str]:

@@ -45,7 +45,7 @@ from ramgape.policies import POLICIES as KNOWN
 from ramgape.policies import resolve_policy
 from ramgape.problems.instances import load_instance
 from ramgape.problems.random_instances import random_names
-from tests.test_figures import assert_readable
+from tests.figures import assert_readable
 
 BUDGETS = (500, 2_000, 10_000, 40_000)
 FIELD = BudgetScale(

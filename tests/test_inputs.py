@@ -20,7 +20,7 @@ from ramgape.cli import app
 from ramgape.commands.trials import Finished, judge
 from ramgape.common.files import as_text, read_number
 from ramgape.storage.urls import parse_url, scrub, shown_in
-from tests.test_cli import NO_SIGNALS, PLAIN, environment
+from tests.cli_support import NO_SIGNALS, PLAIN, environment
 
 COLUMNS = ("--arm-column", "arm", "--reward-column", "reward", "--reward-range", "0", "1")
 

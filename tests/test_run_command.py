@@ -25,7 +25,7 @@ from ramgape.cli import run as run_module
 from ramgape.commands import trials
 from ramgape.commands.study_files import StudyFile, read_study_file
 from ramgape.commands.trials import Finished, Trials, judge
-from tests.test_cli import NO_SIGNALS, PLAIN, environment
+from tests.cli_support import NO_SIGNALS, PLAIN, environment
 
 pytestmark = NO_SIGNALS
 

@@ -19,7 +19,7 @@ from ramgape.paper.methods import LINE_UPS
 from ramgape.paper.section import Chapter
 from ramgape.planning.forecast import Plan, Trials
 from ramgape.views.terminal import output
-from tests.test_benchmark_page import PLACES, TIMES, fake_outcomes
+from tests.races import PLACES, TIMES, fake_outcomes
 
 # The square of the distance from the mean is a constant, which makes variances easy to learn.
 TWO_POINTS: dict[str, Any] = {
