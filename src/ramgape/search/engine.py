@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import rule as rules
-from ramgape.core.answer import mark_answer
 from ramgape.core.loop import advance, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import expect
@@ -156,9 +155,7 @@ class Engine:
 
     def answer(self) -> Mask:
         """The arms that would be returned now, as a mask; none before every arm has its initial pulls."""
-        mask = np.zeros(len(self.arms), dtype=bool)
-        mark_answer(self.arms, self.search, self.problem, mask)
-        return mask
+        return self.spec.task.answer(self._state)
 
     @property
     def pending(self) -> tuple[int, ...]:

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import AUTOMATIC, bound_module
-from ramgape.core.pareto import Floats, Mask, advantage, proved_tolerances
+from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
-from ramgape.policies import POLICIES
+from ramgape.policies import rule_of
 from ramgape.search.assumptions import Objection, assumption_of, objections_to
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
 from ramgape.search.spec import DEFAULT_DELTA, Spec
+from ramgape.tasks import Boxes, Wanted
 from ramgape.views.numbers import round_up
 
 
@@ -60,13 +61,13 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     if not engine.ready:
         nothing = np.zeros(count, dtype=bool)
         return Findings(answer, np.full(count, math.inf), nothing, nothing, np.zeros(count, dtype=np.int64))
-    boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
-    tolerances, rivals = proved_tolerances(answer, *boxes)
+    task, boxes = engine.spec.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
+    tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
-    dominators = np.where(
-        exact, rivals, clearest_dominators(engine, answer, np.where(np.isfinite(tolerances), rivals, -1))
-    )
+    proving = np.where(np.isfinite(tolerances), rivals, -1)
+    reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
+    dominators = np.where(exact, rivals, reasons)
     if engine.spec.bound == "pairwise":
         proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
         # What rejects a difference of epsilon rejects the smaller differences just as validly.
@@ -76,20 +77,13 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         dominators = np.where(places, covers, dominators)
         exact |= places
     settled = engine.stopped == "confidence" and bool((engine.arms["accepted"] != 0).all())
-    if settled and POLICIES[engine.spec.policy].own_answer:
+    if settled and rule_of(engine.spec.policy).own_answer:
         # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
         proved = np.ones(count, dtype=bool)
         exact |= engine.problem["epsilon"][0] == 0.0
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
-
-
-def clearest_dominators(engine: Engine, answer: Mask, rivals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each arm the returned arm that dominates it most clearly; the surest cover, if any, where none does."""
-    lead = advantage(engine.arms["average"], engine.arms["risk"])
-    lead[:, ~answer] = -math.inf
-    return np.where((lead.max(axis=1) > 0.0) | (rivals < 0), lead.argmax(axis=1), rivals)
 
 
 def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
@@ -120,15 +114,16 @@ def infer(
         # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
         reason = "data"
     objections = objections_to(spec, engine.arms, evidence.misses)
+    front = tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside)
     certified = None
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
     return Result(
         arms=tuple(_report(engine, evidence, findings, arm) for arm in range(len(spec.names))),
-        front=tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside),
+        front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
-        guarantee=_guarantee(spec, reason, certified, evidence, engine.samples, objections),
+        guarantee=_guarantee(engine, reason, front, certified, evidence, objections),
         certified_epsilon=certified,
         certified_delta=None if certified is None else evidence.delta,
         samples=engine.samples,
@@ -222,14 +217,15 @@ def user_reward(spec: Spec, value: float) -> float:
 
 
 def _guarantee(
-    spec: Spec,
+    engine: Engine,
     stopped: str,
+    returned: Sequence[str],
     certified: float | None,
     evidence: Evidence,
-    samples: int,
     objections: Sequence[Objection],
 ) -> str:
     """What has been proved, in words, and whether the data speak against what that assumes."""
+    spec, samples = engine.spec, engine.samples
     assumption = assumption_of(spec, evidence.bound)
     doubts = ""
     if objections:
@@ -237,12 +233,12 @@ def _guarantee(
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
-        return _claim(spec, spec.epsilon, spec.delta, assumption) + doubts
+        return _claim(spec, returned, spec.epsilon, spec.delta, assumption) + doubts
     if certified is None and stopped == "data":
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = _claim(spec, certified, evidence.delta, assumption) + doubts
+    supported = _claim(spec, returned, certified, evidence.delta, assumption) + doubts
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":
@@ -254,27 +250,14 @@ def _guarantee(
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
 
-def _claim(spec: Spec, epsilon: float, delta: float, assumption: str) -> str:
+def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
-    claim = f"With probability at least {confidence}, for {assumption}: "
-    if epsilon == 0.0:
-        return f"{claim}this is exactly the Pareto set."
-    tolerance, apart = round_up(epsilon), _risk_tolerance(spec, epsilon)
     risk = "risk" if spec.alpha == 1.0 else "scaled risk"
-    if apart is not None:
-        other = round_up(apart)
-        return (
-            f"{claim}no returned arm is beaten by {tolerance} or more in mean and at the same time by {other} or more "
-            f"in {risk}, and every excluded arm has a returned one that is less than {tolerance} behind it in mean and "
-            f"less than {other} behind it in {risk}."
-        )
-    return (
-        f"{claim}no returned arm is beaten by {tolerance} or more in both mean and {risk}, and every excluded arm "
-        f"has a returned one that is less than {tolerance} behind it in each."
-    )
+    claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
+    return f"With probability at least {confidence}, for {assumption}: {claim}"
 
 
 def _theorem(spec: Spec) -> str:

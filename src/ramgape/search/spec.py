@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 from ramgape.bounds import bound_module, resolve_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, number, whole
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.policies import POLICIES, resolve_policy
+from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
+from ramgape.tasks import PARETO, Task, make_task
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
 DEFAULT_RHO = 0.01
 DEFAULT_MAX_PULLS = 10**9
 PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
+Policy = str | Callable[..., Any]  # its name, a function of a state, or a compiled `decide`
 Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
 
 
@@ -47,6 +49,8 @@ class Spec:
     returned: Literal["last", "smallest-doubt"]
     warnings: tuple[str, ...]
     resolution: float | None = None
+    task: Task = PARETO
+    decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
 
     @property
     def span(self) -> float:
@@ -123,7 +127,7 @@ class Options(TypedDict, total=False):
     risk: Measure | str | None
     rho: float | None
     alpha: float | None
-    policy: str
+    policy: Policy
     bound: str
     direction: str
     exploration: float | str | None
@@ -132,6 +136,7 @@ class Options(TypedDict, total=False):
     max_pulls: int
     initial_pulls: int
     returned: str
+    task: Task | str
 
 
 def make_spec(
@@ -145,7 +150,7 @@ def make_spec(
     risk: Measure | str | None = None,
     rho: float | None = None,
     alpha: float | None = None,
-    policy: str = "auto",
+    policy: Policy = "auto",
     bound: str = "auto",
     direction: str = "maximize",
     exploration: float | str | None = None,
@@ -154,6 +159,7 @@ def make_spec(
     max_pulls: int = DEFAULT_MAX_PULLS,
     initial_pulls: int = 2,
     returned: str = "last",
+    task: Task | str = "pareto",
 ) -> Spec:
     """Check a description of a search and resolve its defaults."""
     names = check_names(arms)
@@ -177,7 +183,8 @@ def make_spec(
     max_pulls = whole(max_pulls, "max_pulls", reason, least)
 
     goal = "confidence" if budget is None else "budget"
-    policy = resolve_policy(policy, goal)
+    asked = make_task(task)
+    policy, decide = resolve_policy(policy, goal, asked.policies)
     if budget is None:
         if tolerance is None:
             raise InvalidSpec(
@@ -193,7 +200,8 @@ def make_spec(
             )
         budget = whole(budget, "budget", reason, least)
     bound = check_bound(bound, noise, measure.name, goal, policy)
-    if returned == "smallest-doubt" and POLICIES[policy].own_answer:
+    require(bound not in asked.refused_bounds, "bound", f"another one for task {asked}", bound)
+    if returned == "smallest-doubt" and rule_of(policy).own_answer:
         require(False, "returned", f"'last' for policy {policy}, whose answer is the arms that it accepts", returned)
     if bound == "gaussian-paper" and sigma_max is None:
         raise InvalidSpec(
@@ -228,6 +236,8 @@ def make_spec(
         returned=returned,  # type: ignore[arg-type]
         warnings=(),
         resolution=resolution,
+        task=asked,
+        decide=decide,
     )
     check_sizes(spec)
     return _with_warnings(spec) if chosen else spec
@@ -336,12 +346,12 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
 
 def check_bound(bound: str, noise: str, risk: str, goal: str, policy: str) -> str:
     """The bound that is meant; a policy that looks at no box needs none, and one that stops by boxes needs boxes."""
-    boxless = goal == "budget" and POLICIES[policy].boxless
+    boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
         bound = "none"
     bound = resolve_bound(bound, noise, risk, goal)
     require(boxless or bound != "none", "bound", f"one with intervals for policy {policy}", bound)
-    by_boxes = goal == "confidence" and POLICIES[policy].own_answer
+    by_boxes = goal == "confidence" and rule_of(policy).own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"
     require(not by_boxes or bound != "pairwise", "bound", allowed, bound)
     return bound

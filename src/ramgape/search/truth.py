@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ramgape.core.pareto import Floats, Mask, gaps, is_epsilon_cover, pareto_front
+from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import TRUTH, Table, new_table
 from ramgape.problems.environments import Instance
 from ramgape.search.result import Truth
@@ -29,12 +29,12 @@ class TrueArms:
     @cached_property
     def front(self) -> Mask:
         """The right answer."""
-        return pareto_front(self.means, self.risks)
+        return self.spec.task.true_answer(self.means, self.risks)
 
     @cached_property
     def gaps(self) -> Floats:
         """By how much each arm's place in the right answer, or outside it, is clear."""
-        return gaps(self.means, self.risks)
+        return self.spec.task.gaps(self.means, self.risks)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ class TrueArms:
             front=self.names,
             regret=float(np.where(answer != self.front, self.gaps, 0.0).max()),
             exact=bool((answer == self.front).all()),
-            eps_correct=is_epsilon_cover(answer, self.means, self.risks, self.spec.epsilon or 0.0),
+            eps_correct=self.spec.task.is_right(answer, self.means, self.risks, self.spec.epsilon or 0.0),
         )
 
     def table(self) -> Table:
