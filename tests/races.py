@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ramgape.paper.benchmark_scale import Scale
+from ramgape.paper.benchmark_scale import BenchmarkScale
 from ramgape.paper.methods import LINE_UPS
 from ramgape.problems.instances import load_instance
 
@@ -25,7 +25,7 @@ def fake_race(*samples: int, cap: int = 10**9, wrong: int = 0) -> dict[str, Any]
 
 def fake_outcomes(
     times: Mapping[str, float], instances: Mapping[str, float], epsilons: tuple[float, ...] = (0.0,), runs: int = 20
-) -> tuple[dict[Any, Any], Scale]:
+) -> tuple[dict[Any, Any], BenchmarkScale]:
     """Methods that take so many times the least of each instance, with a spread of 1 %."""
     outcomes: dict[Any, Any] = {}
     for instance, least in instances.items():
@@ -35,7 +35,7 @@ def fake_outcomes(
             for method, factor in times.items():
                 samples = [round(factor * least * (0.99 if run % 2 else 1.01)) for run in range(runs)]
                 outcomes["race", instance, epsilon, method] = fake_race(*samples)
-    return outcomes, Scale("fake", dict.fromkeys(instances, runs), epsilons, 10**9, runs, 10**9)
+    return outcomes, BenchmarkScale("fake", dict.fromkeys(instances, runs), epsilons, 10**9, runs, 10**9)
 
 
 TIMES = {PAPER: 2000.0, DEFAULT: 8.0, STITCHED: 12.0, PAIRWISE: 7.0, CHALLENGER: 4.0}

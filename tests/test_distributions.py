@@ -204,8 +204,8 @@ def test_a_quantile_is_enough(known):
         assert found.mean == pytest.approx(exact.mean, abs=1e-9)
         assert found.variance == pytest.approx(exact.variance, rel=1e-8)
         assert found.semivariance(0.7) == pytest.approx(exact.semivariance(0.7), abs=1e-8)
-        # Where much depends on rewards beyond the last share below 1 that a float can be, a millionth is lost.
-        assert found.log_laplace(2.0) == pytest.approx(exact.log_laplace(2.0), abs=1e-5)
+        # Where much depends on rewards beyond the last share below 1 that a float can be, digits are lost.
+        assert found.log_laplace(2.0) == pytest.approx(exact.log_laplace(2.0), abs=1e-4)
         assert found.tail_mean(0.3) == pytest.approx(exact.tail_mean(0.3), abs=1e-8)
         assert found.support == exact.support
         assert exact.expectation(np.square) == pytest.approx(exact.variance + exact.mean**2, rel=1e-8)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         BudgetSpent,
         ChangedAnswer,
         DamagedStore,
+        DataError,
         FailedTrial,
         FailingArm,
         InvalidData,
@@ -20,14 +21,18 @@ if TYPE_CHECKING:
         NoAnswer,
         RamgapeError,
         RamgapeWarning,
+        SpecificationError,
         StorageError,
         StorageUnavailable,
+        StudyError,
         StudyExists,
+        TrialError,
         UnknownName,
         UnknownPull,
         UnknownStudy,
     )
-    from ramgape.planning.forecast import ArmForecast, Plan, Quality, Trials
+    from ramgape.options import Search, Trials
+    from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
     from ramgape.planning.lower_bound import LowerBound, lower_bound
     from ramgape.planning.plan import plan
     from ramgape.problems.distributions import Distribution
@@ -43,8 +48,10 @@ if TYPE_CHECKING:
     from ramgape.search.identification import Progress, identify
     from ramgape.search.result import ArmReport, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
+    from ramgape.studies.catalog import delete_study, list_studies
+    from ramgape.studies.exchange import Answer, Exchange, Pull
     from ramgape.studies.report import Failure, Report, StudySummary
-    from ramgape.studies.study import Answer, Pull, Study, delete_study, list_studies
+    from ramgape.studies.study import Study
 
 __all__ = [
     "Analysis",
@@ -59,8 +66,10 @@ __all__ = [
     "ChangedAnswer",
     "DamagedStore",
     "Data",
+    "DataError",
     "Distribution",
     "Entropic",
+    "Exchange",
     "Expectation",
     "FailedTrial",
     "FailingArm",
@@ -80,6 +89,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Pull",
+    "PullForecast",
     "Quality",
     "RamgapeError",
     "RamgapeWarning",
@@ -87,12 +97,16 @@ __all__ = [
     "Report",
     "Result",
     "Run",
+    "Search",
     "Semivariance",
+    "SpecificationError",
     "StorageError",
     "StorageUnavailable",
     "Study",
+    "StudyError",
     "StudyExists",
     "StudySummary",
+    "TrialError",
     "Trials",
     "Truth",
     "Uniform",
@@ -123,6 +137,7 @@ _HOMES = {
         "BudgetSpent",
         "ChangedAnswer",
         "DamagedStore",
+        "DataError",
         "FailedTrial",
         "FailingArm",
         "InvalidData",
@@ -133,14 +148,18 @@ _HOMES = {
         "NoAnswer",
         "RamgapeError",
         "RamgapeWarning",
+        "SpecificationError",
         "StorageError",
         "StorageUnavailable",
+        "StudyError",
         "StudyExists",
+        "TrialError",
         "UnknownName",
         "UnknownPull",
         "UnknownStudy",
     ),
-    "planning.forecast": ("ArmForecast", "Plan", "Quality", "Trials"),
+    "options": ("Search", "Trials"),
+    "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
@@ -152,7 +171,9 @@ _HOMES = {
     "risks.measure": ("Measure",),
     "risks.semivariance": ("Semivariance",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),
-    "studies.study": ("Answer", "Pull", "Study", "delete_study", "list_studies"),
+    "studies.study": ("Study",),
+    "studies.exchange": ("Answer", "Exchange", "Pull"),
+    "studies.catalog": ("delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
     "planning.lower_bound": ("LowerBound", "lower_bound"),
 }

@@ -108,10 +108,9 @@ def resolve_policy(
         return (AUTOMATIC[goal] if AUTOMATIC[goal] in runs else runs[0]), None
     if goal not in POLICIES[policy].goals:
         choices = ", ".join(["auto", *runs])
-        raise InvalidSpec(
-            f"policy must be one that can run for a fixed {goal} ({choices}), got {policy!r}, which is for a fixed "
-            f"{' or '.join(POLICIES[policy].goals)} only"
-        )
+        allowed = f"one that can run for a fixed {goal} ({choices})"
+        hint = f", which is for a fixed {' or '.join(POLICIES[policy].goals)} only"
+        raise InvalidSpec(what="policy", allowed=allowed, given=repr(policy), hint=hint)
     require(policy in runs, "policy", f"one that serves this task ({', '.join(['auto', *runs])})", policy)
     return policy, None
 

@@ -24,11 +24,9 @@ outside is a subclass of `Distribution` with a `quantile`. How rewards are drawn
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import math
-import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -37,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common import special
-from ramgape.common.checks import LARGEST, SMALLEST
+from ramgape.common.checks import LARGEST, SMALLEST, as_float
 from ramgape.common.integration import integrate
 from ramgape.errors import InvalidInstance, InvalidSpec, RamgapeError, require
 
@@ -46,7 +44,7 @@ Floats = NDArray[np.float64]
 SAMPLED = 100_000  # rewards that stand for a distribution of which nothing else is known
 
 
-def number(
+def parameter(
     what: str,
     value: Any,
     lowest: float = -LARGEST,
@@ -54,23 +52,15 @@ def number(
     error: type[RamgapeError] = InvalidInstance,
 ) -> float:
     """The value as a float, provided that it is a number (a bool is none) from lowest to highest."""
-    converted = real(value)
+    converted = as_float(value)
     sound = lowest <= converted <= highest  # false for NaN
     require(sound, what, f"a number from {lowest:g} to {highest:g}", value, error=error)
     return converted
 
 
-def real(value: Any) -> float:
-    """The value as a float; "not a number" for what is none."""
-    if not isinstance(value, bool) and isinstance(value, numbers.Real):
-        with contextlib.suppress(OverflowError):  # an integer beyond all floats
-            return float(value)
-    return math.nan
-
-
-def interval(low: Any, high: Any) -> tuple[float, float]:
+def ordered_ends(low: Any, high: Any) -> tuple[float, float]:
     """Both ends as floats, provided that they are in order."""
-    low, high = number("low", low), number("high", high)
+    low, high = parameter("low", low), parameter("high", high)
     require(low < high, "low", f"less than high, which is {high:g}", low, error=InvalidInstance)
     return low, high
 
@@ -86,17 +76,17 @@ def at_share(share: float, low: float, high: float) -> float:
 
 
 def checked_target(target: Any) -> float:
-    return number("target", target, error=InvalidSpec)
+    return parameter("target", target, error=InvalidSpec)
 
 
 def checked_gamma(gamma: Any) -> float:
-    converted = real(gamma)
+    converted = as_float(gamma)
     require(0.0 < converted <= LARGEST, "gamma", f"a number above 0, at most {LARGEST:g}", gamma)
     return converted
 
 
 def checked_level(level: Any) -> float:
-    converted = real(level)
+    converted = as_float(level)
     require(0.0 < converted <= 1.0, "level", "a number above 0, at most 1", level)
     return converted
 
@@ -226,8 +216,8 @@ class Beta(Distribution):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        a, b = number("a", self.a, SMALLEST), number("b", self.b, SMALLEST)
-        low, high = interval(self.low, self.high)
+        a, b = parameter("a", self.a, SMALLEST), parameter("b", self.b, SMALLEST)
+        low, high = ordered_ends(self.low, self.high)
         self._settle(a=a, b=b, low=low, high=high)
 
     @property
@@ -302,8 +292,8 @@ class Bernoulli(Distribution):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        p = number("p", self.p, 0.0, 1.0)
-        low, high = interval(self.low, self.high)
+        p = parameter("p", self.p, 0.0, 1.0)
+        low, high = ordered_ends(self.low, self.high)
         self._settle(p=p, low=low, high=high)
 
     @property
@@ -371,7 +361,7 @@ class Uniform(Distribution):
     high: float
 
     def __post_init__(self) -> None:
-        low, high = interval(self.low, self.high)
+        low, high = ordered_ends(self.low, self.high)
         self._settle(low=low, high=high)
 
     @property
@@ -432,7 +422,7 @@ class Data(Distribution):
         given: Any = self.values
         listed = isinstance(given, Iterable) and not isinstance(given, (str, bytes, dict))
         require(listed, "values", "a list of numbers", given, error=InvalidInstance)
-        values = tuple(number(f"values[{place}]", value) for place, value in enumerate(given))
+        values = tuple(parameter(f"values[{place}]", value) for place, value in enumerate(given))
         require(len(values) > 0, "values", "at least one number", given, error=InvalidInstance)
         self._settle(values=values)
 
@@ -511,7 +501,7 @@ class Gaussian(Distribution):
     variance: float = dataclasses.field()
 
     def __post_init__(self) -> None:
-        self._settle(mean=number("mean", self.mean), variance=number("variance", self.variance, SMALLEST))
+        self._settle(mean=parameter("mean", self.mean), variance=parameter("variance", self.variance, SMALLEST))
 
     @property
     def support(self) -> None:

@@ -37,7 +37,7 @@ from ramgape.problems.distributions import (
     Drawn,
     Gaussian,
     Uniform,
-    number,
+    parameter,
 )
 
 __all__ = ["Arm", "Bernoulli", "Beta", "Data", "Distribution", "Gaussian", "Instance", "Sampler", "Uniform"]
@@ -237,11 +237,11 @@ class Instance:
         When rewards are costs to minimise, the mean counts as a risk: alpha (variance + rho mean). Unless
         stated, alpha is 1 / (3R + rho), where R is the length of the reward range (1 for gaussian noise).
         """
-        rho = checks.number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
+        rho = checks.check_number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
         if alpha is None:
             low, high = self.reward_range or (0.0, 1.0)
             alpha = 1.0 / (3.0 * (high - low) + rho)
-        alpha = checks.number(alpha, "alpha", "a positive finite number", lambda value: value > 0.0)
+        alpha = checks.check_number(alpha, "alpha", "a positive finite number", lambda value: value > 0.0)
         known_name(direction, ("maximize", "minimize"), "direction")
         signed_rho = rho if direction == "minimize" else -rho
         return alpha * (self.variances + signed_rho * self.means)
@@ -322,7 +322,7 @@ def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, floa
     pair = isinstance(reward_range, (tuple, list)) and len(reward_range) == 2
     allowed = "given as [low, high], or replaced by gaussian noise"
     require(pair, "reward_range", allowed, reward_range, error=InvalidInstance)
-    low, high = (number(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
+    low, high = (parameter(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
     allowed = "given as [low, high] with low < high"
     require(low < high, "reward_range", allowed, reward_range, error=InvalidInstance)
     for place, arm in enumerate(arms):
@@ -341,7 +341,7 @@ def checked_sigma_max(sigma_max: Any, arms: tuple[Arm, ...]) -> float | None:
         require(normal, f"arms[{place}].distribution", allowed, arm.distribution, error=InvalidInstance)
     if sigma_max is None:
         return None
-    sigma_max = number("sigma_max", sigma_max, SMALLEST)
+    sigma_max = parameter("sigma_max", sigma_max, SMALLEST)
     largest = max(math.sqrt(arm.distribution.variance) for arm in arms)
     allowed = f"at least the largest standard deviation of an arm, {largest!r}"
     require(largest <= sigma_max, "sigma_max", allowed, sigma_max, error=InvalidInstance)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+
 from ramgape import registry
+from ramgape.common.parsing import number_or_name, parse_named
 from ramgape.errors import require
 from ramgape.tasks.pareto import Pareto
 from ramgape.tasks.task import Boxes, Task, Wanted
@@ -14,14 +17,15 @@ TASKS: dict[str, type[Task]] = {"pareto": Pareto}
 
 
 def make_task(task: object) -> Task:
-    """A task from its name, or the task itself.
+    """A task from its text, or the task itself.
 
     Args:
-        task: A `Task`, or the name of one: built in, registered, or stated by an installed package.
+        task: A `Task`, or NAME[:VALUE | KEY=VALUE,...] with the name of one that is built in, registered, or stated by
+            an installed package.
 
     Raises:
         UnknownName: There is no task of this name.
-        InvalidSpec: What has this name is no task and makes none.
+        InvalidSpec: It is not written so, or what has this name is no task and makes none.
 
     Examples:
         >>> make_task("pareto")
@@ -29,7 +33,13 @@ def make_task(task: object) -> Task:
     """
     if isinstance(task, Task):
         return task
-    made = TASKS[str(task)]() if (found := registry.find("task", task, TASKS)) is None else found
-    made = made if isinstance(made, Task) or not callable(made) else made()
-    require(isinstance(made, Task), "task", "a Task, or a function that makes one", made)
-    return made
+    name = task.partition(":")[0].strip() if isinstance(task, str) else task
+    found = registry.find("task", name, TASKS)
+    maker = TASKS[str(name)] if found is None else found
+    if not isinstance(maker, Task):
+        require(callable(maker), f"task {name!r}", "a Task, or a function that makes one", maker)
+        parameters = list(inspect.signature(maker).parameters)
+        given = parse_named(task, {str(name): parameters}, "task")[1]
+        maker = maker(**{key: number_or_name(value) for key, value in given.items()})
+    require(isinstance(maker, Task), f"task {name!r}", "a Task, or a function that makes one", maker)
+    return maker

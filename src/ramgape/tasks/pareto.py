@@ -58,7 +58,7 @@ class Pareto(Task):
         """No returned arm is beaten, and every excluded one is covered."""
         if wanted.epsilon == 0.0:
             return "this is exactly the Pareto set."
-        from ramgape.views.numbers import round_up
+        from ramgape.common.formatting import round_up
 
         tolerance, risk = round_up(wanted.epsilon), wanted.risk
         if wanted.risk_epsilon is not None:

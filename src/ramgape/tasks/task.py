@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -136,5 +137,7 @@ class Task(ABC):
         """Whether nothing but the true answer is right up to epsilon."""
 
     def __str__(self) -> str:
-        """As it is written in a command or a file."""
-        return self.name
+        """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,..."""
+        parameters = list(inspect.signature(type(self)).parameters)
+        values = [f"{name}={getattr(self, name)}" for name in parameters]
+        return ":".join([self.name, *([",".join(values)] if values else [])])
