@@ -20,6 +20,7 @@ from ramgape.errors import known_name, require
 
 if TYPE_CHECKING:
     from ramgape.risks.measure import Measure
+    from ramgape.tasks import Task
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
@@ -123,7 +124,7 @@ class GoalOptions(TypedDict, total=False):
         ),
     ]
     task: Annotated[
-        str, Option(GOAL, "What is looked for: pareto, the Pareto set.", "pareto", read=as_typed, shell=False)
+        "Task | str", Option(GOAL, "What is looked for: pareto, the Pareto set.", "pareto", read=as_typed, shell=False)
     ]
     risk: Annotated[
         "Measure | str | None",
@@ -199,7 +200,8 @@ class SearchOptions(TypedDict, total=False):
     """How it is searched, for experts: the fields of `Search`."""
 
     policy: Annotated[
-        str, Option(METHOD, "Which arm is pulled next (ramgape list policies).", "auto", read=as_typed, metavar="NAME")
+        str | Callable[..., Any],
+        Option(METHOD, "Which arm is pulled next (ramgape list policies).", "auto", read=as_typed, metavar="NAME"),
     ]
     bound: Annotated[
         str,
