@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from ramgape.common.parsing import as_typed, number, number_or_name, number_range, tolerance
+from ramgape.common.parsing import as_typed, number_or_name, number_range, parse_number, tolerance
 from ramgape.errors import known_name, require
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Option(NamedTuple):
     help: str
     default: Any = None
     unless: str = ""
-    read: Callable[[Any, str], Any] = number
+    read: Callable[[Any, str], Any] = parse_number
     metavar: str = "NUMBER"
     doors: tuple[str, ...] = ALL
     shell: bool = True

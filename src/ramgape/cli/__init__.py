@@ -2,7 +2,8 @@
 
     simulate, analyze, run, reproduce, benchmark,
     demo, listing, lower_bound, plan     one command each
-    study                                the commands for studies: study_create, study_work, study_show, study_files
+    study                                the commands for studies: study_create, study_delete, study_work, study_show,
+                                         study_files
     storage, stores                      the commands for stores; where studies are kept
     csv_rows                             logged rewards from a file
     books                                what `reproduce` and `benchmark` share

@@ -12,7 +12,7 @@ import typer
 from ramgape.cli.csv_rows import Rows, Source, check_delimiter, opened
 from ramgape.cli.errors import warnings_told
 from ramgape.cli.options import OUTPUT, AsJson, option, takes_options
-from ramgape.common.parsing import number
+from ramgape.common.parsing import parse_number
 from ramgape.errors import InvalidSpec
 from ramgape.options import ANALYZE, DATA, Options
 from ramgape.views.terminal import output, waiting, watching_work
@@ -54,9 +54,10 @@ def analyze(
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
     if not {"reward_range", "noise"} & options.keys():
-        raise InvalidSpec("reward range must be given (--reward-range LO HI), or --noise gaussian; it is never guessed")
+        allowed = "given (--reward-range LO HI), or --noise gaussian; it is never guessed"
+        raise InvalidSpec(what="reward range", allowed=allowed)
     letter = check_delimiter(delimiter)
-    further = number(next_pulls, "next")
+    further = parse_number(next_pulls, "next")
     with warnings_told() as told, opened(data) as source:
         rows = Rows(source, arm_column, reward_column, letter, skip_empty)
         analysis = read(source, rows, options, further, (f"column {arm_column!r}", f"column {reward_column!r}"))

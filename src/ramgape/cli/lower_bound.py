@@ -95,7 +95,7 @@ def shares(allocation: dict[str, float], samples: float) -> Iterator[tuple[str, 
     """One row per arm; of very many arms, those that need the most samples."""
     from rich.markup import escape
 
-    from ramgape.views import short_names
+    from ramgape.common.formatting import short_names
     from ramgape.views.content import ROWS
 
     names = list(allocation)

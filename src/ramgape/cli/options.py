@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ramgape.common.checks import whole
-from ramgape.common.parsing import number, number_range
+from ramgape.common.parsing import number_range, parse_number
 from ramgape.options import GOAL, GROUPS, METHOD, RISK, RUNS, TRIALS, Option, options_at
 
 ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
@@ -38,7 +38,7 @@ AsJson = Annotated[
 
 def check_jobs(jobs: str) -> int:
     """How many processes; 0 stands for one for each core."""
-    return whole(number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+    return whole(parse_number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
 
 
 def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -12,7 +12,7 @@ import typer
 from ramgape.cli.errors import tell
 from ramgape.cli.options import AROUND, OUTPUT, AsJson, Jobs, Seed, Text, check_jobs, option, takes_options
 from ramgape.cli.pictures import check_picture, write_picture
-from ramgape.common.parsing import number, numbers
+from ramgape.common.parsing import numbers, parse_number
 from ramgape.options import PLAN, PLANNED_RUNS, RUNS, Options
 from ramgape.views.terminal import output, waiting, watching_work
 
@@ -61,8 +61,8 @@ def plan(
         "epsilons": numbers(epsilons, "epsilons"),
         "deltas": numbers(deltas, "deltas"),
         "budgets": numbers(budgets, "budgets"),
-        "runs": number(runs, "runs"),
-        "seed": number(seed, "seed"),
+        "runs": parse_number(runs, "runs"),
+        "seed": parse_number(seed, "seed"),
         **options,
     }
     planned = compute(instance, processes, asked)

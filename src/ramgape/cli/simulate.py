@@ -14,7 +14,7 @@ from ramgape.cli.errors import INTERRUPTED, tell, warnings_told
 from ramgape.cli.options import INSTANCE, OUTPUT, AsJson, Jobs, Seed, check_jobs, option, takes_options
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.common.checks import check_seed, whole
-from ramgape.common.parsing import number
+from ramgape.common.parsing import parse_number
 from ramgape.errors import RamgapeWarning
 from ramgape.options import RUNS, SIMULATE, Options
 from ramgape.views.terminal import count_runs, output, waiting, watching_run, watching_runs
@@ -49,8 +49,8 @@ def simulate(
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
-    first = check_seed(number(seed, "seed"))
-    count = whole(number(runs, "runs"), "runs", "a whole number of at least 1", 1)
+    first = check_seed(parse_number(seed, "seed"))
+    count = whole(parse_number(runs, "runs"), "runs", "a whole number of at least 1", 1)
     processes = check_jobs(jobs)
     if plot is not None:
         check_picture(plot, "plot")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ramgape.cli import study_create, study_files, study_show, study_work
+from ramgape.cli import study_create, study_delete, study_files, study_show, study_work
 
 HELP = """Search with trials of your own, over hours or weeks, from any number of processes at once.
 
@@ -35,4 +35,4 @@ app.command("export")(study_files.export_trials)
 app.command("renew")(study_work.renew)
 app.command("give-back")(study_work.give_back)
 app.command("retry")(study_work.retry)
-app.command("delete")(study_create.delete)
+app.command("delete")(study_delete.delete)

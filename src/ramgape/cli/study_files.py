@@ -15,7 +15,8 @@ import typer
 from ramgape.cli.csv_rows import STANDARD_INPUT, opened
 from ramgape.cli.options import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
-from ramgape.errors import InvalidReward, InvalidSpec, UnknownName, known_name, printable
+from ramgape.common.formatting import plural
+from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
 from ramgape.views.terminal import print_object, waiting
 
 FILE, START = "What is in the file", "Start"
@@ -49,7 +50,7 @@ def import_trials(
     if as_json:
         print_object({"imported": count, "done": done})
     else:
-        typer.echo(f"{count:,} {'trial' if count == 1 else 'trials'} imported.{' The study is done.' if done else ''}")
+        typer.echo(f"{plural(count, 'trial')} imported.{' The study is done.' if done else ''}")
 
 
 def export_trials(
@@ -62,14 +63,15 @@ def export_trials(
     """Write all observations, in their order, into a file."""
     chosen = form_of(file, form)
     if as_json and file == STANDARD_INPUT:
-        raise InvalidSpec("--json must go with a file, since with - the observations are the output; got both")
+        allowed = "with a file, since with - the observations are the output; got both"
+        raise InvalidSpec(what="--json", verb="go", allowed=allowed)
     with waiting("exporting"), opened_study(name, storage) as study, writing(file) as stream:
         count = (study.export_csv if chosen == "csv" else study.export_jsonl)(stream)
         done = study.done
     if as_json:
         print_object({"exported": count, "file": file, "format": chosen, "done": done})
     elif file != STANDARD_INPUT:
-        typer.echo(printable(f"{count:,} {'observation' if count == 1 else 'observations'} written to {file}."))
+        typer.echo(printable(f"{plural(count, 'observation')} written to {file}."))
 
 
 def form_of(file: str, given: str | None) -> str:
@@ -82,7 +84,8 @@ def form_of(file: str, given: str | None) -> str:
         return "csv"
     ending = file.lower().removesuffix(".gz").rpartition(".")[2]
     if ending not in FORMS:
-        raise InvalidSpec(f"file must end in .csv or .jsonl, or come with --format, got {file!r}")
+        allowed = "in .csv or .jsonl, or come with --format"
+        raise InvalidSpec(what="file", verb="end", allowed=allowed, given=repr(file))
     return ending
 
 
@@ -119,8 +122,9 @@ def writing(file: str) -> Iterator[IO[str]]:
         try:
             stream = opened_file.enter_context(written(file))
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise InvalidSpec(f"file must be one that can be written, got {file!r}: {reason}") from None
+            reason = f": {error.strerror or error}"
+            allowed = "one that can be written"
+            raise InvalidSpec(what="file", allowed=allowed, given=repr(file), hint=reason) from None
         yield stream
 
 
@@ -134,7 +138,8 @@ def warm_start(
     if data is not None:
         return WarmStart(data, form, arm_column, reward_column)
     if (form, arm_column, reward_column) != (None, "arm", "reward"):
-        raise InvalidSpec("--format, --arm-column and --reward-column must go with --data, got no data")
+        what = "--format, --arm-column and --reward-column"
+        raise InvalidSpec(what=what, verb="go", allowed="with --data", given="no data")
     return None
 
 
@@ -163,8 +168,7 @@ class WarmStart:
         """Errors name the line of the file rather than the number of the pair."""
         try:
             yield
-        except (InvalidReward, UnknownName, InvalidSpec) as error:
-            number, separator, rest = str(error).partition("]: ")
-            if separator and number.startswith("data[") and self._place:
-                raise type(error)(f"{self._place}: {rest}") from None
+        except (SpecificationError, DataError) as error:
+            if error.place.startswith("data["):
+                error.place = self._place
             raise

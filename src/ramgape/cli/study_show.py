@@ -49,7 +49,7 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
 def show_list(storage: Storage = None, as_json: AsJson = False) -> None:
     """All studies in the store."""
     url = existing_storage(storage)
-    from ramgape.studies.study import list_studies
+    from ramgape.studies.catalog import list_studies
 
     studies = list_studies(url)
     if as_json:
@@ -66,7 +66,7 @@ def table_of(studies: Sequence[StudySummary]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from ramgape.views import short_names
+    from ramgape.common.formatting import short_names
     from ramgape.views.content import asked_for
 
     names = short_names((study.name for study in studies), NAME_WIDTH)

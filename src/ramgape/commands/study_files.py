@@ -33,12 +33,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ramgape.common.checks import number
-from ramgape.errors import InvalidSpec, StorageError, UnknownName, known_name, require
+from ramgape.common.checks import check_number
+from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
 from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
 from ramgape.problems.instance_files import read_text
 from ramgape.storage.urls import anchored, has_password, parse_url
-from ramgape.studies.study import located
 
 REWARDS = ("output", "elapsed")
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
@@ -87,9 +86,10 @@ class StudyFile:
         """Say of an error about a key that is not in the file where its value comes from."""
         try:
             yield
-        except (InvalidSpec, UnknownName) as error:
-            words = self.defaults.get(str(error).partition(" ")[0])
-            raise (type(error)(f"{error}; it is not given here, and {words}") if words else error) from None
+        except SpecificationError as error:
+            if error.what in self.defaults:
+                error.hint += f"; it is not given here, and {self.defaults[error.what]}"
+            raise
 
 
 def read_study_file(path: Path) -> StudyFile:
@@ -98,12 +98,12 @@ def read_study_file(path: Path) -> StudyFile:
     try:
         found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidSpec(f"{path} must be valid TOML: {error}") from None
+        raise InvalidSpec(place=str(path), allowed=f"valid TOML: {error}") from None
     with located(str(path)):
         for key in found:
             known_name(key, ("study", "arms"), "every table")
         study, arms = _table(found, "study"), _table(found, "arms")
-    with _inside(f"{path}, [study]"):
+    with located(f"{path}, [study]", RamgapeError):
         for key in study:
             known_name(key, KEYS, "every key")
         folder = _folder(study.get("cwd", "."), path)
@@ -114,7 +114,7 @@ def read_study_file(path: Path) -> StudyFile:
         if reward == "elapsed":
             assert timeout is not None
             options = {"failure": "worst", "in_order": True, **options, **_timing(options, timeout)}
-    with _inside(f"{path}, [arms]"):
+    with located(f"{path}, [arms]", RamgapeError):
         require(len(arms) >= 2, "arms", "at least two, each with its command", list(arms))
         commands = {arm: _command(arm, command, folder) for arm, command in arms.items()}
     failure = options.get("failure", OPTIONS["failure"].default)
@@ -139,15 +139,6 @@ def read_study_file(path: Path) -> StudyFile:
     )
 
 
-@contextmanager
-def _inside(place: str) -> Iterator[None]:
-    try:
-        with located(place):
-            yield
-    except StorageError as error:
-        raise StorageError(f"{place}: {error}") from None
-
-
 def _table(found: Mapping[str, Any], name: str) -> dict[str, Any]:
     table = found.get(name)
     require(isinstance(table, dict), f"[{name}]", "a table of the file", table)
@@ -166,7 +157,7 @@ def _timeout(timeout: object, reward: str) -> float | None:
         require(reward != "elapsed", "timeout", "given with reward = 'elapsed': it is the worst time there is", timeout)
         return None
     allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
-    return number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+    return check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
 
 
 def _storage(storage: object, path: Path) -> str | None:
@@ -175,10 +166,12 @@ def _storage(storage: object, path: Path) -> str | None:
     require(isinstance(storage, str), "storage", "a URL such as sqlite:///file.db", storage)
     parsed = parse_url(str(storage))
     if has_password(str(storage)):
-        raise StorageError(
-            f"storage must be without a password in a file, got {parsed.shown!r}; put the whole URL into the "
-            "environment as RAMGAPE_STORAGE, or the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass)"
+        hint = (
+            "; put the whole URL into the environment as RAMGAPE_STORAGE, or the password where PostgreSQL looks for "
+            "it (PGPASSWORD, ~/.pgpass)"
         )
+        allowed = "without a password in a file"
+        raise StorageError(what="storage", allowed=allowed, given=repr(parsed.shown), hint=hint)
     return anchored(str(storage), path.parent)
 
 

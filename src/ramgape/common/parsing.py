@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 
 
-def number(text: str | None, what: str) -> float | int | None:
+def parse_number(text: str | None, what: str) -> float | int | None:
     """The number that a text means, 1e6 being whole; what is not given stays None.
 
     Whether it makes sense (-1, nan) is for the library to say.
 
-    >>> number("1e6", "budget"), number("-0.5", "epsilon"), number(None, "delta")
+    >>> parse_number("1e6", "budget"), parse_number("-0.5", "epsilon"), parse_number(None, "delta")
     (1000000, -0.5, None)
-    >>> number("many", "budget")
+    >>> parse_number("many", "budget")
     Traceback (most recent call last):
     ramgape.errors.InvalidSpec: budget must be a number, got 'many'
     """
@@ -27,7 +27,7 @@ def number(text: str | None, what: str) -> float | int | None:
     try:
         value = float(text)
     except ValueError:
-        raise InvalidSpec(f"{what} must be a number, got {shorten(text)}") from None
+        raise InvalidSpec(what=what, allowed="a number", given=shorten(text)) from None
     return int(value) if value.is_integer() else value
 
 
@@ -37,7 +37,7 @@ def number_range(texts: Sequence[str], what: str) -> tuple[float | int | None, .
     >>> number_range(("-1", "1e3"), "reward_range")
     (-1, 1000)
     """
-    return tuple(number(text, f"each end of the {what.replace('_', ' ')}") for text in texts)
+    return tuple(parse_number(text, f"each end of the {what.replace('_', ' ')}") for text in texts)
 
 
 def tolerance(text: str, what: str) -> float | tuple[float | int | None, ...] | None:
@@ -47,14 +47,14 @@ def tolerance(text: str, what: str) -> float | tuple[float | int | None, ...] | 
     (0.02, (0.01, 0.005))
     """
     if "," not in text:
-        return number(text, what)
-    return tuple(number(part.strip(), f"each part of {what}") for part in text.split(","))
+        return parse_number(text, what)
+    return tuple(parse_number(part.strip(), f"each part of {what}") for part in text.split(","))
 
 
 def number_or_name(text: str, what: str = "") -> float | int | str | None:
     """A number if the text is one; otherwise the text, for the library to find among its names."""
     try:
-        return number(text, what)
+        return parse_number(text, what)
     except InvalidSpec:
         return text
 
@@ -117,7 +117,8 @@ def parse_numbers(text: object, known: Mapping[str, Sequence[str]], what: str) -
     try:
         return name, {key: float(value) for key, value in parameters.items()}
     except ValueError:
-        raise InvalidSpec(f"{what} must be written {written(name, known[name])}, got {shorten(text)}") from None
+        allowed = f"written {written(name, known[name])}"
+        raise InvalidSpec(what=what, allowed=allowed, given=shorten(text)) from None
 
 
 def written(name: str, parameters: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from ramgape.common.checks import check_many, whole
+from ramgape.common.formatting import list_names
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.errors import InvalidData, RamgapeWarning, require, shorten
 from ramgape.options import ANALYZE, Options, shows_options, take
@@ -188,8 +189,6 @@ def _lacking(engine: Engine) -> tuple[str, ...]:
     few = [name for name, pulls in zip(spec.names, engine.arms["pulls"], strict=True) if pulls < FEWEST_PULLS]
     if not few:
         return ()
-    from ramgape.views import list_names
-
     return (
         f"arms with fewer than {FEWEST_PULLS} rewards, without which nothing can be compared: {list_names(few)}; "
         "they come first among the next pulls",
@@ -244,7 +243,7 @@ def _as_pair(row: Any, number: int) -> tuple[str, Any]:
         with contextlib.suppress(TypeError, ValueError):
             arm, reward = row
             return str(arm), reward
-    raise InvalidData(f"row {number} must be a pair (arm, reward), got {shorten(row)}")
+    raise InvalidData(place=f"row {number}", allowed="a pair (arm, reward)", given=shorten(row))
 
 
 def _as_float(accumulator: Accumulator, reward: object, place: str) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
 from ramgape.bounds import bound_module, resolve_bound
-from ramgape.common.checks import LARGEST, SMALLEST, as_float, number, whole
+from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RHO, IDENTIFY, Options, complete
@@ -167,7 +167,7 @@ def check_counts(asked: Asked) -> Asked:
         require(asked["noise"] == "gaussian", "resolution", allowed, asked["resolution"])
     for name in ("sigma_max", "resolution"):
         if asked[name] is not None:
-            checked[name] = number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
+            checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
     pulls = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", 2)
     least, arms = pulls * len(asked["names"]), len(asked["names"])
     reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
@@ -182,17 +182,17 @@ def check_goal(asked: Asked) -> Asked:
     policy = resolve_policy(asked["policy"], goal)
     if budget is None:
         if asked["epsilon"] is None:
-            raise InvalidSpec(
-                "epsilon must be given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
-            )
+            allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
+            raise InvalidSpec(what="epsilon", allowed=allowed)
         delta = DEFAULT_DELTA if delta is None else delta
-        delta = number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
+        delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
     else:
         if delta is not None:
-            raise InvalidSpec(
-                "delta must not be given together with budget: a budget spends exactly that many pulls; for a "
-                f"confidence goal with a cap on pulls give max_pulls instead of budget, got delta {shorten(delta)}"
+            allowed = (
+                "given together with budget: a budget spends exactly that many pulls; for a "
+                "confidence goal with a cap on pulls give max_pulls instead of budget"
             )
+            raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])
     return {"goal": goal, "policy": policy, "delta": delta, "budget": budget}
 
@@ -205,9 +205,8 @@ def check_method(asked: Asked) -> Asked:
         allowed = f"'last' for policy {policy}, whose answer is the arms that it accepts"
         require(False, "returned", allowed, asked["returned"])
     if bound == "gaussian-paper" and asked["sigma_max"] is None:
-        raise InvalidSpec(
-            "sigma_max must be given with bound gaussian-paper: the largest standard deviation an arm may have"
-        )
+        allowed = "given with bound gaussian-paper: the largest standard deviation an arm may have"
+        raise InvalidSpec(what="sigma_max", allowed=allowed)
     how = check_exploration(asked["exploration"], goal, bound, policy)
     if tolerance is None and isinstance(how, str):
         tolerance = DEFAULT_EPSILON * span
@@ -253,7 +252,7 @@ def _with_warnings(spec: Spec) -> Spec:
 def check_names(arms: Iterable[object]) -> tuple[str, ...]:
     """The arms' names, as text: at least two, all different."""
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-        raise InvalidSpec(f"arms must be a sequence of at least two names, got {shorten(arms)}")
+        raise InvalidSpec(what="arms", allowed="a sequence of at least two names", given=shorten(arms))
     names = tuple(str(arm) for arm in arms)
     require(len(names) >= 2, "arms", "at least two", list(names))
     require(all(names), "arms", "non-empty names", list(names))
@@ -285,7 +284,7 @@ def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:
         return None, None
     if not isinstance(epsilon, tuple | list):
         allowed = "a finite number of at least 0, or a pair (mean, risk)"
-        return number(epsilon, "epsilon", allowed, lambda value: value >= 0.0), None
+        return check_number(epsilon, "epsilon", allowed, lambda value: value >= 0.0), None
     allowed = "a pair (mean, risk) of finite numbers, both above 0 or both 0"
     values = [as_float(value) for value in epsilon]
     usable = len(values) == 2 and (all(0.0 < value < math.inf for value in values) or values == [0.0, 0.0])
@@ -303,14 +302,14 @@ def check_risk(risk: Any, rho: Any) -> Measure:
     from ramgape.risks.mean_variance import MeanVariance
 
     rho = DEFAULT_RHO if rho is None else rho
-    return MeanVariance(number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0))
+    return MeanVariance(check_number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0))
 
 
 def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | None) -> float:
     """The factor in the risk: unless given, the usual one, by which one tolerance serves mean and risk alike, or 1."""
     if alpha is None:
         return risk.usual_scale(span) if risk_epsilon is None else 1.0
-    scale = number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
+    scale = check_number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
     require(scale >= SMALLEST, "alpha", f"at least {SMALLEST:g}", alpha)
     return scale
 
@@ -340,7 +339,7 @@ def check_exploration(exploration: float | str | None, goal: str, bound: str, po
     if isinstance(exploration, str):
         return known_name(exploration, names, "exploration, unless it is a number,")
     allowed = f"a finite number of at least 0, or one of {', '.join(names)}"
-    return number(exploration, "exploration", allowed, lambda value: value >= 0.0)
+    return check_number(exploration, "exploration", allowed, lambda value: value >= 0.0)
 
 
 def exploration_constant(
