@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.simulate import AsJson
+from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
 from ramgape.storage.urls import shown
 from ramgape.views.terminal import output, print_object, waiting
