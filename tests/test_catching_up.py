@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Study
 from ramgape.storage.store import SqlStore
 from ramgape.studies.exchange import MOST_AT_ONCE
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'studies.db'}"
-    return new_database(request.getfixturevalue("postgres_server"))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Pull, Study
 from tests.support import Clock
 
@@ -17,13 +16,8 @@ ARMS = ["a", "b"]
 Make = Callable[..., Study]
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def create(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
-    storage = None
-    if request.param == "sqlite":
-        storage = f"sqlite:///{tmp_path / 'studies.db'}"
-    elif request.param == "postgresql":
-        storage = new_database(request.getfixturevalue("postgres_server"))
+@pytest.fixture
+def create(storage: str | None) -> Iterator[Make]:
     made: list[Study] = []
 
     def make(**options: object) -> Study:

@@ -25,7 +25,7 @@ from ramgape.errors import InvalidSpec
 from ramgape.search.result import ArmReport, Result
 from ramgape.views.plots import style
 from ramgape.views.plots.crosses import Direction, draw_crosses, pareto_stairs, window
-from tests.test_result import NOT_PULLED, make_arm, make_result
+from tests.results import NOT_PULLED, make_arm, make_result
 
 
 def three_verdicts() -> Result:

@@ -19,7 +19,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from benchmarks.postgres import new_database
 from ramgape.errors import DamagedStore, MissingExtra, StorageError, StorageUnavailable, UnknownStudy
 from ramgape.storage import open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
@@ -38,11 +37,6 @@ NAMES = ("it's", 'a "quoted" name', "🎲 würfel", "a/b\\c", "%s ?1 :x --;", "x
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a store could be, on either database; nothing is there yet."""
     return f"sqlite:///{tmp_path}/store.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-
-
-@pytest.fixture
-def postgres_url(postgres_server: str) -> str:
-    return new_database(postgres_server)
 
 
 @pytest.fixture

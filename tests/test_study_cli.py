@@ -27,7 +27,7 @@ from ramgape.storage.versions import Upgrade
 from ramgape.studies.report import Report
 from ramgape.studies.specification import StudySpec
 from ramgape.views import terminal
-from tests.test_cli import PLAIN, environment
+from tests.cli_support import PLAIN, environment
 
 ARMS = ("--arm", "steady", "--arm", "wild", "--arm", "poor")
 BUDGET = (*ARMS, "--reward-range", "-1", "1", "--budget", "12")

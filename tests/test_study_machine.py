@@ -16,7 +16,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +32,6 @@ from hypothesis.stateful import (
 )
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Pull, Study
 from ramgape.search.engine import Engine
 from tests.support import Clock
@@ -623,15 +621,12 @@ def run(machine: type[Machine], examples: int, steps: int) -> None:
     )
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def machine(request: pytest.FixtureRequest, tmp_path: Path) -> type[Machine]:
+@pytest.fixture
+def machine(storage: str | None) -> type[Machine]:
     """One for each kind of store; its studies share a store."""
-    if request.param == "memory":
+    if storage is None:
         return Machine
-    if request.param == "sqlite":
-        return type("SqliteMachine", (Machine,), {"storage": f"sqlite:///{tmp_path / 'studies.db'}"})
-    url = new_database(request.getfixturevalue("postgres_server"))
-    return type("PostgresMachine", (Machine,), {"storage": url, "server": True})
+    return type("StoredMachine", (Machine,), {"storage": storage, "server": storage.startswith("postgresql")})
 
 
 def test_studies_follow_the_model(machine: type[Machine]) -> None:

@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from ramgape.planning.forecast import ArmForecast, Plan, Quality, Trials
     from ramgape.planning.lower_bound import LowerBound, lower_bound
     from ramgape.planning.plan import plan
+    from ramgape.problems.distributions import Distribution
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
+    from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
     from ramgape.risks.mean_variance import MeanVariance, Variance
+    from ramgape.risks.measure import Measure
     from ramgape.risks.semivariance import Semivariance
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
@@ -58,6 +61,7 @@ __all__ = [
     "ChangedAnswer",
     "DamagedStore",
     "Data",
+    "Distribution",
     "Entropic",
     "Exchange",
     "Expectation",
@@ -73,6 +77,7 @@ __all__ = [
     "InvalidSpec",
     "LowerBound",
     "MeanVariance",
+    "Measure",
     "MissingExtra",
     "NoAnswer",
     "Plan",
@@ -107,6 +112,7 @@ __all__ = [
     "load_instance",
     "lower_bound",
     "plan",
+    "register",
     "replicate",
     "simulate",
 ]
@@ -114,6 +120,7 @@ __all__ = [
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
     "search.analysis": ("Analysis", "analyze"),
+    "problems.distributions": ("Distribution",),
     "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",
@@ -141,9 +148,11 @@ _HOMES = {
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
     "search.result": ("ArmReport", "Expectation", "Goal", "Result", "Truth"),
+    "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
+    "risks.measure": ("Measure",),
     "risks.semivariance": ("Semivariance",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),
     "studies.study": ("Study",),

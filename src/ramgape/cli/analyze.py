@@ -11,7 +11,7 @@ import typer
 
 from ramgape.cli.csv_rows import Rows, Source, check_delimiter, opened
 from ramgape.cli.errors import warnings_told
-from ramgape.cli.parsing import number, number_range
+from ramgape.cli.parsing import number_range, parse_number
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -104,7 +104,7 @@ def analyze(
         options["reward_range"] = number_range(reward_range)
     options["noise"] = noise
     letter = check_delimiter(delimiter)
-    further = number(next_pulls, "next")
+    further = parse_number(next_pulls, "next")
     with warnings_told() as told, opened(data) as source:
         rows = Rows(source, arm_column, reward_column, letter, skip_empty)
         analysis = read(source, rows, options, further, (f"column {arm_column!r}", f"column {reward_column!r}"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.parsing import number, tolerance
+from ramgape.cli.parsing import parse_number, tolerance
 from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, RISK, Alpha, AsJson, Direction, Text, option
 from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_RHO
 from ramgape.views.terminal import output, waiting
@@ -45,10 +45,10 @@ def lower_bound(
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
     asked: dict[str, Any] = {
-        "delta": DEFAULT_DELTA if delta is None else number(delta, "delta"),
+        "delta": DEFAULT_DELTA if delta is None else parse_number(delta, "delta"),
         "epsilon": tolerance(epsilon),
-        "rho": DEFAULT_RHO if rho is None else number(rho, "rho"),
-        "alpha": number(alpha, "alpha"),
+        "rho": DEFAULT_RHO if rho is None else parse_number(rho, "rho"),
+        "alpha": parse_number(alpha, "alpha"),
         "direction": direction,
     }
     with waiting("looking for what could be mistaken for this instance"):
@@ -107,7 +107,7 @@ def shares(allocation: dict[str, float], samples: float) -> Iterator[tuple[str, 
     """One row per arm; of very many arms, those that need the most samples."""
     from rich.markup import escape
 
-    from ramgape.views import short_names
+    from ramgape.common.formatting import short_names
     from ramgape.views.content import ROWS
 
     names = list(allocation)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ramgape.errors import InvalidSpec, require, shorten
 
 
-def number(text: str | None, what: str) -> float | int | None:
+def parse_number(text: str | None, what: str) -> float | int | None:
     """The number that a text means, 1e6 being whole; what is not given stays None.
 
     Whether it makes sense (-1, nan) is for the library to say.
 
-    >>> number("1e6", "budget"), number("-0.5", "epsilon"), number(None, "delta")
+    >>> parse_number("1e6", "budget"), parse_number("-0.5", "epsilon"), parse_number(None, "delta")
     (1000000, -0.5, None)
-    >>> number("many", "budget")
+    >>> parse_number("many", "budget")
     Traceback (most recent call last):
     ramgape.errors.InvalidSpec: budget must be a number, got 'many'
     """
@@ -37,7 +37,7 @@ def number_range(texts: tuple[str, str] | None) -> tuple[float, float] | None:
     """
     if texts is None:
         return None
-    low, high = (number(text, "each end of the reward range") for text in texts)
+    low, high = (parse_number(text, "each end of the reward range") for text in texts)
     assert low is not None
     assert high is not None
     return low, high
@@ -50,14 +50,14 @@ def tolerance(text: str | None) -> float | tuple[float | int | None, ...] | None
     (0.02, (0.01, 0.005), None)
     """
     if text is None or "," not in text:
-        return number(text, "epsilon")
-    return tuple(number(part.strip(), "each part of epsilon") for part in text.split(","))
+        return parse_number(text, "epsilon")
+    return tuple(parse_number(part.strip(), "each part of epsilon") for part in text.split(","))
 
 
 def number_or_name(text: str | None) -> float | int | str | None:
     """A number if the text is one; otherwise the text, for the library to find among its names."""
     try:
-        return number(text, "")
+        return parse_number(text, "")
     except InvalidSpec:
         return text
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.parsing import number, numbers
+from ramgape.cli.parsing import numbers, parse_number
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.cli.simulate import (
     BUDGET,
@@ -105,8 +105,8 @@ def plan(
         "epsilons": numbers(epsilons, "epsilons"),
         "deltas": numbers(deltas, "deltas"),
         "budgets": numbers(budgets, "budgets"),
-        "runs": number(runs, "runs"),
-        "seed": number(seed, "seed"),
+        "runs": parse_number(runs, "runs"),
+        "seed": parse_number(seed, "seed"),
         **read_options(
             epsilon=epsilon,
             delta=delta,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ramgape.cli.errors import INTERRUPTED, tell, warnings_told
-from ramgape.cli.parsing import number, number_or_name, tolerance
+from ramgape.cli.parsing import number_or_name, parse_number, tolerance
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.common.checks import check_seed, whole
 from ramgape.errors import RamgapeWarning
@@ -119,8 +119,8 @@ def simulate(
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
-    first = check_seed(number(seed, "seed"))
-    count = whole(number(runs, "runs"), "runs", "a whole number of at least 1", 1)
+    first = check_seed(parse_number(seed, "seed"))
+    count = whole(parse_number(runs, "runs"), "runs", "a whole number of at least 1", 1)
     processes = check_jobs(jobs)
     if plot is not None:
         check_picture(plot, "plot")
@@ -161,7 +161,7 @@ def simulate(
 
 def check_jobs(jobs: str) -> int:
     """How many processes; 0 stands for one for each core."""
-    return whole(number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+    return whole(parse_number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
 
 
 def read_options(**texts: Text) -> Options:
@@ -173,7 +173,7 @@ def read_options(**texts: Text) -> Options:
         elif name == "epsilon":
             read[name] = tolerance(text)
         else:
-            read[name] = number_or_name(text) if name == "exploration" else number(text, name)
+            read[name] = number_or_name(text) if name == "exploration" else parse_number(text, name)
     return cast(Options, {name: value for name, value in read.items() if value is not None})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.csv_rows import opened
-from ramgape.cli.parsing import number, number_range
+from ramgape.cli.parsing import number_range, parse_number
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -131,8 +131,8 @@ def create(
     if data is None and (form, arm_column, reward_column) != (None, "arm", "reward"):
         raise InvalidSpec("--format, --arm-column and --reward-column must go with --data, got no data")
     url = storage_url(storage)
-    first = None if seed is None else check_seed(number(seed, "seed"))
-    attempts = whole(number(retries, "retries"), "retries", "a whole number of at least 0", 0)
+    first = None if seed is None else check_seed(parse_number(seed, "seed"))
+    attempts = whole(parse_number(retries, "retries"), "retries", "a whole number of at least 0", 0)
     start = None if data is None else WarmStart(data, form, arm_column, reward_column)
     trials = {"failure": failure, "retries": attempts, "seed": first, "in_order": in_order, "expired": expired}
     with waiting("creating"):
@@ -195,14 +195,13 @@ def tell_next(study: StudySummary, url: str, new: bool, storage: str | None) -> 
     """For people: what there is now, and what to do with it."""
     from rich.text import Text as Line
 
-    from ramgape.views import printable
-    from ramgape.views.content import plural
+    from ramgape.common.formatting import plural
+    from ramgape.errors import printable
     from ramgape.views.study import goal_words
 
-    count = len(study.arms)
-    facts = [f"{count:,} {plural('arm', count)}", goal_words(study.goal)]
+    facts = [plural(len(study.arms), "arm"), goal_words(study.goal)]
     if study.told:
-        facts.append(f"{study.told:,} {plural('trial', study.told)} told already")
+        facts.append(f"{plural(study.told, 'trial')} told already")
     verb = "Created" if new else "There is already"
     where = "" if storage is None else f" --storage {shlex.quote(storage)}"
     step = f"ramgape study {'show' if study.done else 'ask'} {shlex.quote(study.name)}{where}"

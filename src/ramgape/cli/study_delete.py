@@ -32,7 +32,7 @@ def delete(
     if as_json:
         print_object({"deleted": name})
     else:
-        from ramgape.views import printable
+        from ramgape.errors import printable
 
         typer.echo(f"Deleted study {printable(name)}.")
 
@@ -44,7 +44,7 @@ def can_ask() -> bool:
 
 def confirm(name: str, told: int) -> None:
     """Ask whoever is there; who does not mean it, or goes away, ends the command."""
-    from ramgape.views import printable
+    from ramgape.errors import printable
 
     if not can_ask():
         raise InvalidSpec("a deletion must be confirmed by --yes where nobody can be asked, got none")

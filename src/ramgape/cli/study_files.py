@@ -15,6 +15,7 @@ import typer
 from ramgape.cli.csv_rows import STANDARD_INPUT, opened
 from ramgape.cli.simulate import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
+from ramgape.common.formatting import plural
 from ramgape.errors import InvalidReward, InvalidSpec, UnknownName, known_name, printable
 from ramgape.views.terminal import print_object, waiting
 
@@ -48,7 +49,7 @@ def import_trials(
     if as_json:
         print_object({"imported": count, "done": done})
     else:
-        typer.echo(f"{count:,} {'trial' if count == 1 else 'trials'} imported.{' The study is done.' if done else ''}")
+        typer.echo(f"{plural(count, 'trial')} imported.{' The study is done.' if done else ''}")
 
 
 def export_trials(
@@ -68,7 +69,7 @@ def export_trials(
     if as_json:
         print_object({"exported": count, "file": file, "format": chosen, "done": done})
     elif file != STANDARD_INPUT:
-        typer.echo(printable(f"{count:,} {'observation' if count == 1 else 'observations'} written to {file}."))
+        typer.echo(printable(f"{plural(count, 'observation')} written to {file}."))
 
 
 def form_of(file: str, given: str | None) -> str:

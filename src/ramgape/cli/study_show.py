@@ -66,7 +66,7 @@ def table_of(studies: Sequence[StudySummary]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from ramgape.views import short_names
+    from ramgape.common.formatting import short_names
     from ramgape.views.content import asked_for
 
     names = short_names((study.name for study in studies), NAME_WIDTH)

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ramgape.common.checks import number
+from ramgape.common.checks import check_number
 from ramgape.errors import InvalidSpec, StorageError, UnknownName, known_name, require
 from ramgape.problems.instance_files import read_text
 from ramgape.search.spec import Options
@@ -174,7 +174,7 @@ def _timeout(timeout: object, reward: str) -> float | None:
         require(reward != "elapsed", "timeout", "given with reward = 'elapsed': it is the worst time there is", timeout)
         return None
     allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
-    return number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+    return check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
 
 
 def _storage(storage: object, path: Path) -> str | None:

@@ -16,7 +16,7 @@ from ramgape.paper.statistics import mean_interval, middle_half_mean
 Key = tuple[Any, ...]
 Outcomes = Mapping[Key, Outcome]
 
-OWN, TWIN = "ramgape", "ra-lucb"
+OWN, RA_LUCB = "ramgape", "ra-lucb"
 FURTHER = ("evidence", "ege-sr", "ege-sh")  # not in the paper: shown beside its rules, and in no verdict on it
 
 
@@ -53,7 +53,7 @@ def further_finals(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
     return {policy: quality(outcome["final"]) for policy, outcome in further_of(outcomes).items()}
 
 
-def duel(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
+def closer_comparison(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
     """The same, from more trials of few rules."""
     return {key[1]: quality(outcome["regret"]) for key, outcome in outcomes.items() if key[0] == "duel"}
 

@@ -1,7 +1,7 @@
 """Experiment 1 and what belongs to it: when do four rules stop, pattern by pattern?
 
 The same comparison is made for the paper's tolerance, for the appendix's second one, for tight ones, and for Gaussian
-rewards; only the cells and the words differ.
+rewards; only the jobs and the words differ.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ramgape.common.formatting import list_names, plural
 from ramgape.core.pareto import gaps
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, percent, plural, probability
-from ramgape.paper.jobs import Cell, Outcome
+from ramgape.paper.formatting import display_name, percent, probability
+from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Chapter, Drawing, Finding, Grid, Sheet, Verdict, judged
+from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, Verdict, judged
 from ramgape.paper.statistics import geometric_mean, sign_flip_test, sign_test
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
-from ramgape.views import list_names
 
 Key = tuple[float, int, str]  # epsilon, pattern, policy
 Outcomes = Mapping[Key, Outcome]
 
-OWN, TWIN, ROBINS = "ramgape", "ra-lucb", ("de-round-robin", "round-robin")
-RIVALS = (TWIN, *ROBINS)
+OWN, RA_LUCB, ROBINS = "ramgape", "ra-lucb", ("de-round-robin", "round-robin")
+RIVALS = (RA_LUCB, *ROBINS)
 CLOSE = 0.05  # stopping times within 5 % of each other, on average, are called comparable
 CLEAR = 0.95  # a rule is called faster if it stops first on so many of the patterns
 NEAR = 0.1  # a point is called near the line if the two stopping times are within 10 % of each other
@@ -69,7 +69,7 @@ class Comparison(NamedTuple):
         )
 
 
-def search_cell(instance: str, seed: int, epsilon: float, policy: str, bound: str) -> Cell:
+def search_job(instance: str, seed: int, epsilon: float, policy: str, bound: str) -> Job:
     """One search of the fixed-confidence experiments."""
     arguments = {
         "instance": instance,
@@ -80,7 +80,7 @@ def search_cell(instance: str, seed: int, epsilon: float, policy: str, bound: st
         "bound": bound,
         "policy": policy,
     }
-    return Cell("search", arguments, expected_pulls(instance, epsilon, policy) if bound == "paper" else 20_000.0)
+    return Job("search", arguments, expected_pulls(instance, epsilon, policy) if bound == "paper" else 20_000.0)
 
 
 def expected_pulls(instance: str, epsilon: float, policy: str) -> float:
@@ -92,32 +92,32 @@ def expected_pulls(instance: str, epsilon: float, policy: str) -> float:
     return float(sum(paper.correct_cap(distance) for distance in distances.tolist()))
 
 
-def plan(family: str, bound: str, patterns: Mapping[float, Sequence[int]], seed: int) -> dict[Key, Cell]:
+def plan_searches(family: str, bound: str, patterns: Mapping[float, Sequence[int]], seed: int) -> dict[Key, Job]:
     """Every policy on every pattern at every tolerance."""
     return {
-        (epsilon, pattern, policy): search_cell(f"{family}:{pattern}", seed, epsilon, policy, bound)
+        (epsilon, pattern, policy): search_job(f"{family}:{pattern}", seed, epsilon, policy, bound)
         for epsilon, numbers in patterns.items()
         for pattern in numbers
         for policy in paper.CONFIDENCE_POLICIES
     }
 
 
-def plan_one(scale: Scale, seed: int) -> dict[Key, Cell]:
+def plan_one(scale: Scale, seed: int) -> dict[Key, Job]:
     """Experiment 1, at the paper's two tolerances."""
-    return plan("paper", "paper", scale.patterns, seed)
+    return plan_searches("paper", "paper", scale.patterns, seed)
 
 
-def plan_tight(scale: Scale, seed: int) -> dict[Key, Cell]:
+def plan_tight(scale: Scale, seed: int) -> dict[Key, Job]:
     """Experiment 1, at smaller tolerances."""
-    return plan("paper", "paper", scale.tight_patterns, seed)
+    return plan_searches("paper", "paper", scale.tight_patterns, seed)
 
 
-def plan_gaussian(scale: Scale, seed: int) -> dict[Key, Cell]:
+def plan_gaussian(scale: Scale, seed: int) -> dict[Key, Job]:
     """Experiment 1 with Gaussian rewards."""
-    return plan("paper-gaussian", "gaussian-paper", {paper.EPSILON: scale.gaussian_patterns}, seed)
+    return plan_searches("paper-gaussian", "gaussian-paper", {paper.EPSILON: scale.gaussian_patterns}, seed)
 
 
-def compare(outcomes: Outcomes, epsilon: float, rival: str) -> Comparison:
+def compare_with(outcomes: Outcomes, epsilon: float, rival: str) -> Comparison:
     """RAMGapE against a rival at one tolerance."""
     own, other = samples(outcomes, epsilon, OWN), samples(outcomes, epsilon, rival)
     logarithms = [math.log(own[pattern] / other[pattern]) for pattern in own]
@@ -137,7 +137,7 @@ def samples(outcomes: Outcomes, epsilon: float, policy: str) -> dict[int, int]:
     return {key[1]: outcome["samples"] for key, outcome in outcomes.items() if (key[0], key[2]) == (epsilon, policy)}
 
 
-def tolerances(outcomes: Outcomes) -> list[float]:
+def epsilons(outcomes: Outcomes) -> list[float]:
     """The values of epsilon, in the order of the plan."""
     return list(dict.fromkeys(epsilon for epsilon, _, _ in outcomes))
 
@@ -145,16 +145,16 @@ def tolerances(outcomes: Outcomes) -> list[float]:
 def summarize(outcomes: Outcomes) -> dict[str, Any]:
     """For machines: `epsilon_0.1.ramgape.mean` and so on, and whether the paper's claim holds there."""
     summary: dict[str, Any] = {}
-    for epsilon in tolerances(outcomes):
+    for epsilon in epsilons(outcomes):
         entry: dict[str, Any] = {}
         for policy in paper.CONFIDENCE_POLICIES:
             times = samples(outcomes, epsilon, policy)
             per_pattern = {str(pattern): number for pattern, number in times.items()}
             entry[policy] = {"mean": math.fsum(times.values()) / len(times), "per_pattern": per_pattern}
-        versus = {rival: compare(outcomes, epsilon, rival) for rival in RIVALS}
+        versus = {rival: compare_with(outcomes, epsilon, rival) for rival in RIVALS}
         entry["against"] = {rival: comparison._asdict() for rival, comparison in versus.items()}
         entry["paper_claim"] = "RAMGapE stops well before both round-robins, and about when RA-LUCB does"
-        entry["holds"] = versus[TWIN].comparable and all(versus[rival].faster for rival in ROBINS)
+        entry["holds"] = versus[RA_LUCB].comparable and all(versus[rival].faster for rival in ROBINS)
         entry["wrong"] = sum(not right(key, outcome) for key, outcome in outcomes.items() if key[0] == epsilon)
         summary[f"epsilon_{epsilon:g}"] = entry
     return summary
@@ -165,7 +165,7 @@ def right(key: Key, outcome: Outcome) -> bool:
     return bool(outcome["truth"]["eps_correct"] if key[0] > 0.0 else outcome["truth"]["exact"])
 
 
-def sheet(name: str, outcomes: Outcomes) -> Sheet:
+def searches_file(name: str, outcomes: Outcomes) -> DataFile:
     """A row for each search."""
     header = (
         "epsilon",
@@ -194,13 +194,13 @@ def sheet(name: str, outcomes: Outcomes) -> Sheet:
         )
         for (epsilon, pattern, policy), outcome in outcomes.items()
     ]
-    return Sheet(name, header, rows)
+    return DataFile(name, header, rows)
 
 
 def grid(outcomes: Outcomes) -> Grid:
     """Means by tolerance, and how RAMGapE compares."""
     rows = []
-    for epsilon in tolerances(outcomes):
+    for epsilon in epsilons(outcomes):
         count = len(samples(outcomes, epsilon, OWN))
         for policy in paper.CONFIDENCE_POLICIES:
             times = samples(outcomes, epsilon, policy)
@@ -208,7 +208,7 @@ def grid(outcomes: Outcomes) -> Grid:
             if policy == OWN:
                 row += ["", ""]
             else:
-                versus = compare(outcomes, epsilon, policy)
+                versus = compare_with(outcomes, epsilon, policy)
                 row += [f"{versus.earlier} of {versus.patterns}", f"{versus.ratio:.3f}"]
             rows.append(row)
     header = ("ε", "patterns", "rule", "mean pulls to stop", "RAMGapE stops first on", "pulls, RAMGapE / rule")
@@ -232,14 +232,14 @@ def claims(
     """The claims about stopping times, at one tolerance."""
     earlier = "significantly earlier" if significantly else "earlier"
     for rival in reversed(ROBINS):
-        versus = compare(outcomes, epsilon, rival)
+        versus = compare_with(outcomes, epsilon, rival)
         yield Finding(
             f"{where}: RAMGapE stops {earlier} than {display_name(rival)}.",
             tested(versus.faster and versus.sign_test < LEVEL, [versus]) if significantly else judged(versus.faster),
             f"RAMGapE {versus.words()}; sign test {probability(versus.sign_test)}.{too_few([versus])}",
             source,
         )
-    versus = compare(outcomes, epsilon, TWIN)
+    versus = compare_with(outcomes, epsilon, RA_LUCB)
     yield Finding(
         f"{where}: the stopping times of RAMGapE and RA-LUCB are comparable.",
         judged(versus.comparable),
@@ -262,11 +262,11 @@ def too_few(comparisons: Iterable[Comparison]) -> str:
     )
 
 
-def tell_one(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+def make_section_one(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """Experiment 1."""
-    counts = {epsilon: len(samples(outcomes, epsilon, OWN)) for epsilon in tolerances(outcomes)}
-    first, second = tolerances(outcomes)
-    tests = {epsilon: compare(outcomes, epsilon, TWIN) for epsilon in counts}
+    counts = {epsilon: len(samples(outcomes, epsilon, OWN)) for epsilon in epsilons(outcomes)}
+    first, second = epsilons(outcomes)
+    tests = {epsilon: compare_with(outcomes, epsilon, RA_LUCB) for epsilon in counts}
     drawings = [
         Drawing(
             "experiment1-epsilon-0.1",
@@ -280,9 +280,9 @@ def tell_one(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
             "experiment1-appendix",
             "stopping_times_apart",
             (
-                TWIN,
+                RA_LUCB,
                 {
-                    f"ε = {epsilon:g}, {plural(count, 'pattern')}": points(outcomes, epsilon, TWIN)
+                    f"ε = {epsilon:g}, {plural(count, 'pattern')}": points(outcomes, epsilon, RA_LUCB)
                     for epsilon, count in counts.items()
                 },
             ),
@@ -337,7 +337,7 @@ def tell_one(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
         ),
         arms_in_range(),
     ]
-    return Chapter(
+    return Section(
         "1",
         TITLES["1"],
         (
@@ -349,16 +349,16 @@ def tell_one(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
         ),
         summarize(outcomes),
         {**common_settings(seed), "bound": "paper", "patterns": counts_in_words(counts)},
-        [sheet("experiment1", outcomes)],
+        [searches_file("experiment1", outcomes)],
         drawings,
         [grid(outcomes)],
         findings,
     )
 
 
-def tell_tight(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+def make_section_tight(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """Experiment 1 where epsilon is smaller than some gaps."""
-    counts = {epsilon: len(samples(outcomes, epsilon, OWN)) for epsilon in tolerances(outcomes)}
+    counts = {epsilon: len(samples(outcomes, epsilon, OWN)) for epsilon in epsilons(outcomes)}
     labels = {epsilon: f"ε = {epsilon:g} ({plural(count, 'pattern')})" for epsilon, count in counts.items()}
     strict = [outcome for (epsilon, _, _), outcome in outcomes.items() if epsilon > 0.0]
     wrong = sum(not right(key, outcome) for key, outcome in outcomes.items())
@@ -380,7 +380,7 @@ def tell_tight(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
             "Section 2 and Theorem 7",
         ),
     ]
-    return Chapter(
+    return Section(
         "1-tight",
         TITLES["1-tight"],
         (
@@ -393,7 +393,7 @@ def tell_tight(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
         ),
         summarize(outcomes),
         {**common_settings(seed), "bound": "paper", "patterns": counts_in_words(counts)},
-        [sheet("experiment1-tight", outcomes)],
+        [searches_file("experiment1-tight", outcomes)],
         [
             Drawing(
                 "experiment1-tight",
@@ -409,11 +409,11 @@ def tell_tight(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
     )
 
 
-def tell_gaussian(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+def make_section_gaussian(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """Experiment 1 with Gaussian rewards and the appendix's bounds."""
-    (epsilon,) = tolerances(outcomes)
+    (epsilon,) = epsilons(outcomes)
     count = len(samples(outcomes, epsilon, OWN))
-    return Chapter(
+    return Section(
         "gaussian",
         TITLES["gaussian"],
         (
@@ -424,7 +424,7 @@ def tell_gaussian(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
         ),
         summarize(outcomes),
         {**common_settings(seed), "bound": "gaussian-paper", "σ max": "√0.2", "patterns": str(count)},
-        [sheet("gaussian", outcomes)],
+        [searches_file("gaussian", outcomes)],
         [
             Drawing(
                 "gaussian",
@@ -441,7 +441,7 @@ def tell_gaussian(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
 
 def earlier_in_words(outcomes: Outcomes, epsilon: float) -> str:
     """How often RAMGapE is first, and by how much."""
-    versus = {rival: compare(outcomes, epsilon, rival) for rival in reversed(RIVALS)}
+    versus = {rival: compare_with(outcomes, epsilon, rival) for rival in reversed(RIVALS)}
     told = [
         f"{row.earlier} of {row.patterns} against {display_name(rival)} (with {row.ratio:.2f} times its pulls)"
         for rival, row in versus.items()
@@ -454,7 +454,7 @@ def ratios_in_words(outcomes: Outcomes) -> str:
     return "; ".join(
         f"{display_name(rival)} "
         + ", ".join(
-            f"{compare(outcomes, epsilon, rival).ratio:.2f} (ε = {epsilon:g})" for epsilon in tolerances(outcomes)
+            f"{compare_with(outcomes, epsilon, rival).ratio:.2f} (ε = {epsilon:g})" for epsilon in epsilons(outcomes)
         )
         for rival in RIVALS
     )

@@ -9,9 +9,9 @@ from ramgape.common.proportions import clopper_pearson
 from ramgape.paper import paper
 from ramgape.paper.formatting import interval
 from ramgape.paper.geometry import beta_with
-from ramgape.paper.jobs import Cell, Outcome
+from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Chapter, Drawing, Finding, Grid, Sheet, judged
+from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
 from ramgape.paper.stopping import OWN, gaps_of, plan_one, plan_tight
 from ramgape.problems.environments import Arm, Instance
 
@@ -32,10 +32,10 @@ def theorem_instance() -> Instance:
     return Instance("three arms", arms, reward_range=(0.0, 1.0), noise="bounded")
 
 
-def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
+def plan_jobs(scale: Scale, seed: int) -> dict[Key, Job]:
     """Watched searches, searches under growing budgets, and those of Experiment 1 for the pulls per arm."""
     events = {
-        ("event", pattern, delta): Cell(
+        ("event", pattern, delta): Job(
             "good_event",
             {
                 "instance": f"paper:{pattern}",
@@ -54,7 +54,7 @@ def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
     }
     described = theorem_instance().to_dict()
     budgets = {
-        ("budget", returned, budget): Cell(
+        ("budget", returned, budget): Job(
             "trials",
             {
                 "instance": described,
@@ -72,8 +72,8 @@ def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
         for budget, trials in scale.theorem_budgets.items()
     }
     searches = {
-        ("search", *key): cell
-        for key, cell in {**plan_one(scale, seed), **plan_tight(scale, seed)}.items()
+        ("search", *key): job
+        for key, job in {**plan_one(scale, seed), **plan_tight(scale, seed)}.items()
         if key[2] == OWN and key[0] > 0.0
     }
     return {**events, **budgets, **searches}
@@ -128,7 +128,7 @@ def summarize(outcomes: Outcomes) -> dict[str, Any]:
             {
                 "budget": budget,
                 "epsilon": THEOREM_EPSILON,
-                "bound": paper.theorem_one(budget, len(THEOREM_ARMS), THEOREM_EPSILON),
+                "bound": paper.theorem_one_bound(budget, len(THEOREM_ARMS), THEOREM_EPSILON),
                 "trials": trials,
                 **{
                     returned.replace("-", "_"): missed_theorem(outcomes, returned)[budget][0]
@@ -140,7 +140,7 @@ def summarize(outcomes: Outcomes) -> dict[str, Any]:
     }
 
 
-def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """The theorems."""
     summary = summarize(outcomes)
     misses = missed_theorem(outcomes, "last")
@@ -151,7 +151,7 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
         (epsilon, most, paper.closed_form_cap(epsilon), paper.correct_cap(epsilon))
         for epsilon, most in largest_pulls(outcomes).items()
     ]
-    return Chapter(
+    return Section(
         "theorems",
         "The theorems, checked",
         (
@@ -169,7 +169,7 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
             "seeds": f"run r has {seed} + r",
         },
         [
-            Sheet(
+            DataFile(
                 "theorem1",
                 ("budget", "bound", "trials", "missed_last", "missed_smallest_doubt"),
                 [
@@ -177,7 +177,7 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
                     for row in summary["theorem_1"]
                 ],
             ),
-            Sheet(
+            DataFile(
                 "pulls-per-arm",
                 ("epsilon", "run", "most_pulls", "paper_cap", "correct_cap"),
                 [

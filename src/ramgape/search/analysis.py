@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ramgape.common.checks import check_many, whole
+from ramgape.common.formatting import list_names
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.errors import InvalidData, RamgapeWarning, require, shorten
 from ramgape.policies import POLICIES
@@ -215,8 +216,6 @@ def _lacking(engine: Engine) -> tuple[str, ...]:
     few = [name for name, pulls in zip(spec.names, engine.arms["pulls"], strict=True) if pulls < FEWEST_PULLS]
     if not few:
         return ()
-    from ramgape.views import list_names
-
     return (
         f"arms with fewer than {FEWEST_PULLS} rewards, without which nothing can be compared: {list_names(few)}; "
         "they come first among the next pulls",

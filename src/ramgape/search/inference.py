@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import AUTOMATIC, bound_module
+from ramgape.common.formatting import round_up
 from ramgape.core.pareto import (
     Floats,
     Mask,
@@ -28,7 +29,6 @@ from ramgape.search.assumptions import Objection, assumption_of, objections_to
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
 from ramgape.search.spec import DEFAULT_DELTA, Spec
-from ramgape.views.numbers import round_up
 
 
 class Evidence(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 from ramgape.bounds import bound_module, resolve_bound
-from ramgape.common.checks import LARGEST, SMALLEST, as_float, number, whole
+from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.policies import POLICIES, resolve_policy
 from ramgape.risks import make_risk
@@ -167,10 +167,10 @@ def make_spec(
     tolerance, risk_epsilon = check_tolerance(epsilon)
     alpha = check_alpha(alpha, span, measure, risk_epsilon)
     if sigma_max is not None:
-        sigma_max = number(sigma_max, "sigma_max", "a finite number above 0", lambda value: value > 0.0)
+        sigma_max = check_number(sigma_max, "sigma_max", "a finite number above 0", lambda value: value > 0.0)
     if resolution is not None:
         require(noise == "gaussian", "resolution", "absent without gaussian noise, whose bounds need it", resolution)
-        resolution = number(resolution, "resolution", "a finite number above 0", lambda value: value > 0.0)
+        resolution = check_number(resolution, "resolution", "a finite number above 0", lambda value: value > 0.0)
     initial_pulls = whole(initial_pulls, "initial_pulls", "a whole number of at least 2", 2)
     least = initial_pulls * len(names)
     reason = f"a whole number of at least {least} ({initial_pulls} pulls of each of {len(names)} arms)"
@@ -184,7 +184,7 @@ def make_spec(
                 "epsilon must be given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
             )
         delta = DEFAULT_DELTA if delta is None else delta
-        delta = number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
+        delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
     else:
         if delta is not None:
             raise InvalidSpec(
@@ -304,7 +304,7 @@ def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:
         return None, None
     if not isinstance(epsilon, tuple | list):
         allowed = "a finite number of at least 0, or a pair (mean, risk)"
-        return number(epsilon, "epsilon", allowed, lambda value: value >= 0.0), None
+        return check_number(epsilon, "epsilon", allowed, lambda value: value >= 0.0), None
     allowed = "a pair (mean, risk) of finite numbers, both above 0 or both 0"
     values = [as_float(value) for value in epsilon]
     usable = len(values) == 2 and (all(0.0 < value < math.inf for value in values) or values == [0.0, 0.0])
@@ -322,14 +322,14 @@ def check_risk(risk: Any, rho: Any) -> Measure:
     from ramgape.risks.mean_variance import MeanVariance
 
     rho = DEFAULT_RHO if rho is None else rho
-    return MeanVariance(number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0))
+    return MeanVariance(check_number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0))
 
 
 def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | None) -> float:
     """The factor in the risk: unless given, the usual one, by which one tolerance serves mean and risk alike, or 1."""
     if alpha is None:
         return risk.usual_scale(span) if risk_epsilon is None else 1.0
-    scale = number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
+    scale = check_number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
     require(scale >= SMALLEST, "alpha", f"at least {SMALLEST:g}", alpha)
     return scale
 
@@ -359,7 +359,7 @@ def check_exploration(exploration: float | str | None, goal: str, bound: str, po
     if isinstance(exploration, str):
         return known_name(exploration, names, "exploration, unless it is a number,")
     allowed = f"a finite number of at least 0, or one of {', '.join(names)}"
-    return number(exploration, "exploration", allowed, lambda value: value >= 0.0)
+    return check_number(exploration, "exploration", allowed, lambda value: value >= 0.0)
 
 
 def exploration_constant(

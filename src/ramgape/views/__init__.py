@@ -6,12 +6,12 @@ decided once, in `content` and `table`; the three renderers only dress it. Loade
 
 from __future__ import annotations
 
+from ramgape.common.formatting import Digits, cell_width, list_names, pad, round_up, share, short_names
+from ramgape.errors import printable
 from ramgape.views.analysis import analysis_notes
 from ramgape.views.console import ConsoleView
 from ramgape.views.content import choose_arms, facts, headline, risk_label, title
-from ramgape.views.names import cell_width, list_names, pad, printable, short_names
 from ramgape.views.notebook import page
-from ramgape.views.numbers import Digits, round_up, share
 from ramgape.views.study import StudyView, study_page, study_text
 from ramgape.views.text import plain
 

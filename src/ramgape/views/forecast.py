@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from ramgape.common.formatting import Digits, list_names, plural, short_names
+from ramgape.errors import printable
 from ramgape.views.content import ROWS, least_word, wanted
-from ramgape.views.names import list_names, printable, short_names
-from ramgape.views.numbers import Digits
 from ramgape.views.table import GAP, Column
 from ramgape.views.text import PLAIN_WIDTH
 
@@ -241,7 +241,7 @@ def least_heading(plan: Plan) -> str:
 
 def runs_of(runs: int) -> str:
     """So many simulated searches."""
-    return f"{runs:,} simulated {'search' if runs == 1 else 'searches'}"
+    return plural(runs, "simulated search", "simulated searches")
 
 
 # ---------------------------------------------------------------------------------------- tables

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ramgape.common.formatting import plural
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Display
@@ -149,4 +151,4 @@ def count_runs(finished: int, runs: int) -> str:
     >>> count_runs(12, 2000), count_runs(0, 1)
     ('12 of 2,000 runs', '0 of 1 run')
     """
-    return f"{finished:,} of {runs:,} {'run' if runs == 1 else 'runs'}"
+    return f"{finished:,} of {plural(runs, 'run')}"
