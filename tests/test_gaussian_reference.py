@@ -17,7 +17,7 @@ from ramgape.cli.benchmark import benchmark_tables
 from ramgape.paper import figures, race
 from ramgape.paper.methods import LINE_UPS
 from ramgape.paper.section import Section
-from ramgape.planning.forecast import Plan, Trials
+from ramgape.planning.forecast import Plan, PullForecast
 from ramgape.views.terminal import output
 from tests.races import PLACES, TIMES, fake_outcomes
 
@@ -48,7 +48,7 @@ def planned() -> Plan:
 
 def test_a_search_may_stop_below_the_reference(planned: Plan) -> None:
     row = planned.chosen
-    assert isinstance(row, Trials)
+    assert isinstance(row, PullForecast)
     assert row.lower_bound == pytest.approx(17_368, abs=1)
     assert row.lower_bound_exact is False
     # Searches take 6,100 +- 300: that one of two reaches 10,000 is beyond ten standard deviations.

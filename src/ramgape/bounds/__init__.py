@@ -11,7 +11,7 @@ import importlib
 from types import ModuleType
 from typing import NamedTuple
 
-from ramgape.errors import InvalidSpec, known_name
+from ramgape.errors import known_name, require
 from ramgape.risks.table import RISKS
 
 ALL_RISKS = tuple(RISKS)
@@ -130,9 +130,7 @@ def resolve_bound(name: str, noise: str, risk: str, goal: str) -> str:
         return AUTOMATIC[noise, risk, goal]
     if name not in serving:
         choices = ", ".join(["auto", *serving]) if serving else "none exists yet"
-        raise InvalidSpec(
-            f"bound must be one that serves {noise} rewards, risk {risk} and a fixed {goal} ({choices}), got {name!r}"
-        )
+        require(False, "bound", f"one that serves {noise} rewards, risk {risk} and a fixed {goal} ({choices})", name)
     return name
 
 

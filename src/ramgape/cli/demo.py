@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import INTERRUPTED
-from ramgape.cli.parsing import parse_number
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.common.checks import check_seed
+from ramgape.common.parsing import parse_number
 from ramgape.errors import MissingExtra, printable
 from ramgape.views.terminal import READY, is_watched, messages, output, state, waiting
 

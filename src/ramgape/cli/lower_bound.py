@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.parsing import parse_number, tolerance
 from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, RISK, Alpha, AsJson, Direction, Text, option
-from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_RHO
+from ramgape.common.parsing import parse_number, tolerance
+from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO
 from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def lower_bound(
     """
     asked: dict[str, Any] = {
         "delta": DEFAULT_DELTA if delta is None else parse_number(delta, "delta"),
-        "epsilon": tolerance(epsilon),
+        "epsilon": tolerance(epsilon, "epsilon"),
         "rho": DEFAULT_RHO if rho is None else parse_number(rho, "rho"),
         "alpha": parse_number(alpha, "alpha"),
         "direction": direction,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ramgape.cli.parsing import parse_number
 from ramgape.cli.pictures import check_matplotlib
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.parsing import parse_number
 from ramgape.errors import printable
 from ramgape.views.terminal import watching_work
 

@@ -18,7 +18,7 @@ from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
 from ramgape.cli.simulate import RUNS, AsJson, check_jobs, option
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.common.formatting import plural
-from ramgape.errors import FailingArm, RamgapeWarning, StudyExists
+from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, located
 from ramgape.storage.urls import parse_url
 from ramgape.views.terminal import output, waiting
 
@@ -109,7 +109,7 @@ def run(
 
 def open_study(file: StudyFile, url: str) -> Study:
     """The study of a file, new or as it was left."""
-    from ramgape.studies.study import Study, located
+    from ramgape.studies.study import Study
 
     try:
         with located(f"{file.path}, [study]"), file.naming_defaults():
@@ -129,7 +129,8 @@ def open_study(file: StudyFile, url: str) -> Study:
         hint = (
             f"give it another name in {file.path}, or delete the old one: ramgape study delete {shlex.quote(file.name)}"
         )
-        raise StudyExists(f"{error}; {hint}") from None
+        error.hint += f"; {hint}"
+        raise
 
 
 def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ramgape.cli.errors import INTERRUPTED, tell, warnings_told
-from ramgape.cli.parsing import number_or_name, parse_number, tolerance
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.parsing import parse_number
 from ramgape.errors import RamgapeWarning
-from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options
+from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, OPTIONS, Options
 from ramgape.views.terminal import count_runs, output, waiting, watching_run, watching_runs
 
 if TYPE_CHECKING:
@@ -166,15 +166,8 @@ def check_jobs(jobs: str) -> int:
 
 def read_options(**texts: Text) -> Options:
     """What was typed as the library's options; what was not given is the library's to decide."""
-    read: dict[str, Any] = {}
-    for name, text in texts.items():
-        if name in ("direction", "policy", "bound", "returned", "risk"):
-            read[name] = text
-        elif name == "epsilon":
-            read[name] = tolerance(text)
-        else:
-            read[name] = number_or_name(text) if name == "exploration" else parse_number(text, name)
-    return cast(Options, {name: value for name, value in read.items() if value is not None})
+    read = {name: OPTIONS[name].read(text, name) for name, text in texts.items() if text is not None}
+    return cast(Options, read)
 
 
 def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -> Replication:

@@ -35,11 +35,11 @@ def storage_url(given: str | None, fallback: str | None = None) -> str:
     One with a password is refused on the command line, which everybody on the machine can read.
     """
     if given is not None and has_password(given):
-        raise StorageError(
-            "storage must be given without a password, which others could read in the list of processes: set "
-            f"{VARIABLE} instead, or put the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass); "
-            f"got {shown(given)!r}"
+        allowed = (
+            "given without a password, which others could read in the list of processes: set "
+            f"{VARIABLE} instead, or put the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass)"
         )
+        raise StorageError(what="storage", allowed=allowed, hint=f"; got {shown(given)!r}")
     url = given or os.environ.get(VARIABLE) or fallback or DEFAULT_STORAGE
     parse_url(url)
     return url

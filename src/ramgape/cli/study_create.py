@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from ramgape.cli.csv_rows import opened
-from ramgape.cli.parsing import number_range, parse_number
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -31,12 +30,13 @@ from ramgape.cli.simulate import (
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.cli.study_files import ARM_COLUMN, REWARD_COLUMN, Format, WarmStart
 from ramgape.common.checks import check_seed, whole
-from ramgape.errors import InvalidData, InvalidSpec, StudyExists, UnknownStudy
+from ramgape.common.parsing import number_range, parse_number
+from ramgape.errors import InvalidData, InvalidSpec, StudyExists
 from ramgape.storage.urls import shown
 from ramgape.views.terminal import output, print_object, waiting
 
 if TYPE_CHECKING:
-    from ramgape.search.spec import Options
+    from ramgape.options import Options
     from ramgape.studies.report import StudySummary
     from ramgape.studies.study import Study
 
@@ -122,14 +122,16 @@ def create(
         initial_pulls=initial_pulls,
     )
     if reward_range is not None:
-        options["reward_range"] = number_range(reward_range)
+        options["reward_range"] = cast(tuple[float, float], number_range(reward_range, "reward_range"))
     if noise is not None:
         options["noise"] = noise
     if arms_file == data == "-":
-        raise InvalidSpec("one of --arms-file and --data must be a file, got standard input for both")
+        given = "standard input for both"
+        raise InvalidSpec(what="one of --arms-file and --data", allowed="a file", given=given)
     names = [*(arm or []), *([] if arms_file is None else read_names(arms_file))]
     if data is None and (form, arm_column, reward_column) != (None, "arm", "reward"):
-        raise InvalidSpec("--format, --arm-column and --reward-column must go with --data, got no data")
+        what = "--format, --arm-column and --reward-column"
+        raise InvalidSpec(what=what, verb="go", allowed="with --data", given="no data")
     url = storage_url(storage)
     first = None if seed is None else check_seed(parse_number(seed, "seed"))
     attempts = whole(parse_number(retries, "retries"), "retries", "a whole number of at least 0", 0)
@@ -142,7 +144,9 @@ def create(
 
     made = find_summary(name, url)
     if made is None:
-        raise UnknownStudy(f"the study must still be in {shown(url)}, got one that was deleted meanwhile")
+        from ramgape.storage.rows import deleted_meanwhile
+
+        raise deleted_meanwhile(shown(url))
     if as_json:
         print_object(describe(made, url, new))
     else:
@@ -182,7 +186,7 @@ def read_names(path: str) -> list[str]:
             lines = source.text.read().splitlines()
         except UnicodeDecodeError as error:
             byte = error.object[error.start]
-            raise InvalidData(f"{source.name} must be UTF-8 text, got byte 0x{byte:02x}") from None
+            raise InvalidData(place=source.name, allowed="UTF-8 text", given=f"byte 0x{byte:02x}") from None
     return [line.strip() for line in lines if line.strip()]
 
 

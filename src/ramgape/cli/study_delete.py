@@ -47,7 +47,8 @@ def confirm(name: str, told: int) -> None:
     from ramgape.errors import printable
 
     if not can_ask():
-        raise InvalidSpec("a deletion must be confirmed by --yes where nobody can be asked, got none")
+        allowed = "confirmed by --yes where nobody can be asked"
+        raise InvalidSpec(what="a deletion", allowed=allowed, given="none")
     question = f"Delete study {printable(name)} with {told:,} observations, for good?"
     try:
         meant = typer.confirm(question, err=True)

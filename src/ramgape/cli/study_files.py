@@ -16,7 +16,7 @@ from ramgape.cli.csv_rows import STANDARD_INPUT, opened
 from ramgape.cli.simulate import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.common.formatting import plural
-from ramgape.errors import InvalidReward, InvalidSpec, UnknownName, known_name, printable
+from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
 from ramgape.views.terminal import print_object, waiting
 
 FILE = "What is in the file"
@@ -62,7 +62,8 @@ def export_trials(
     """Write all observations, in their order, into a file."""
     chosen = form_of(file, form)
     if as_json and file == STANDARD_INPUT:
-        raise InvalidSpec("--json must go with a file, since with - the observations are the output; got both")
+        allowed = "with a file, since with - the observations are the output; got both"
+        raise InvalidSpec(what="--json", verb="go", allowed=allowed)
     with waiting("exporting"), opened_study(name, storage) as study, writing(file) as stream:
         count = (study.export_csv if chosen == "csv" else study.export_jsonl)(stream)
         done = study.done
@@ -82,7 +83,8 @@ def form_of(file: str, given: str | None) -> str:
         return "csv"
     ending = file.lower().removesuffix(".gz").rpartition(".")[2]
     if ending not in FORMS:
-        raise InvalidSpec(f"file must end in .csv or .jsonl, or come with --format, got {file!r}")
+        allowed = "in .csv or .jsonl, or come with --format"
+        raise InvalidSpec(what="file", verb="end", allowed=allowed, given=repr(file))
     return ending
 
 
@@ -119,8 +121,9 @@ def writing(file: str) -> Iterator[IO[str]]:
         try:
             stream = opened_file.enter_context(written(file))
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise InvalidSpec(f"file must be one that can be written, got {file!r}: {reason}") from None
+            reason = f": {error.strerror or error}"
+            allowed = "one that can be written"
+            raise InvalidSpec(what="file", allowed=allowed, given=repr(file), hint=reason) from None
         yield stream
 
 
@@ -149,8 +152,7 @@ class WarmStart:
         """Errors name the line of the file rather than the number of the pair."""
         try:
             yield
-        except (InvalidReward, UnknownName, InvalidSpec) as error:
-            number, separator, rest = str(error).partition("]: ")
-            if separator and number.startswith("data[") and self._place:
-                raise type(error)(f"{self._place}: {rest}") from None
+        except (SpecificationError, DataError) as error:
+            if error.place.startswith("data["):
+                error.place = self._place
             raise

@@ -76,15 +76,14 @@ class CommandTrials:
         runs = 1
         while not _timed_out(finished, self._file.timeout):
             if finished.code in CANNOT_START:
-                what = f"be a command that can be started, got exit code {finished.code}"
-                raise FailingArm(f"arm {arm!r} must {what}{_ending(finished.errors)}")
+                raise _failing(arm, "be started", f"exit code {finished.code}", finished)
             if finished.code == 0:
                 self._proven.add(arm)
             if arm in self._proven:
                 return
             if runs == FIRST_RUNS:
-                got = f"got nothing but failures in its first {runs} runs, the last time {_ended_by(finished)}"
-                raise FailingArm(f"arm {arm!r} must be a command that can succeed, {got}{_ending(finished.errors)}")
+                got = f"nothing but failures in its first {runs} runs, the last time {_ended_by(finished)}"
+                raise _failing(arm, "succeed", got, finished)
             finished = self.run(arm, int(rng.integers(2**63)))
             runs += 1
 
@@ -134,7 +133,8 @@ class CommandTrials:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise FailingArm(f"arm {arm!r} must be a command that can be started, got: {error}") from None
+                allowed, hint = "a command that can be started", f", got: {error}"
+                raise FailingArm(what=f"arm {arm!r}", allowed=allowed, hint=hint) from None
             self._running.add(process)
             self._tell_guard()
         return process
@@ -229,8 +229,14 @@ def reward_of(finished: Finished, reward: str, timeout: float | None) -> float:
     try:
         return read_number(last)
     except ValueError:
-        what = "the last line of the output must be a number"
-        raise FailedTrial(f"{what}, got {shorten(last, SHOWN)}{_ending(finished.errors)}") from None
+        what, given, hint = "the last line of the output", shorten(last, SHOWN), _ending(finished.errors)
+        raise FailedTrial(what=what, allowed="a number", given=given, hint=hint) from None
+
+
+def _failing(arm: str, able: str, given: str, finished: Finished) -> FailingArm:
+    """The error for an arm whose command cannot do what it must."""
+    allowed, hint = f"a command that can {able}", _ending(finished.errors)
+    return FailingArm(what=f"arm {arm!r}", allowed=allowed, given=given, hint=hint)
 
 
 def _timed_out(finished: Finished, timeout: float | None) -> bool:

@@ -47,7 +47,8 @@ def render_page(
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise MissingExtra('jinja2 must be installed for the report: pip install "ramgape[plot]"') from None
+        allowed = 'installed for the report: pip install "ramgape[plot]"'
+        raise MissingExtra(what="jinja2", allowed=allowed) from None
     environment = Environment(
         loader=PackageLoader("ramgape.paper", "."),
         autoescape=True,

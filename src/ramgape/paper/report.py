@@ -165,8 +165,9 @@ def open_cache(out: Path) -> ResultCache:
     try:
         return ResultCache(out / "runs")
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InvalidSpec(f"out must be a folder that can be written, got {str(out)!r}: {reason}") from None
+        reason = f": {error.strerror or error}"
+        given = repr(str(out))
+        raise InvalidSpec(what="out", allowed="a folder that can be written", given=given, hint=reason) from None
 
 
 def read_summary(path: Path) -> dict[str, Any]:
@@ -206,9 +207,8 @@ def cached(cache: ResultCache, job: Job) -> Outcome:
     """An outcome that has just been seen on disk."""
     outcome = cache.load(job)
     if outcome is None:
-        raise InvalidSpec(
-            f"out must be left alone while it is being written; a file vanished from {str(cache.folder)!r}"
-        )
+        hint = f"; a file vanished from {str(cache.folder)!r}"
+        raise InvalidSpec(what="out", allowed="left alone while it is being written", hint=hint)
     return outcome
 
 

@@ -38,10 +38,11 @@ from numpy.typing import NDArray
 from ramgape.common.checks import SMALLEST, check_number
 from ramgape.core.pareto import advantage, is_epsilon_cover, pareto_front
 from ramgape.errors import InvalidInstance, MissingExtra, require
+from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO, Tolerance
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.mean_variance import MeanVariance
-from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_RHO, Tolerance, check_alpha, check_tolerance
+from ramgape.search.spec import check_alpha, check_tolerance
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -496,9 +497,8 @@ def load_solver() -> Solver:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "scipy":
             raise
-        raise MissingExtra(
-            'scipy must be installed for the Gaussian reference: pip install "ramgape[theory]"'
-        ) from None
+        allowed = 'installed for the Gaussian reference: pip install "ramgape[theory]"'
+        raise MissingExtra(what="scipy", allowed=allowed) from None
 
     def solve(alternatives: Floats) -> tuple[Floats, Floats]:
         """Maximise z where z <= alternatives @ shares; the shares, and the duals as weights of the rows."""

@@ -308,4 +308,4 @@ def load_extra(module: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        raise MissingExtra(f'{module} must be installed for this: pip install "ramgape[{extra}]"') from None
+        raise MissingExtra(what=module, allowed=f'installed for this: pip install "ramgape[{extra}]"') from None

@@ -180,7 +180,8 @@ class Database(ABC):
     def complain(self, error: Exception) -> NoReturn:
         """Raise what the driver said as an error of this project; without a trace of what could contain a password."""
         if isinstance(error, UnicodeEncodeError):
-            raise StorageError(f"a text for {self.url.shown} must be valid Unicode, got half a character") from None
+            what = f"a text for {self.url.shown}"
+            raise StorageError(what=what, allowed="valid Unicode", given="half a character") from None
         kind = StorageUnavailable if self.may_pass(error) else StorageError
         raise kind(self.explain(error)) from None
 

@@ -40,7 +40,8 @@ def make_private(url: StoreUrl) -> None:
     if not path.parent.is_dir():
         raise StorageError(f"there can be no store at {url.shown}: no such folder")
     if len(os.fsencode(path)) > LONGEST_PATH:
-        raise StorageError(f"the file of a store must have a path of at most {LONGEST_PATH} bytes, got {url.shown}")
+        allowed = f"a path of at most {LONGEST_PATH} bytes"
+        raise StorageError(what="the file of a store", verb="have", allowed=allowed, given=url.shown)
     try:
         Path(f"{path}-journal").exists()  # SQLite's own, whose name may be too long where this one's is not
         with suppress(FileExistsError):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramgape.errors import StorageUnavailable, UnknownStudy
+from ramgape.errors import StorageUnavailable
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.records import (
     AnswerRow,
@@ -28,7 +28,7 @@ from ramgape.storage.records import (
     PullRow,
     StudyRow,
 )
-from ramgape.storage.rows import open_rows
+from ramgape.storage.rows import deleted_meanwhile, open_rows
 from ramgape.storage.seals import sealed
 
 ENDED = 1e-9  # a lease of another time: it ran out, and was not given back
@@ -114,7 +114,7 @@ class SqlStore:
         try:
             row, now = self._database.begin_on(study_id, write)
             if row is None:
-                raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
+                raise deleted_meanwhile(self.url)
             (study,) = open_rows(StudyRow, [row], self.url)
         except BaseException:
             self._database.rollback()
@@ -183,7 +183,7 @@ class SqlStore:
             updated = self._database.execute(self._statements.update_study, (*sealed(row)[5:], row.id))
             touched, expected = self._write_changes(row, changes, place)
         if updated.rowcount != 1:
-            raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
+            raise deleted_meanwhile(self.url)
         if sum(each.rowcount for each in touched) != expected:
             raise StorageUnavailable(f"{self.url} has other pulls under way: was it restored from a copy? try again")
 

@@ -119,5 +119,5 @@ def pair_of(given: Any, what: str, words: str) -> tuple[Any, Any]:
     try:
         first, second = given
     except (TypeError, ValueError):
-        raise InvalidSpec(f"{what} must be a pair {words}, got {shorten(given)}") from None
+        raise InvalidSpec(what=what, allowed=f"a pair {words}", given=shorten(given)) from None
     return first, second

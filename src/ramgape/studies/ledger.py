@@ -146,7 +146,7 @@ class Ledger:
                 self.engine.decision = before  # it was not followed
                 if given or known or not alone:
                     break
-                raise FailingArm(self.spec.search.names[arm])
+                raise FailingArm(what=self.spec.search.names[arm])
             self.engine.reserve(arm)
             pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token())
             self.asked += 1
@@ -188,10 +188,9 @@ class Ledger:
             if earlier is not None:
                 same = earlier.attempt == attempt
                 if same and earlier.reward != reward and not earlier.failed:
-                    text = write_pull_id(*pull_id)
-                    raise ChangedAnswer(
-                        f"the reward of pull {text} must be {earlier.reward!r}, as it was told before, got {reward!r}"
-                    )
+                    what = f"the reward of pull {write_pull_id(*pull_id)}"
+                    allowed = f"{earlier.reward!r}, as it was told before"
+                    raise ChangedAnswer(what=what, allowed=allowed, given=repr(reward))
                 accepted.append(same and earlier.reward == reward)
                 continue
             assert pull is not None
@@ -323,11 +322,9 @@ class Ledger:
         # Of one whose answer is held back the attempt is that of the answer, and there may have been later ones.
         never = pull is not None and pull.answer is None and pull_id.attempt > pull.attempt
         if found is None or found.token != pull_id.token or never:
-            text = write_pull_id(*pull_id)
-            raise UnknownPull(
-                f"pull must be one that study {shorten(self.name)} has handed out, got {text!r}; is it of another "
-                "study, or of this one before its store was restored from a copy?"
-            )
+            allowed, given = f"one that study {shorten(self.name)} has handed out", repr(write_pull_id(*pull_id))
+            hint = "; is it of another study, or of this one before its store was restored from a copy?"
+            raise UnknownPull(what="pull", allowed=allowed, given=given, hint=hint)
         return pull
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
@@ -513,10 +510,8 @@ def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None
     budget = spec.search.budget
     if budget is not None and count > budget - told - under_way:
         free = max(budget - told - under_way, 0)
-        raise BudgetSpent(
-            f"the budget of {budget:,} pulls has room for {free:,} more ({told:,} are told, {under_way:,} under way), "
-            f"got {count:,}"
-        )
+        room = f"the budget of {budget:,} pulls has room for {free:,} more ({told:,} are told, {under_way:,} under way)"
+        raise BudgetSpent(room, given=f"{count:,}")
 
 
 def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ramgape.common.checks import whole
-from ramgape.errors import FailingArm, InvalidReward, StorageUnavailable, require
+from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnavailable, require
 from ramgape.search.identification import Progress, check_callback, wants_generator
 from ramgape.search.result import Result, Stopped
 from ramgape.studies.exchange import RUN_LEASE
@@ -264,7 +264,11 @@ class Runner:
             error.untold = tuple(self.untold)  # type: ignore[attr-defined]
             shown = ", ".join(f"{pull.id} {reward!r}" for pull, reward in self.untold[:SHOWN])
             more = f" and {len(self.untold) - SHOWN} more" if len(self.untold) > SHOWN else ""
-            error.args = (f"{error}; measured and not told, to be told later: {shown}{more}",)
+            words = f"; measured and not told, to be told later: {shown}{more}"
+            if isinstance(error, RamgapeError):
+                error.hint += words
+            else:
+                error.args = (f"{error}{words}",)
 
     def _renew(self) -> None:
         pulls = [*self.under_way.values(), *(pull for pull, _ in self.untold)]

@@ -9,28 +9,26 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
 from ramgape.errors import (
     FailingArm,
-    InvalidReward,
-    InvalidSpec,
     RamgapeWarning,
     StudyExists,
-    UnknownName,
     known_name,
+    located,
     require,
     shorten,
 )
+from ramgape.options import Options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Result, Stopped
-from ramgape.search.spec import Options, make_spec
+from ramgape.search.spec import make_spec
 from ramgape.storage import open_store
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
@@ -162,10 +160,8 @@ class Study:
             if made is not None:
                 return cls(StudySession(store, spec, made, shared=True), storage)
             if not exist_ok:
-                raise StudyExists(
-                    f"name must be that of no other study in {store.url}, got {shorten(name)}; load it, or create it "
-                    "with exist_ok"
-                )
+                allowed, hint = f"that of no other study in {store.url}", "; load it, or create it with exist_ok"
+                raise StudyExists(what="name", allowed=allowed, given=shorten(name), hint=hint)
             study = cls._open(store, name, storage)
         except BaseException:
             store.close()
@@ -561,12 +557,3 @@ def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
             arm, reward = pair_of(pair, "a row of data", "(arm, reward) or a mapping with these keys")
             known_name(str(arm), places, "arm")
             yield Trial(places[str(arm)], check_reward(spec.search, reward))
-
-
-@contextmanager
-def located(place: str) -> Iterator[None]:
-    """Say where in the data an error is."""
-    try:
-        yield
-    except (InvalidReward, UnknownName, InvalidSpec) as error:
-        raise type(error)(f"{place}: {error}") from None
