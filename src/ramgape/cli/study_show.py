@@ -34,7 +34,7 @@ def show(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
 def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     """The names of the returned arms, one a line; on stderr a note, if they are not final."""
     with waiting("reading"), opened_study(name, storage) as study:
-        result, done = study.result(), study.done
+        result, done = study.result(expect=False), study.done
     if as_json:
         print_object({"front": list(result.front), "done": done})
         return
