@@ -40,8 +40,6 @@ TO_MEND = {
     "cli/plan.py: plan",
     "cli/simulate.py: simulate",
     "cli/study_create.py: create",
-    "paper/stopping.py: tell_one",
-    "paper/theorems.py: tell",
     "search/analysis.py: analyze",
     "search/identification.py: identify",
     "search/spec.py: make_spec",
