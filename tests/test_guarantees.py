@@ -19,16 +19,15 @@ import pytest
 import scipy.stats
 
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Result, Uniform, load_instance, replicate, simulate
-from ramgape.bounds import bound_module
 from ramgape.common.proportions import binomial_cdf, clopper_pearson
 from ramgape.core import rule
-from ramgape.core.box import estimate_mean_variance, set_box
+from ramgape.core.box import set_box
 from ramgape.core.pareto import gaps, is_epsilon_cover, pareto_front, simple_regret
 from ramgape.core.statistics import observe
-from ramgape.core.table import empty_search
 from ramgape.policies import POLICIES
 from ramgape.problems.environments import Distribution
-from ramgape.search.assembly import make_problem, make_table
+from ramgape.risks.moments import estimate
+from ramgape.search.assembly import make_learn, make_problem, make_state
 from ramgape.search.engine import Engine
 from ramgape.search.inference import find_answer, infer, judge
 from ramgape.search.simulation import play, simulated_spec
@@ -54,11 +53,12 @@ def shrunk_learn(divisor: float) -> rule.Kernel:
     """The `hoeffding` radius divided, boxes not intersected: what a broken proof would look like."""
 
     @numba.njit(error_model="numpy")
-    def learn(arms, search, problem, arm, reward):  # type: ignore[no-untyped-def]
-        row = observe(arms, search, problem, arm, reward)
+    def learn(arms, memory, search, problem, arm, reward):  # type: ignore[no-untyped-def]
+        row = arms[arm]
+        observe(row, search, (reward - problem.origin) / problem.span)
         if row.pulls >= 2:
-            estimate_mean_variance(row, problem)
-            level = problem.level + 2.0 * math.log(math.log2(row.pulls))
+            estimate(row, memory[arm], problem)
+            level = row.level + 2.0 * math.log(math.log2(row.pulls))
             radius = math.sqrt(level / row.pulls) / divisor
             set_box(row, radius, problem.risk_factor * radius)
 
@@ -74,12 +74,12 @@ def watcher() -> Callable[..., int]:
     """A compiled loop that learns pull after pull and looks at every box after every one of them."""
 
     @numba.njit
-    def watch(draw, learn, arms, searches, problems, parameters, values, generator, count, means, risks):  # type: ignore[no-untyped-def]
+    def watch(draw, learn, arms, memory, searches, problems, parameters, values, generator, count, means, risks):  # type: ignore[no-untyped-def]
         """The first pull after which a true value lies outside its box, or 0 if none ever does."""
         search, problem = searches[0], problems[0]
         for pull in range(1, count + 1):
             for arm in range(len(arms)):
-                learn(arms, search, problem, arm, draw(parameters, values, arm, generator))
+                learn(arms, memory, search, problem, arm, draw(parameters, values, arm, generator))
                 row = arms[arm]
                 # The slack is for rounding where the truth is an end of what is possible.
                 if row.mean_low > means[arm] + 1e-12 or row.mean_high < means[arm] - 1e-12:
@@ -90,18 +90,17 @@ def watcher() -> Callable[..., int]:
 
     floats = numba.types.Array(numba.types.float64, 1, "C")
     drawing, learning = (numba.types.FunctionType(signature) for signature in (rule.DRAW, rule.LEARN))
-    state = rule.ADVANCE.args[5:12]  # tables, parameters, generator and count, as the loop of the engine has them
+    state = rule.ADVANCE.args[5:13]  # tables, parameters, generator and count, as the loop of the engine has them
     watch.compile((drawing, learning, *state, floats, floats))
     return watch  # type: ignore[no-any-return]
 
 
 def bad_runs(instance: Instance, spec: Spec, runs: int, pulls: int, seed: int, learn: rule.Kernel | None = None) -> int:
     """In how many runs the truth of any arm, mean or risk, is ever outside its box."""
-    problem = make_problem(spec, spec.bound, spec.delta)
-    record: Any = problem[0]
+    record: Any = make_problem(spec, spec.bound, spec.delta)[0]
     sampler = instance.sampler()
     if learn is None:
-        learn = bound_module(spec.bound).learn
+        learn = make_learn(spec, spec.bound)
     rule.compile_for(learn, rule.LEARN)
     rule.compile_for(sampler.draw, rule.DRAW)
     origin, span = float(record["origin"]), float(record["span"])
@@ -109,7 +108,7 @@ def bad_runs(instance: Instance, spec: Spec, runs: int, pulls: int, seed: int, l
     risks = float(record["alpha"]) * (instance.variances / span**2 - float(record["rho"]) * means)
     bad = 0
     for generator in np.random.default_rng(seed).spawn(runs):
-        tables = (make_table(spec, spec.bound), empty_search(), problem, sampler.parameters, sampler.values)
+        tables = (*make_state(spec, spec.bound, spec.delta), sampler.parameters, sampler.values)
         bad += watcher()(sampler.draw, learn, *tables, generator, pulls, means, risks) > 0
     return bad
 

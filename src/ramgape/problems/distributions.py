@@ -12,6 +12,7 @@ Beside `mean`, `variance` and `support` (None without bounds) each of them knows
     semivariance(target)     E((target - X)+^2), what falls short of the target
     log_laplace(gamma)       ln E exp(-gamma X), from which the entropic risk follows
     tail_mean(level)         the mean of the worst (lowest) share `level` of outcomes
+    expectation(function)    E function(X), by numerical integration where X has a density
 
 Here stands what is known exactly; how a reward is drawn stands in `environments`.
 """
@@ -23,13 +24,16 @@ import dataclasses
 import functools
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from ramgape.common import special
 from ramgape.common.checks import LARGEST, SMALLEST
 from ramgape.errors import InvalidInstance, InvalidSpec, RamgapeError, require
+from ramgape.problems import quadrature
 
 
 def number(
@@ -97,6 +101,19 @@ class Described:
 
     kind: ClassVar[str]
 
+    def nodes(self) -> quadrature.Nodes:
+        """Points and the probabilities that they stand for."""
+        raise NotImplementedError
+
+    def expectation(self, function: Callable[[float], float]) -> float:
+        """E function(X).
+
+        >>> round(Beta(2, 3).expectation(lambda reward: reward * reward), 12)
+        0.2
+        """
+        points, weights = self.nodes()
+        return math.fsum(weight * function(point) for point, weight in zip(points.tolist(), weights, strict=True))
+
     def _settle(self, **values: object) -> None:
         """Store the checked values: the one moment at which a frozen distribution may change."""
         for name, value in values.items():
@@ -148,6 +165,10 @@ class Beta(Described):
     @property
     def support(self) -> tuple[float, float]:
         return self.low, self.high
+
+    def nodes(self) -> quadrature.Nodes:
+        points, weights = quadrature.beta_nodes(self.a, self.b)
+        return self.low + (self.high - self.low) * points, weights
 
     def mirrored(self) -> Beta:
         return Beta(self.b, self.a, *mirrored_interval(self.low, self.high))
@@ -218,6 +239,9 @@ class Bernoulli(Described):
     def support(self) -> tuple[float, float]:
         return self.low, self.high
 
+    def nodes(self) -> quadrature.Nodes:
+        return np.array([self.low, self.high]), np.array([1.0 - self.p, self.p])
+
     def mirrored(self) -> Bernoulli:
         return Bernoulli(1.0 - self.p, *mirrored_interval(self.low, self.high))
 
@@ -278,6 +302,10 @@ class Uniform(Described):
     @property
     def support(self) -> tuple[float, float]:
         return self.low, self.high
+
+    def nodes(self) -> quadrature.Nodes:
+        points, weights = quadrature.uniform_nodes()
+        return self.low + (self.high - self.low) * points, weights
 
     def mirrored(self) -> Uniform:
         return Uniform(*mirrored_interval(self.low, self.high))
@@ -344,6 +372,9 @@ class Data(Described):
     def support(self) -> tuple[float, float]:
         return min(self.values), max(self.values)
 
+    def nodes(self) -> quadrature.Nodes:
+        return np.array(self.values), np.full(len(self.values), 1.0 / len(self.values))
+
     def mirrored(self) -> Data:
         return Data(tuple(0.0 - value for value in self.values))
 
@@ -399,6 +430,10 @@ class Gaussian(Described):
     @property
     def support(self) -> None:
         return None
+
+    def nodes(self) -> quadrature.Nodes:
+        points, weights = quadrature.normal_nodes()
+        return self.mean + math.sqrt(self.variance) * points, weights
 
     def mirrored(self) -> Gaussian:
         return Gaussian(0.0 - self.mean, self.variance)

@@ -1,6 +1,4 @@
-"""The risk measures. Each is a module with a `Measure` and, unless it is the mean-variance in disguise, two kernels
-like those of a bound, `learn` and `estimate`; `RISKS` in risk_table.py is the only list.
-"""
+"""The risk measures. Each is a module with a `Measure` and its kernels; `RISKS` in table.py is the only list."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ def make_risk(risk: Any) -> Measure:
     known = RISKS[name]
     make: Callable[..., Measure] = getattr(risk_module(name), known.measure)
     if not colon:
-        require(known.parameter != "target", "risk", f"written {written(name)}", risk)
+        require(not known.parameter_needed, "risk", f"written {written(name)}", risk)
         return make()
     require(known.parameter is not None, "risk", f"written {written(name)}", risk)
     try:

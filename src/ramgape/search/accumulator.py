@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.checks import LARGEST
-from ramgape.core.table import STATISTICS, empty_table
 from ramgape.errors import InvalidData, InvalidReward, known_name, require, shorten
 from ramgape.search.assembly import Adder
 from ramgape.search.engine import Engine
@@ -52,7 +51,7 @@ class Accumulator:
         self._adder = Adder(spec)
         self._rows = 0
         self._sample = Sample() if spec.modelled else None
-        self._arms = empty_table(max(16, len(self._numbers)))
+        self._state = self._adder.new_state(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._rows_waiting = 0
 
@@ -100,16 +99,14 @@ class Accumulator:
 
     def _learn(self) -> None:
         """Learn what is waiting; the table grows first if it must."""
-        if len(self._numbers) > len(self._arms):
-            grown = empty_table(2 * len(self._numbers))
-            grown[: len(self._arms)] = self._arms
-            self._arms = grown
+        if len(self._numbers) > len(self._state.arms):
+            self._state = self._state.grown(2 * len(self._numbers))
         if not self._waiting:
             return
         chosen = np.concatenate([numbers for numbers, _ in self._waiting])
         rewards = np.concatenate([values for _, values in self._waiting])
         self._waiting, self._rows_waiting = [], 0
-        self._adder.add(self._arms, chosen, rewards)
+        self._adder.add(self._state, chosen, rewards)
         self._rows += len(rewards)
         if self._sample is not None:
             self._sample.add_many(chosen, rewards)
@@ -117,8 +114,7 @@ class Accumulator:
     def hand_over(self, engine: Engine) -> None:
         """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself."""
         self._learn()
-        for column in STATISTICS:
-            engine.arms[column] = self._arms[column][: len(engine.arms)]
+        engine.state.take(self._state)
         engine.search["samples"] = self._rows
         engine.sample = self._sample
         engine.look()

@@ -24,18 +24,11 @@ from ramgape.core import rule as rules
 from ramgape.core.loop import advance, replay
 from ramgape.core.pending import expect
 from ramgape.core.rule import Rule
-from ramgape.core.statistics import FEWEST_PULLS, least_pulled
-from ramgape.core.table import (
-    DECISIONS,
-    TRACE,
-    TRUTH,
-    Table,
-    empty_search,
-    new_table,
-)
+from ramgape.core.statistics import least_pulled
+from ramgape.core.table import DECISIONS, TRACE, TRUTH, State, Table, new_table
 from ramgape.errors import InvalidReward, require
 from ramgape.problems.environments import Sampler
-from ramgape.search.assembly import Adder, kernels_of, make_problem, make_rule, make_table
+from ramgape.search.assembly import Adder, make_look, make_rule, make_state
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
 
@@ -65,11 +58,9 @@ class Engine:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.rule = make_rule(spec)
-        self.arms = make_table(spec, spec.bound)
-        self.search = empty_search()
-        self.problem = make_problem(spec, spec.bound, spec.delta)
+        self.state = make_state(spec, spec.bound, spec.delta)
+        self.arms, self.memory, self.search, self.problem = self.state
         self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
-        self._state = (self.arms, self.search, self.problem)
         # Views: to read a number through the record would cost a microsecond.
         self._samples, self._ready, self._stopped = (self.search[name] for name in ("samples", "ready", "stopped"))
         self._decisions = tuple(self.search[name] for name in DECISIONS)
@@ -77,7 +68,7 @@ class Engine:
         self._pending = [0] * len(self.arms)
         self._under_way = 0
         self._entries: Rule | None = None
-        self._ahead: tuple[Table, Table, Table] | None = None  # the state when the pulls under way are back
+        self._ahead: State | None = None  # the state when the pulls under way are back
         self._adder: Adder | None = None
 
     @property
@@ -125,7 +116,7 @@ class Engine:
         if self._under_way:
             return self._ask_ahead()
         if self._ready[0]:
-            return int(self._steps().decide(*self._state))
+            return int(self._steps().decide(*self.state))
         return int(least_pulled(self.arms))
 
     def _steps(self) -> Rule:
@@ -137,7 +128,7 @@ class Engine:
     def _ask_ahead(self) -> int:
         """The next arm in view of what is under way."""
         state = self._foresee()
-        arms, search = state[0], state[1][0]
+        arms, search = state.arms, state.search[0]
         if not search["ready"]:
             return int(least_pulled(arms))
         arm = int(self._steps().decide(*state))
@@ -155,7 +146,7 @@ class Engine:
         if not self._under_way or not self._ready[0]:
             return False
         state = self._foresee()
-        return bool(state[1]["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
+        return bool(state.search["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
 
     def _spread(self, arms: Table, arm: int) -> int:
         """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
@@ -169,19 +160,18 @@ class Engine:
         others = np.flatnonzero(np.arange(len(arms)) != arm)
         return int(others[arms["pulls"][others].argmin()])
 
-    def _foresee(self) -> tuple[Table, Table, Table]:
+    def _foresee(self) -> State:
         """The state in which every pull under way is back and has shown nothing new."""
         if self._ahead is None:
-            self._ahead = (self.arms.copy(), self.search.copy(), self.problem)
+            self._ahead = self.state.copy()
             for arm in np.flatnonzero(self._pending):
                 self._expect(int(arm), self._pending[arm])
         return self._ahead
 
     def _expect(self, arm: int, count: int) -> None:
         assert self._ahead is not None
-        arms, search, _ = self._ahead
-        expect(arms, search, arm, count)
-        if search["ready"][0]:
+        expect(self._ahead.arms, self._ahead.search, arm, count)
+        if self._ahead.search["ready"][0]:
             self._steps().compare(*self._ahead, arm)
 
     def reserve(self, arm: int, count: int = 1) -> None:
@@ -206,11 +196,11 @@ class Engine:
         """Learn one reward; tells whether the stopping rule speaks."""
         self._ahead = None
         steps = self._entries or self._steps()
-        steps.learn(*self._state, arm, reward)
+        steps.learn(*self.state, arm, reward)
         if self.sample is not None:
             self.sample.add(arm, reward)
-        steps.compare(*self._state, arm)
-        return bool(self._ready[0] and steps.stop(*self._state))
+        steps.compare(*self.state, arm)
+        return bool(self._ready[0] and steps.stop(*self.state))
 
     def end(self) -> None:
         """The stopping rule has spoken, if the pulls are not all made: it is known from elsewhere."""
@@ -234,9 +224,8 @@ class Engine:
             return len(arms)
         rules.compile_for(replay, rules.REPLAY)
         functions = (self.rule.learn, self.rule.compare, self.rule.stop)
-        tables = (self.arms, self.search, self.problem)
         with interrupts_deferred():
-            made = int(replay(*functions, *tables, arms, rewards, heed))
+            made = int(replay(*functions, *self.state, arms, rewards, heed))
         if self.sample is not None:
             self.sample.add_many(arms[:made], rewards[:made])
         return made
@@ -245,7 +234,7 @@ class Engine:
         """Learn rewards whose order means nothing. They count from the next `look` on, which is due when all are in."""
         if self._adder is None:
             self._adder = Adder(self.spec)
-        self._adder.add(self.arms, arms, rewards)
+        self._adder.add(self.state, arms, rewards)
         if self.sample is not None:
             self.sample.add_many(arms, rewards)
         self.search["samples"][0] += len(arms)
@@ -257,13 +246,11 @@ class Engine:
         valid where the order of the rewards means nothing, and perhaps a little narrower.
         """
         self._ahead = None
-        estimate = kernels_of(self.spec, self.spec.bound).estimate
-        for arm in np.flatnonzero(self.arms["pulls"] >= FEWEST_PULLS):
-            estimate(self.arms[arm], self.search[0], self.problem[0])
+        make_look(self.spec, self.spec.bound)(*self.state)
         steps = self._steps()
         for changed in range(len(self.arms)):
-            steps.compare(*self._state, changed)
-        if self._ready[0] and steps.stop(*self._state) and heed:
+            steps.compare(*self.state, changed)
+        if self._ready[0] and steps.stop(*self.state) and heed:
             self._stopped[0] = 1
 
     def check_reward(self, reward: object) -> float:
@@ -287,6 +274,6 @@ class Engine:
         self.prepare(sampler)
         count = 0 if self.search["stopped"][0] else min(count, self.spec.limit - self.samples)
         functions = (sampler.draw, *self.rule)
-        tables = (self.arms, self.search, self.problem, sampler.parameters, sampler.values)
         with interrupts_deferred():
-            return int(advance(*functions, *tables, generator, count, truth, trace))
+            sampled = (sampler.parameters, sampler.values, generator)
+            return int(advance(*functions, *self.state, *sampled, count, truth, trace))

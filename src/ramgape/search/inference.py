@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import AUTOMATIC, bound_module
+from ramgape.bounds import USUAL, Bound, the_bound
 from ramgape.core.pareto import (
     Floats,
     Mask,
@@ -19,11 +19,10 @@ from ramgape.core.pareto import (
     proved_tolerances,
     simple_regret,
 )
-from ramgape.core.statistics import FEWEST_PULLS
-from ramgape.core.table import STATISTICS, Table, empty_search
+from ramgape.core.table import Table
 from ramgape.policies import POLICIES
 from ramgape.problems.environments import Instance
-from ramgape.search.assembly import kernels_of, make_problem, make_table
+from ramgape.search.assembly import make_look, make_state
 from ramgape.search.assumptions import Objection, assumption_of, objections_to
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
@@ -35,7 +34,7 @@ class Evidence(NamedTuple):
     """Boxes that hold with probability 1 - delta, the bound behind them, and how often they contradicted each other."""
 
     arms: Table
-    bound: str
+    bound: str | Bound
     delta: float
     misses: int
 
@@ -48,15 +47,11 @@ def gather_evidence(engine: Engine) -> Evidence:
     spec = engine.spec
     if spec.delta is not None:
         return Evidence(engine.arms, spec.bound, spec.delta, int(engine.search["misses"][0]))
-    bound = AUTOMATIC[spec.noise, spec.risk.name, "confidence"]
-    arms = make_table(spec, bound)
-    for column in STATISTICS:
-        arms[column] = engine.arms[column]
-    estimate = kernels_of(spec, bound).estimate
-    search, problem = empty_search(), make_problem(spec, bound, DEFAULT_DELTA)
-    for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
-        estimate(arms[arm], search[0], problem[0])
-    return Evidence(arms, bound, DEFAULT_DELTA, int(search["misses"][0]))
+    bound = USUAL[spec.noise, "confidence"]
+    state = make_state(spec, bound, DEFAULT_DELTA)
+    state.take(engine.state)
+    make_look(spec, bound)(*state)
+    return Evidence(state.arms, bound, DEFAULT_DELTA, int(state.search["misses"][0]))
 
 
 def find_answer(engine: Engine) -> Mask:
@@ -98,7 +93,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     dominators = np.where(
         exact, rivals, clearest_dominators(engine, answer, np.where(np.isfinite(tolerances), rivals, -1))
     )
-    if engine.spec.bound == "pairwise":
+    if the_bound(engine.spec.bound).compares_pairs:
         proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
         # What rejects a difference of epsilon rejects the smaller differences just as validly.
         strict = engine.problem.copy()
@@ -125,15 +120,15 @@ def clearest_dominators(engine: Engine, answer: Mask, rivals: NDArray[np.int64])
 
 def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
     """Of the arms asked for, whether comparisons of two arms prove their places, and those outside by which arm."""
-    pairwise, arms, count = bound_module("pairwise"), engine.arms, len(answer)
+    kernels, arms, count = the_bound(engine.spec.bound).kernels, engine.arms, len(answer)
     places, covers = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
     for arm in np.flatnonzero(asked):
         others = np.flatnonzero(np.arange(count) != arm)
         if answer[arm]:
-            places[arm] = all(pairwise.withstands(arms, problem[0], arm, other) for other in others)
+            places[arm] = all(kernels.withstands(arms, problem[0], arm, other) for other in others)
             continue
         for other in others[answer[others]]:
-            if pairwise.covers(arms, problem[0], other, arm):
+            if kernels.covers(arms, problem[0], other, arm):
                 places[arm], covers[arm] = True, other
                 break
     return places, covers
@@ -172,8 +167,8 @@ def infer(
         reward_range=spec.reward_range,
         direction=spec.direction,
         policy=spec.policy,
-        bound=spec.bound,
-        interval_bound=evidence.bound,
+        bound=str(spec.bound),
+        interval_bound=str(evidence.bound),
         seed=seed,
         exploration=spec.exploration,
         warnings=spec.warnings + tuple(objection.warning for objection in objections),
@@ -320,7 +315,7 @@ def _theorem(spec: Spec) -> str:
     # The theorem takes the risk to be estimated at least as well as the mean.
     if spec.rho is None or spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:
         return "The paper's Theorem 1 proves nothing for this scale of the risk."
-    widest = bound_module("budget").exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
+    widest = the_bound(spec.bound).kernels.exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
     if spec.exploration > widest or spec.returned != "smallest-doubt":
         return "The paper's Theorem 1 proves nothing of this set."
     return (

@@ -45,7 +45,7 @@ def expect_pulls(engine: Engine) -> Expectation | None:
 def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
     """Simulate a copy of a search to its end, or for so many pulls; returns how many they were."""
     copy = Engine(engine.spec)
-    copy.arms[:], copy.search[:] = engine.arms, engine.search
+    copy.arms[:], copy.memory[:], copy.search[:] = engine.arms, engine.memory, engine.search
     sampler, generator = instance.sampler(), np.random.default_rng(seed)
     while copy.stopped is None and (room := cap - (copy.samples - engine.samples)) > 0:
         copy.advance(sampler, generator, min(room, CHUNK))

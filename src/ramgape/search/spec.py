@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
-from ramgape.bounds import bound_module, resolve_bound
+from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, number, whole
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.policies import POLICIES, resolve_policy
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
-from ramgape.risks.table import RISKS
+from ramgape.risks.table import MOMENTS
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
@@ -39,7 +39,7 @@ class Spec:
     alpha: float
     direction: Literal["maximize", "minimize"]
     policy: str
-    bound: str
+    bound: str | Bound
     exploration: float | None
     sigma_max: float | None
     max_pulls: int
@@ -77,7 +77,7 @@ class Spec:
     @property
     def rho(self) -> float | None:
         """The parameter of the mean-variance, which for the variance is 0; None for other risks."""
-        return 0.0 if self.risk.name == "variance" else self.risk.parameters.get("rho")
+        return getattr(self.risk, "rho", None)
 
     @property
     def oriented_risk(self) -> Measure:
@@ -87,7 +87,7 @@ class Spec:
     @property
     def modelled(self) -> bool:
         """Whether the risk is a function of a normal model's mean and variance, not of the rewards themselves."""
-        return self.noise == "gaussian" and RISKS[self.risk.name].own_kernels
+        return self.noise == "gaussian" and MOMENTS not in self.risk.made_of
 
     @property
     def risk_formula(self) -> str:
@@ -124,7 +124,7 @@ class Options(TypedDict, total=False):
     rho: float | None
     alpha: float | None
     policy: str
-    bound: str
+    bound: str | Bound
     direction: str
     exploration: float | str | None
     sigma_max: float | None
@@ -146,7 +146,7 @@ def make_spec(
     rho: float | None = None,
     alpha: float | None = None,
     policy: str = "auto",
-    bound: str = "auto",
+    bound: str | Bound = "auto",
     direction: str = "maximize",
     exploration: float | str | None = None,
     sigma_max: float | None = None,
@@ -192,20 +192,18 @@ def make_spec(
                 f"confidence goal with a cap on pulls give max_pulls instead of budget, got delta {shorten(delta)}"
             )
         budget = whole(budget, "budget", reason, least)
-    bound = check_bound(bound, noise, measure.name, goal, policy)
+    bound = check_bound(bound, noise, measure, goal, policy)
     if returned == "smallest-doubt" and POLICIES[policy].own_answer:
         require(False, "returned", f"'last' for policy {policy}, whose answer is the arms that it accepts", returned)
-    if bound == "gaussian-paper" and sigma_max is None:
-        raise InvalidSpec(
-            "sigma_max must be given with bound gaussian-paper: the largest standard deviation an arm may have"
-        )
+    if the_bound(bound).needs_sigma_max and sigma_max is None:
+        raise InvalidSpec(f"sigma_max must be given with bound {bound}: the largest standard deviation an arm may have")
     chosen = tolerance is not None
     how = check_exploration(exploration, goal, bound, policy)
     if not chosen and isinstance(how, str):
         tolerance = DEFAULT_EPSILON * span
     constant = None
     if budget is not None and how is not None:
-        constant = exploration_constant(how, len(names), budget, tolerance, span)
+        constant = exploration_constant(how, bound, len(names), budget, tolerance, span)
 
     spec = Spec(
         names=names,
@@ -334,26 +332,28 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
     return scale
 
 
-def check_bound(bound: str, noise: str, risk: str, goal: str, policy: str) -> str:
+def check_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, policy: str) -> str | Bound:
     """The bound that is meant; a policy that looks at no box needs none, and one that stops by boxes needs boxes."""
     boxless = goal == "budget" and POLICIES[policy].boxless
     if bound == "auto" and boxless:
-        bound = "none"
+        bound = BOXLESS
     bound = resolve_bound(bound, noise, risk, goal)
-    require(boxless or bound != "none", "bound", f"one with intervals for policy {policy}", bound)
+    require(boxless or not the_bound(bound).boxless, "bound", f"one with intervals for policy {policy}", bound)
     by_boxes = goal == "confidence" and POLICIES[policy].own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"
-    require(not by_boxes or bound != "pairwise", "bound", allowed, bound)
+    require(not by_boxes or not the_bound(bound).compares_pairs, "bound", allowed, bound)
     return bound
 
 
-def check_exploration(exploration: float | str | None, goal: str, bound: str, policy: str) -> float | str | None:
+def check_exploration(
+    exploration: float | str | None, goal: str, bound: str | Bound, policy: str
+) -> float | str | None:
     """How much a budget explores, by name or by value; None where nothing depends on it."""
-    if bound != "budget":
+    if not the_bound(bound).explores:
         reason = "without a budget" if goal == "confidence" else f"for policy {policy}, which needs no such constant"
         require(exploration is None, "exploration", f"absent {reason}", exploration)
         return None
-    names = bound_module("budget").DENOMINATORS
+    names = the_bound(bound).kernels.DENOMINATORS
     if exploration is None:
         return str(next(iter(names)))
     if isinstance(exploration, str):
@@ -363,11 +363,11 @@ def check_exploration(exploration: float | str | None, goal: str, bound: str, po
 
 
 def exploration_constant(
-    exploration: float | str, arm_count: int, budget: int, epsilon: float | None, span: float
+    exploration: float | str, bound: str | Bound, arm_count: int, budget: int, epsilon: float | None, span: float
 ) -> float:
     """The constant a of the fixed-budget width."""
     if isinstance(exploration, str):
         assert epsilon is not None
-        exploration = float(bound_module("budget").exploration(exploration, arm_count, budget, epsilon / span))
+        exploration = float(the_bound(bound).kernels.exploration(exploration, arm_count, budget, epsilon / span))
         require(math.isfinite(exploration), "epsilon", "small enough for a finite exploration constant", epsilon)
     return exploration
