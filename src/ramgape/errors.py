@@ -1,74 +1,116 @@
 """What can go wrong, and the one way to complain.
 
     RamgapeError
-     ├── InvalidSpec       a search that cannot be meant: wrong epsilon, duplicate names, ...
-     ├── InvalidInstance   an instance file or description that cannot be read; names the place
-     ├── InvalidData       logged data that cannot be read; names the place
-     ├── InvalidReward     a reward that is not a finite number inside the stated range
-     ├── UnknownName       a policy, bound, instance, ... that does not exist; suggests the nearest
-     ├── NoAnswer          a question that the result cannot answer
-     ├── StorageError      the store of a study: read-only, not a store, of another version, ...
-     │    ├── StorageUnavailable    it may serve again soon: locked, full, out of reach, restarting
-     │    └── DamagedStore          what stands in it is not what was written
-     ├── UnknownStudy      a study that is not in the store
-     ├── StudyExists       a name that another study in the store has already
-     ├── UnknownPull       a pull that this study never handed out
-     ├── ChangedAnswer     a second, different answer to the same attempt of a pull
-     ├── FailingArm        an arm whose trials fail again and again
-     ├── FailedTrial       a command that failed, or printed no reward
-     ├── BudgetSpent       an observation for which the budget has no room
-     └── MissingExtra      an optional dependency is not installed; says how to get it
+     ├── SpecificationError       what is asked for
+     │    ├── InvalidSpec              a search that cannot be meant: wrong epsilon, duplicate names, ...
+     │    ├── InvalidInstance          an instance file or description that cannot be read
+     │    └── UnknownName              a policy, bound, instance, ... that does not exist; suggests the nearest
+     ├── DataError                what was observed
+     │    ├── InvalidData              logged data that cannot be read
+     │    └── InvalidReward            a reward that is not a finite number inside the stated range
+     ├── StorageError             the store of a study: read-only, not a store, of another version, ...
+     │    ├── StorageUnavailable       it may serve again soon: locked, full, out of reach, restarting
+     │    └── DamagedStore             what stands in it is not what was written
+     ├── StudyError               what is asked of a study that is as it should be
+     │    ├── UnknownStudy             a study that is not in the store
+     │    ├── StudyExists              a name that another study in the store has already
+     │    ├── UnknownPull              a pull that this study never handed out
+     │    ├── ChangedAnswer            a second, different answer to the same attempt of a pull
+     │    └── BudgetSpent              an observation for which the budget has no room
+     ├── TrialError               trials that fail
+     │    ├── FailingArm               an arm whose trials fail again and again
+     │    └── FailedTrial              a command that failed, or printed no reward
+     ├── NoAnswer                 a question that the result cannot answer
+     └── MissingExtra             an optional dependency is not installed; says how to get it
 
-    RamgapeWarning        what was asked for can be done, but is probably not what was meant
+    RamgapeWarning           what was asked for can be done, but is probably not what was meant
 
-Every message has the same form: what, what is allowed, what was given. Errors raised while a search is
-under way carry `partial_result`, so that nothing already observed is lost; and those that end `Study.run` carry
-`untold`, what was measured and could not be told: pairs of a pull and its reward, to be told when that is possible.
+Every message has the same form, "PLACE: WHAT must be ALLOWED, got GIVEN", and its parts are attributes of the error.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 LONGEST_MESSAGE = 2000  # letters
 
 
 class RamgapeError(Exception):
-    """Anything that ramgape itself complains about; on one line, whatever names and files it quotes."""
+    """Anything that ramgape itself complains about; on one line, whatever names and files it quotes.
+
+    Args:
+        message: The sentence, of an error that has no `allowed`.
+        place: Where it is: a file and a line, a row of data, a table of a study file. Empty where that is plain.
+        what: What is wrong: an argument, a column, a file.
+        allowed: What it must be; with another `verb`, what it must do.
+        given: What it is, in the words of the message.
+        hint: What else the message says, as it stands at its end.
+        verb: What follows "must".
+
+    Attributes:
+        partial_result: What was found by then, of an error that ended a search: nothing observed is lost.
+        untold: Of one that ended `Study.run`, what was measured and could not be told: pairs of a pull and its
+            reward, to be told when that is possible.
+    """
 
     partial_result: Any = None
     untold: Sequence[tuple[Any, float]] = ()
 
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        place: str = "",
+        what: str = "",
+        allowed: str = "",
+        given: str = "",
+        hint: str = "",
+        verb: str = "be",
+    ) -> None:
+        super().__init__(message)
+        self.message, self.place, self.what, self.allowed = message, place, what, allowed
+        self.given, self.hint, self.verb = given, hint, verb
+
     def __str__(self) -> str:
         """The message, with nothing in it that a terminal would obey, and cut where somebody gave a book for a name."""
-        text = printable(super().__str__())
+        text = ": ".join(filter(None, (self.place, self.what, self.message)))
+        text += f" must {self.verb} {self.allowed}" * bool(self.allowed) + f", got {self.given}" * bool(self.given)
+        text = printable(text + self.hint)
         return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 3]}..."
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
-class InvalidSpec(RamgapeError, ValueError):
+
+class SpecificationError(RamgapeError, ValueError):
+    """What is asked for cannot be meant."""
+
+
+class InvalidSpec(SpecificationError):
     """The search asked for cannot be meant."""
 
 
-class InvalidInstance(RamgapeError, ValueError):
+class InvalidInstance(SpecificationError):
     """An instance file or description is malformed."""
 
 
-class InvalidData(RamgapeError, ValueError):
-    """Logged data cannot be read, or hold too little."""
-
-
-class InvalidReward(RamgapeError, ValueError):
-    """A reward is not a finite number inside the stated range."""
-
-
-class UnknownName(RamgapeError, ValueError):
+class UnknownName(SpecificationError):
     """A name stands in no table."""
 
 
-class NoAnswer(RamgapeError, LookupError):
-    """No arm satisfies what was asked of the result."""
+class DataError(RamgapeError, ValueError):
+    """What was observed cannot be taken in."""
+
+
+class InvalidData(DataError):
+    """Logged data cannot be read, or hold too little."""
+
+
+class InvalidReward(DataError):
+    """A reward is not a finite number inside the stated range."""
 
 
 class StorageError(RamgapeError):
@@ -87,32 +129,44 @@ class DamagedStore(StorageError):
     """What stands in a store is not what was written there."""
 
 
-class UnknownStudy(RamgapeError):
+class StudyError(RamgapeError):
+    """A study cannot do what is asked of it, or there is none."""
+
+
+class UnknownStudy(StudyError):
     """The store has no such study, or no longer."""
 
 
-class StudyExists(RamgapeError):
+class StudyExists(StudyError):
     """The store has another study of that name."""
 
 
-class UnknownPull(RamgapeError, LookupError):
+class UnknownPull(StudyError, LookupError):
     """The study never handed out such a pull."""
 
 
-class ChangedAnswer(RamgapeError):
+class ChangedAnswer(StudyError):
     """The same attempt of a pull was answered before, with another reward, which stays."""
 
 
-class FailingArm(RamgapeError):
+class BudgetSpent(StudyError):
+    """All pulls of the budget are made or under way."""
+
+
+class TrialError(RamgapeError):
+    """Trials fail."""
+
+
+class FailingArm(TrialError):
     """The next pull would be of an arm whose trials failed too often, or cannot even be begun."""
 
 
-class FailedTrial(RamgapeError):
+class FailedTrial(TrialError):
     """A command has failed, taken too long, or printed no reward."""
 
 
-class BudgetSpent(RamgapeError):
-    """All pulls of the budget are made or under way."""
+class NoAnswer(RamgapeError, LookupError):
+    """No arm satisfies what was asked of the result."""
 
 
 class MissingExtra(RamgapeError, ImportError):
@@ -131,7 +185,29 @@ def require(condition: bool, what: str, allowed: str, given: object, error: type
     ramgape.errors.InvalidSpec: delta must be between 0 and 1, both excluded, got 1.5
     """
     if not condition:
-        raise error(f"{what} must be {allowed}, got {shorten(given)}")
+        raise error(what=what, allowed=allowed, given=shorten(given))
+
+
+@contextmanager
+def located(
+    place: str, kinds: type[RamgapeError] | tuple[type[RamgapeError], ...] = (SpecificationError, DataError)
+) -> Iterator[None]:
+    """Say where an error is that is raised inside: the same error goes on, with its place.
+
+    Args:
+        place: Where; it stands before a place that the error has already.
+        kinds: The errors that are meant.
+
+    >>> with located("mine.toml, [study]"):
+    ...     require(False, "delta", "between 0 and 1, both excluded", 1.5)
+    Traceback (most recent call last):
+    ramgape.errors.InvalidSpec: mine.toml, [study]: delta must be between 0 and 1, both excluded, got 1.5
+    """
+    try:
+        yield
+    except kinds as error:
+        error.place = f"{place}: {error.place}" if error.place else place
+        raise
 
 
 def known_name(name: object, table: Iterable[str], what: str) -> str:
@@ -147,7 +223,7 @@ def known_name(name: object, table: Iterable[str], what: str) -> str:
     near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     shown = ", ".join(names) if len(names) <= 20 else f"{', '.join(names[:8])}, ... ({len(names)} names)"
-    raise UnknownName(f"{what} must be one of {shown}, got {shorten(name)}{hint}")
+    raise UnknownName(what=what, allowed=f"one of {shown}", given=shorten(name), hint=hint)
 
 
 def shorten(value: object, limit: int = 80) -> str:

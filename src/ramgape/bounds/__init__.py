@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ramgape.errors import InvalidSpec, known_name
+from ramgape.errors import known_name, require
 from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
@@ -203,5 +203,5 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         choices = ", ".join(["auto", *serving]) if serving else "none exists yet"
         allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"
-        raise InvalidSpec(f"bound must be {allowed}, got {str(name)!r}")
+        require(False, "bound", allowed, str(name))
     return chosen.name if BOUNDS.get(chosen.name) is chosen else chosen

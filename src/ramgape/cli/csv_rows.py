@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from ramgape.common.columns import find_column
 from ramgape.common.files import as_text, open_file, read_number
-from ramgape.errors import InvalidData, require, shorten
+from ramgape.errors import InvalidData, located, require, shorten
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 @contextmanager
-def opened(path: str) -> Iterator[Source]:
+def open_source(path: str) -> Iterator[Source]:
     """Open a file, one packed by gzip if its name ends in .gz, or standard input."""
     if path == STANDARD_INPUT:
         binary = sys.stdin.buffer
@@ -59,15 +59,15 @@ def opened(path: str) -> Iterator[Source]:
     try:
         file = open_file(path)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InvalidData(f"data must be a file that can be read, got {path!r}: {reason}") from None
+        reason = f": {error.strerror or error}"
+        raise InvalidData(what="data", allowed="a file that can be read", given=repr(path), hint=reason) from None
     with file:
         binary = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.lower().endswith(".gz") else file
         name = Path(path).name
         try:
             yield Source(as_text(binary, name), name, _size(file), file.tell)
         except UNPACKING as error:
-            raise InvalidData(f"{name} must be whole and packed by gzip, got: {error}") from None
+            raise InvalidData(place=name, allowed="whole and packed by gzip", hint=f", got: {error}") from None
 
 
 def _size(binary: IO[bytes]) -> int | None:
@@ -98,7 +98,8 @@ class Rows:
         with self._complaining():
             header = next(filter(None, self._reader), None)
         if header is None:
-            raise InvalidData(f"{source.name} must be a CSV file whose first line names its columns, got an empty file")
+            allowed = "a CSV file whose first line names its columns"
+            raise InvalidData(place=source.name, allowed=allowed, given="an empty file")
         self._width = len(header)
         self._arm = self._find(arm_column, header, "arm column", delimiter)
         self._reward = self._find(reward_column, header, "reward column", delimiter)
@@ -108,10 +109,9 @@ class Rows:
         if len(header) == 1:
             others = (name for letter, name in OTHER_DELIMITERS.items() if letter in header[0] and letter != delimiter)
             hint = next((f"; did you mean --delimiter {name}?" for name in others), "")
-            raise InvalidData(
-                f"{self._source.name}, line 1 must be the names of at least two columns with {delimiter!r} between "
-                f"them, got only {shorten(header[0])}{hint}"
-            )
+            allowed = f"the names of at least two columns with {delimiter!r} between them"
+            place, given = f"{self._source.name}, line 1", f"only {shorten(header[0])}"
+            raise InvalidData(place=place, allowed=allowed, given=given, hint=hint)
         return find_column(column, header, what, self._source.name)
 
     def read_into(self, accumulator: Accumulator) -> Iterator[None]:
@@ -147,8 +147,9 @@ class Rows:
         rows = [row for row in part if row]
         for row in rows:
             if len(row) != self._width:
-                allowed = f"{self._width} cells, as many as the header has"
-                require(False, f"{self._place(part, row, first)}: the row", allowed, row, InvalidData)
+                with located(self._place(part, row, first)):
+                    allowed = f"{self._width} cells, as many as the header has"
+                    require(False, "the row", allowed, row, InvalidData)
         return rows
 
     def _rewards(self, accumulator: Accumulator, rows: Sequence[list[str]], place: Place) -> NDArray[np.float64]:
@@ -180,12 +181,13 @@ class Rows:
             yield
         except UnicodeDecodeError as error:
             byte = error.object[error.start]
-            raise InvalidData(f"{self._after()} must be UTF-8 text, got byte 0x{byte:02x}") from None
+            raise InvalidData(place=self._after(), allowed="UTF-8 text", given=f"byte 0x{byte:02x}") from None
         except csv.Error as error:
             place = f"{self._source.name}, line {self._reader.line_num}"
-            raise InvalidData(f"{place} must be CSV, got: {error} (is a quotation mark missing?)") from None
+            hint = f", got: {error} (is a quotation mark missing?)"
+            raise InvalidData(place=place, allowed="CSV", hint=hint) from None
         except UNPACKING as error:
-            raise InvalidData(f"{self._after()} must be whole and packed by gzip, got: {error}") from None
+            raise InvalidData(place=self._after(), allowed="whole and packed by gzip", hint=f", got: {error}") from None
 
     def _after(self) -> str:
         line = self._reader.line_num

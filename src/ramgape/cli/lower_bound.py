@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.parsing import number, tolerance
 from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, RISK, Alpha, AsJson, Direction, Text, option
-from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_RHO
+from ramgape.common.parsing import parse_number, tolerance
+from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO
 from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def lower_bound(
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
     asked: dict[str, Any] = {
-        "delta": DEFAULT_DELTA if delta is None else number(delta, "delta"),
-        "epsilon": tolerance(epsilon),
-        "rho": DEFAULT_RHO if rho is None else number(rho, "rho"),
-        "alpha": number(alpha, "alpha"),
+        "delta": DEFAULT_DELTA if delta is None else parse_number(delta, "delta"),
+        "epsilon": tolerance(epsilon, "epsilon"),
+        "rho": DEFAULT_RHO if rho is None else parse_number(rho, "rho"),
+        "alpha": parse_number(alpha, "alpha"),
         "direction": direction,
     }
     with waiting("looking for what could be mistaken for this instance"):
@@ -63,14 +63,14 @@ def lower_bound(
         described = {"schema_version": SCHEMA_VERSION, "instance": loaded.name, **asked, **numbers, **bound.to_dict()}
         typer.echo(json.dumps(described, indent=2, allow_nan=False))
     else:
-        show(loaded.name, asked, bound)
+        show_bound(loaded.name, asked, bound)
 
 
-def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
+def show_bound(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
     """A headline, whether it is a bound, and the shares."""
     from rich.text import Text
 
-    from ramgape.cli.listing import new_table
+    from ramgape.cli.listing import listing_table
     from ramgape.views.content import least_word
 
     console = output()
@@ -80,7 +80,7 @@ def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
         return
     console.print(Text(f"\nThis is the {least_word(bound.exact)}: {bound.note}.\n"))
     console.print(f"Characteristic time T* = {bound.characteristic_time:,.1f}. Ideal for Gaussian arms:\n")
-    table = new_table(("arm", "share", "samples"), shares(bound.allocation, bound.samples))
+    table = listing_table(("arm", "share", "samples"), shares(bound.allocation, bound.samples))
     for column in table.columns[1:]:
         column.justify = "right"
     console.print(table)
@@ -107,7 +107,7 @@ def shares(allocation: dict[str, float], samples: float) -> Iterator[tuple[str, 
     """One row per arm; of very many arms, those that need the most samples."""
     from rich.markup import escape
 
-    from ramgape.views import short_names
+    from ramgape.common.formatting import short_names
     from ramgape.views.content import ROWS
 
     names = list(allocation)

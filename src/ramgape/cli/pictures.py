@@ -18,7 +18,8 @@ def check_picture(path: Path, what: str) -> None:
     try:
         there, folder = path.parent.is_dir(), path.is_dir()
     except OSError as error:  # a name that is too long, say
-        raise InvalidSpec(f"{what} must be a file, got {shorten(str(path))}: {error.strerror}") from None
+        given, reason = shorten(str(path)), f": {error.strerror}"
+        raise InvalidSpec(what=what, allowed="a file", given=given, hint=reason) from None
     require(there, what, "in a folder that exists", str(path))
     require(not folder, what, "a file, not a folder", str(path))
     check_matplotlib()
@@ -32,7 +33,7 @@ def check_picture(path: Path, what: str) -> None:
 def check_matplotlib() -> None:
     """Complain where no picture can be drawn."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra('matplotlib must be installed for pictures: pip install "ramgape[plot]"')
+        raise MissingExtra(what="matplotlib", allowed='installed for pictures: pip install "ramgape[plot]"')
 
 
 def write_picture(result: Result | Plan, path: Path, what: str) -> None:
@@ -40,5 +41,5 @@ def write_picture(result: Result | Plan, path: Path, what: str) -> None:
     try:
         result.save_plot(path)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InvalidSpec(f"{what} must be a file that can be written, got {str(path)!r}: {reason}") from None
+        given, reason = repr(str(path)), f": {error.strerror or error}"
+        raise InvalidSpec(what=what, allowed="a file that can be written", given=given, hint=reason) from None

@@ -11,7 +11,7 @@ import typer
 
 from ramgape.cli.simulate import Text
 from ramgape.errors import StorageError
-from ramgape.storage.places import is_there
+from ramgape.storage.places import store_exists
 from ramgape.storage.urls import has_password, parse_url, shown
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ def storage_url(given: str | None, fallback: str | None = None) -> str:
     One with a password is refused on the command line, which everybody on the machine can read.
     """
     if given is not None and has_password(given):
-        raise StorageError(
-            "storage must be given without a password, which others could read in the list of processes: set "
-            f"{VARIABLE} instead, or put the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass); "
-            f"got {shown(given)!r}"
+        allowed = (
+            "given without a password, which others could read in the list of processes: set "
+            f"{VARIABLE} instead, or put the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass)"
         )
+        raise StorageError(what="storage", allowed=allowed, hint=f"; got {shown(given)!r}")
     url = given or os.environ.get(VARIABLE) or fallback or DEFAULT_STORAGE
     parse_url(url)
     return url
@@ -49,7 +49,7 @@ def existing_storage(given: str | None) -> str:
     """The URL of a store that is there already; for a file that is missing, how to make one."""
     url = storage_url(given)
     parsed = parse_url(url)
-    if parsed.path is not None and not is_there(parsed):
+    if parsed.path is not None and not store_exists(parsed):
         raise StorageError(f"there is no store at {shown(url)}: no such file; ramgape study create makes one")
     return url
 

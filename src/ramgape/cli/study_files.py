@@ -12,10 +12,11 @@ from typing import IO, Annotated, cast
 
 import typer
 
-from ramgape.cli.csv_rows import STANDARD_INPUT, opened
+from ramgape.cli.csv_rows import STANDARD_INPUT, open_source
 from ramgape.cli.simulate import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
-from ramgape.errors import InvalidReward, InvalidSpec, UnknownName, known_name, printable
+from ramgape.common.formatting import plural
+from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
 from ramgape.views.terminal import print_object, waiting
 
 FILE = "What is in the file"
@@ -48,7 +49,7 @@ def import_trials(
     if as_json:
         print_object({"imported": count, "done": done})
     else:
-        typer.echo(f"{count:,} {'trial' if count == 1 else 'trials'} imported.{' The study is done.' if done else ''}")
+        typer.echo(f"{plural(count, 'trial')} imported.{' The study is done.' if done else ''}")
 
 
 def export_trials(
@@ -61,14 +62,15 @@ def export_trials(
     """Write all observations, in their order, into a file."""
     chosen = form_of(file, form)
     if as_json and file == STANDARD_INPUT:
-        raise InvalidSpec("--json must go with a file, since with - the observations are the output; got both")
+        allowed = "with a file, since with - the observations are the output; got both"
+        raise InvalidSpec(what="--json", verb="go", allowed=allowed)
     with waiting("exporting"), opened_study(name, storage) as study, writing(file) as stream:
         count = (study.export_csv if chosen == "csv" else study.export_jsonl)(stream)
         done = study.done
     if as_json:
         print_object({"exported": count, "file": file, "format": chosen, "done": done})
     elif file != STANDARD_INPUT:
-        typer.echo(printable(f"{count:,} {'observation' if count == 1 else 'observations'} written to {file}."))
+        typer.echo(printable(f"{plural(count, 'observation')} written to {file}."))
 
 
 def form_of(file: str, given: str | None) -> str:
@@ -81,7 +83,8 @@ def form_of(file: str, given: str | None) -> str:
         return "csv"
     ending = file.lower().removesuffix(".gz").rpartition(".")[2]
     if ending not in FORMS:
-        raise InvalidSpec(f"file must end in .csv or .jsonl, or come with --format, got {file!r}")
+        allowed = "in .csv or .jsonl, or come with --format"
+        raise InvalidSpec(what="file", verb="end", allowed=allowed, given=repr(file))
     return ending
 
 
@@ -91,7 +94,7 @@ def reading(file: str) -> Iterator[IO[str]]:
 
     A study is locked while it takes in trials, and whoever writes into a pipe may take long.
     """
-    with opened(file) as source:
+    with open_source(file) as source:
         if file != STANDARD_INPUT:
             yield source.text
             return
@@ -118,8 +121,9 @@ def writing(file: str) -> Iterator[IO[str]]:
         try:
             stream = opened_file.enter_context(written(file))
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise InvalidSpec(f"file must be one that can be written, got {file!r}: {reason}") from None
+            reason = f": {error.strerror or error}"
+            allowed = "one that can be written"
+            raise InvalidSpec(what="file", allowed=allowed, given=repr(file), hint=reason) from None
         yield stream
 
 
@@ -148,8 +152,7 @@ class WarmStart:
         """Errors name the line of the file rather than the number of the pair."""
         try:
             yield
-        except (InvalidReward, UnknownName, InvalidSpec) as error:
-            number, separator, rest = str(error).partition("]: ")
-            if separator and number.startswith("data[") and self._place:
-                raise type(error)(f"{self._place}: {rest}") from None
+        except (SpecificationError, DataError) as error:
+            if error.place.startswith("data["):
+                error.place = self._place
             raise

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.parsing import number
 from ramgape.cli.simulate import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
 from ramgape.common.files import read_number
-from ramgape.errors import FailingArm, InvalidSpec, require, shorten
+from ramgape.common.formatting import plural
+from ramgape.common.parsing import parse_number
+from ramgape.errors import FailingArm, InvalidSpec, located, require, shorten
 from ramgape.views.terminal import print_object
 
 if TYPE_CHECKING:
-    from ramgape.studies.study import Answer, Study
+    from ramgape.studies.exchange import Answer
+    from ramgape.studies.study import Study
 
 PULL = "The id that ask gave, such as a1b2c3-17."
 REWARD = "What came out."
@@ -44,12 +46,13 @@ def ask(
     [bold]ramgape study ask models --count 4 --json[/bold]
     {"pulls": [{"id": "a1b2c3-0", "arm": "A", "seed": 123}, ...], "done": false}
     """
-    wanted, seconds = number(count, "count"), lease_of(lease)
+    wanted, seconds = parse_number(count, "count"), lease_of(lease)
     with opened_study(name, storage) as study:
         try:
             pulls = study.ask(wanted, worker, seconds)  # type: ignore[arg-type]
         except FailingArm as error:
-            raise FailingArm(f"{error}; in the shell: ramgape study retry {shlex.quote(name)}") from None
+            error.hint += f"; in the shell: ramgape study retry {shlex.quote(name)}"
+            raise
         done = study.done
     if as_json:
         print_object({"pulls": [{"id": each.id, "arm": each.arm, "seed": each.seed} for each in pulls], "done": done})
@@ -84,7 +87,7 @@ def tell_reward(
             tell_many(study, source, as_json)
         return
     if pull is None:
-        raise InvalidSpec("a pull and its reward must be given, or --from FILE, got neither")
+        raise InvalidSpec(what="a pull and its reward", allowed="given, or --from FILE", given="neither")
     value = one_reward(reward, reward_option)
     with opened_study(name, storage) as study:
         show_answer(study.tell(pull, value), {"pull": pull}, as_json)
@@ -94,7 +97,6 @@ def tell_many(study: Study, file: str, as_json: bool) -> None:
     """All answers of a file, in one transaction."""
     from ramgape.studies.files import name_of, read_objects
     from ramgape.studies.files import opened as checked
-    from ramgape.studies.study import located
 
     answers: list[tuple[str, float]] = []
     with reading(file) as stream, checked(stream):
@@ -102,9 +104,9 @@ def tell_many(study: Study, file: str, as_json: bool) -> None:
         for line, found in read_objects(stream, source):
             place = f"{source}, line {line}"
             pull = found.get("pull", found.get("id"))
-            if not isinstance(pull, str) or "reward" not in found:
-                raise InvalidSpec(f'{place} must have "pull" (or "id") and "reward", got {shorten(found)}')
             with located(place):
+                if not isinstance(pull, str) or "reward" not in found:
+                    raise InvalidSpec(verb="have", allowed='"pull" (or "id") and "reward"', given=shorten(found))
                 answers.append((pull, study.check_reward(found["reward"])))
     told = study.tell_many(answers)
     done = study.done
@@ -176,24 +178,25 @@ def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     if as_json:
         print_object({"retried": count, "done": done})
     else:
-        typer.echo(f"{count:,} {'pull is' if count == 1 else 'pulls are'} available again.")
+        typer.echo(f"{plural(count, 'pull is', 'pulls are')} available again.")
 
 
 def one_reward(argument: str | None, given: str | None) -> float:
     """The reward as a number, from where it stands; whether it is possible is for the study to say."""
     if (argument is None) == (given is None):
         got = "none" if given is None else "two"
-        raise InvalidSpec(f"one reward must be given, as the last argument or with --reward, got {got}")
+        allowed = "given, as the last argument or with --reward"
+        raise InvalidSpec(what="one reward", allowed=allowed, given=got)
     text = str(argument if given is None else given)
     try:
         return read_number(text)
     except ValueError:
-        raise InvalidSpec(f"reward must be a number, got {shorten(text)}") from None
+        raise InvalidSpec(what="reward", allowed="a number", given=shorten(text)) from None
 
 
 def lease_of(text: str) -> float | None:
     """Seconds; None for ever."""
-    return None if text.lower() == "none" else number(text, "lease")
+    return None if text.lower() == "none" else parse_number(text, "lease")
 
 
 def show_answer(answer: Answer, about: dict[str, str], as_json: bool) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ramgape.views import list_names, printable, share, short_names
+from ramgape.common.formatting import list_names, share, short_names
+from ramgape.errors import printable
 from ramgape.views.content import ROWS, asked_for
 
 if TYPE_CHECKING:

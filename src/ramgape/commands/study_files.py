@@ -33,20 +33,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ramgape.common.checks import number
-from ramgape.errors import InvalidSpec, StorageError, UnknownName, known_name, require
+from ramgape.common.checks import check_number
+from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
+from ramgape.options import FILE, Options, options_at
 from ramgape.problems.instance_files import read_text
-from ramgape.search.spec import Options
 from ramgape.storage.urls import anchored, has_password, parse_url
 from ramgape.studies.specification import DEFAULT_RETRIES
-from ramgape.studies.study import located
 
 REWARDS = ("output", "elapsed")
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
 OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "in_order", "expired", "seed", "storage", "cwd")
-OPTION_KEYS = tuple(Options.__annotations__)
+OPTION_KEYS = tuple(name for name in options_at(FILE) if name not in OWN_KEYS)
 
 Command = str | tuple[str, ...]  # for the shell, or words
 
@@ -89,9 +88,10 @@ class StudyFile:
         """Say of an error about a key that is not in the file where its value comes from."""
         try:
             yield
-        except (InvalidSpec, UnknownName) as error:
-            words = self.defaults.get(str(error).partition(" ")[0])
-            raise (type(error)(f"{error}; it is not given here, and {words}") if words else error) from None
+        except SpecificationError as error:
+            if error.what in self.defaults:
+                error.hint += f"; it is not given here, and {self.defaults[error.what]}"
+            raise
 
 
 def read_study_file(path: Path) -> StudyFile:
@@ -100,12 +100,12 @@ def read_study_file(path: Path) -> StudyFile:
     try:
         found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidSpec(f"{path} must be valid TOML: {error}") from None
+        raise InvalidSpec(place=str(path), allowed=f"valid TOML: {error}") from None
     with located(str(path)):
         for key in found:
             known_name(key, ("study", "arms"), "every table")
         study, arms = _table(found, "study"), _table(found, "arms")
-    with _inside(f"{path}, [study]"):
+    with located(f"{path}, [study]", RamgapeError):
         for key in study:
             known_name(key, (*OWN_KEYS, *OPTION_KEYS), "every key")
         folder = _folder(study.get("cwd", "."), path)
@@ -116,7 +116,7 @@ def read_study_file(path: Path) -> StudyFile:
         if reward == "elapsed":
             assert timeout is not None
             options |= _timing(options, timeout)
-    with _inside(f"{path}, [arms]"):
+    with located(f"{path}, [arms]", RamgapeError):
         require(len(arms) >= 2, "arms", "at least two, each with its command", list(arms))
         commands = {arm: _command(arm, command, folder) for arm, command in arms.items()}
     usual_failure = "worst" if reward == "elapsed" else "retry"
@@ -147,15 +147,6 @@ def read_study_file(path: Path) -> StudyFile:
     )
 
 
-@contextmanager
-def _inside(place: str) -> Iterator[None]:
-    try:
-        with located(place):
-            yield
-    except StorageError as error:
-        raise StorageError(f"{place}: {error}") from None
-
-
 def _table(found: Mapping[str, Any], name: str) -> dict[str, Any]:
     table = found.get(name)
     require(isinstance(table, dict), f"[{name}]", "a table of the file", table)
@@ -174,7 +165,7 @@ def _timeout(timeout: object, reward: str) -> float | None:
         require(reward != "elapsed", "timeout", "given with reward = 'elapsed': it is the worst time there is", timeout)
         return None
     allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
-    return number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+    return check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
 
 
 def _storage(storage: object, path: Path) -> str | None:
@@ -183,10 +174,12 @@ def _storage(storage: object, path: Path) -> str | None:
     require(isinstance(storage, str), "storage", "a URL such as sqlite:///file.db", storage)
     parsed = parse_url(str(storage))
     if has_password(str(storage)):
-        raise StorageError(
-            f"storage must be without a password in a file, got {parsed.shown!r}; put the whole URL into the "
-            "environment as RAMGAPE_STORAGE, or the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass)"
+        hint = (
+            "; put the whole URL into the environment as RAMGAPE_STORAGE, or the password where PostgreSQL looks for "
+            "it (PGPASSWORD, ~/.pgpass)"
         )
+        allowed = "without a password in a file"
+        raise StorageError(what="storage", allowed=allowed, given=repr(parsed.shown), hint=hint)
     return anchored(str(storage), path.parent)
 
 

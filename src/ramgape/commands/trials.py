@@ -47,8 +47,8 @@ class Finished:
     errors: str
 
 
-class Trials:
-    """Makes the trials of a study, for `Study.run`; from several threads at once, if need be.
+class CommandTrials:
+    """Makes the trials of a study, for `run_study`; from several threads at once, if need be.
 
     `proven` are arms that have succeeded before; `hidden` are variables of the environment that commands do not see.
     """
@@ -62,12 +62,11 @@ class Trials:
         self._running: set[Process] = set()
         self._closed = False
 
-    def __call__(self, arm: str, rng: np.random.Generator) -> float:
-        """Run the arm's command with the seed of the trial, which is the generator's."""
-        seed = cast(int, cast(np.random.SeedSequence, rng.bit_generator.seed_seq).entropy)
+    def __call__(self, arm: str, seed: int) -> float:
+        """Run the arm's command with the seed of the trial."""
         finished = self.run(arm, seed)
-        self._check_command(arm, finished, rng)
-        return judge(finished, self._file.reward, self._file.timeout)
+        self._check_command(arm, finished, np.random.default_rng(seed))
+        return reward_of(finished, self._file.reward, self._file.timeout)
 
     def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator) -> None:
         """Complain about a command that cannot work, before it is taken for an arm that is slow or fails at times.
@@ -77,15 +76,14 @@ class Trials:
         runs = 1
         while not _timed_out(finished, self._file.timeout):
             if finished.code in CANNOT_START:
-                what = f"be a command that can be started, got exit code {finished.code}"
-                raise FailingArm(f"arm {arm!r} must {what}{_ending(finished.errors)}")
+                raise _failing(arm, "be started", f"exit code {finished.code}", finished)
             if finished.code == 0:
                 self._proven.add(arm)
             if arm in self._proven:
                 return
             if runs == FIRST_RUNS:
-                got = f"got nothing but failures in its first {runs} runs, the last time {_ended_by(finished)}"
-                raise FailingArm(f"arm {arm!r} must be a command that can succeed, {got}{_ending(finished.errors)}")
+                got = f"nothing but failures in its first {runs} runs, the last time {_ended_by(finished)}"
+                raise _failing(arm, "succeed", got, finished)
             finished = self.run(arm, int(rng.integers(2**63)))
             runs += 1
 
@@ -135,7 +133,8 @@ class Trials:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise FailingArm(f"arm {arm!r} must be a command that can be started, got: {error}") from None
+                allowed, hint = "a command that can be started", f", got: {error}"
+                raise FailingArm(what=f"arm {arm!r}", allowed=allowed, hint=hint) from None
             self._running.add(process)
             self._tell_guard()
         return process
@@ -143,7 +142,7 @@ class Trials:
     def _tell_guard(self) -> None:
         self._guard.watch(process.pid for process in self._running)
 
-    def __enter__(self) -> Trials:
+    def __enter__(self) -> CommandTrials:
         """As it is."""
         return self
 
@@ -210,12 +209,12 @@ def environment(arm: str, seed: int, hidden: Collection[str]) -> dict[str, str]:
     return {**ours, "RAMGAPE_ARM": arm, "RAMGAPE_SEED": str(seed)}
 
 
-def judge(finished: Finished, reward: str, timeout: float | None) -> float:
+def reward_of(finished: Finished, reward: str, timeout: float | None) -> float:
     """The reward of a trial: its time, or the last line of its output. What has none has failed.
 
-    >>> judge(Finished(0, 0.25, "reading ... done", ""), "elapsed", 10.0)
+    >>> reward_of(Finished(0, 0.25, "reading ... done", ""), "elapsed", 10.0)
     0.25
-    >>> judge(Finished(0, 0.25, "accuracy:", "no data"), "output", None)
+    >>> reward_of(Finished(0, 0.25, "accuracy:", "no data"), "output", None)
     Traceback (most recent call last):
     ramgape.errors.FailedTrial: the last line of the output must be a number,
     got 'accuracy:'; stderr ends with 'no data'
@@ -230,8 +229,14 @@ def judge(finished: Finished, reward: str, timeout: float | None) -> float:
     try:
         return read_number(last)
     except ValueError:
-        what = "the last line of the output must be a number"
-        raise FailedTrial(f"{what}, got {shorten(last, SHOWN)}{_ending(finished.errors)}") from None
+        what, given, hint = "the last line of the output", shorten(last, SHOWN), _ending(finished.errors)
+        raise FailedTrial(what=what, allowed="a number", given=given, hint=hint) from None
+
+
+def _failing(arm: str, able: str, given: str, finished: Finished) -> FailingArm:
+    """The error for an arm whose command cannot do what it must."""
+    allowed, hint = f"a command that can {able}", _ending(finished.errors)
+    return FailingArm(what=f"arm {arm!r}", allowed=allowed, given=given, hint=hint)
 
 
 def _timed_out(finished: Finished, timeout: float | None) -> bool:

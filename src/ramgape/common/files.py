@@ -78,6 +78,6 @@ class BoundedLines(io.RawIOBase):
         self._length = len(found) - end - 1 + (self._length if end < 0 else 0)
         self._lines += found.count(b"\n")
         if self._length > LONGEST_LINE:
-            place = f"{self._name}, line {self._lines + 1:,},"
-            raise InvalidData(f"{place} must be at most {LONGEST_LINE:,} bytes long, got a longer one")
+            what = f"{self._name}, line {self._lines + 1:,},"
+            raise InvalidData(what=what, allowed=f"at most {LONGEST_LINE:,} bytes long", given="a longer one")
         return len(found)

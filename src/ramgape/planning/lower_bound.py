@@ -35,13 +35,14 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.checks import SMALLEST, number
+from ramgape.common.checks import SMALLEST, check_number
 from ramgape.core.pareto import advantage, is_epsilon_cover, pareto_front
 from ramgape.errors import InvalidInstance, MissingExtra, require
+from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO, Tolerance
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.mean_variance import MeanVariance
-from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_RHO, Tolerance, check_alpha, check_tolerance
+from ramgape.search.spec import check_alpha, check_tolerance
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -114,11 +115,11 @@ def lower_bound(
     '1'
     """
     instance = load_instance(instance)
-    delta = number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
+    delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
     tolerance, risk_epsilon = check_tolerance(epsilon)
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", epsilon)
     assert tolerance is not None
-    rho = number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
+    rho = check_number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
     low, high = instance.reward_range or (0.0, 1.0)
     scale = check_alpha(alpha, high - low, MeanVariance(rho), risk_epsilon)
     if tolerance and risk_epsilon:
@@ -496,9 +497,8 @@ def load_solver() -> Solver:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "scipy":
             raise
-        raise MissingExtra(
-            'scipy must be installed for the Gaussian reference: pip install "ramgape[theory]"'
-        ) from None
+        allowed = 'installed for the Gaussian reference: pip install "ramgape[theory]"'
+        raise MissingExtra(what="scipy", allowed=allowed) from None
 
     def solve(alternatives: Floats) -> tuple[Floats, Floats]:
         """Maximise z where z <= alternatives @ shares; the shares, and the duals as weights of the rows."""

@@ -83,10 +83,9 @@ def resolve_policy(name: str, goal: str) -> str:
         return AUTOMATIC[goal]
     if goal not in POLICIES[name].goals:
         choices = ", ".join(["auto", *(known for known, policy in POLICIES.items() if goal in policy.goals)])
-        raise InvalidSpec(
-            f"policy must be one that can run for a fixed {goal} ({choices}), got {name!r}, which is for a fixed "
-            f"{' or '.join(POLICIES[name].goals)} only"
-        )
+        allowed = f"one that can run for a fixed {goal} ({choices})"
+        hint = f", which is for a fixed {' or '.join(POLICIES[name].goals)} only"
+        raise InvalidSpec(what="policy", allowed=allowed, given=repr(name), hint=hint)
     return name
 
 

@@ -10,8 +10,8 @@ or, for rewards without bounds, `"noise": "gaussian"` in place of `"reward_range
 and arms such as `{"name": "G", "distribution": "gaussian", "mean": 0.5, "variance": 0.04}`. The keys of an
 arm are the arguments of its distribution; `name` may be missing at the top and is then the file's own.
 
-Every value is checked once, by the constructors in `environments` and `distributions`; their complaints begin
-with the argument, and here its place is put in front: `mine.json: arms[2].` + `a must be ...`.
+Every value is checked once, by the constructors in `environments` and `distributions`; their complaints are
+about an argument, and here its place is put in front: `mine.json: arms[2].` + `a must be ...`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ramgape.problems.environments import Arm, Instance
 def read_instance(path: Path) -> Instance:
     """The instance that a file describes."""
     description = parse(path, read_text(path))
-    with inside(f"{path}: "):
+    with inside(str(path)):
         return instance_from_dict(description, name=path.stem)
 
 
@@ -41,7 +41,7 @@ def instance_from_dict(description: Any, name: str = "instance") -> Instance:
     """The instance that a dict in the form of an instance file describes; `name` if it states none."""
     allowed = 'an object such as {"reward_range": [0, 1], "arms": [...]}'
     require(isinstance(description, Mapping), "an instance", allowed, description, error=InvalidInstance)
-    with inside("top level: "):
+    with inside("top level"):
         check_keys(description, ("name", "reward_range", "noise", "sigma_max", "arms"))
     check_given(description, ("arms",))
     listed = isinstance(description["arms"], (list, tuple))
@@ -58,13 +58,13 @@ def instance_from_dict(description: Any, name: str = "instance") -> Instance:
 def arm_from_dict(description: Any, place: str) -> Arm:
     allowed = 'an object such as {"name": "A", "distribution": "beta", "a": 2, "b": 3}'
     require(isinstance(description, Mapping), place, allowed, description, error=InvalidInstance)
-    with inside(f"{place}."):
+    with inside(owner=f"{place}."):
         check_given(description, ("name", "distribution"))
         kind = DISTRIBUTIONS[known_name(description["distribution"], DISTRIBUTIONS, "distribution")]
-    fields = dataclasses.fields(kind)
-    with inside(f"{place}: "):
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    with inside(place):
         check_keys(description, ("name", "distribution", *(field.name for field in fields)))
-    with inside(f"{place}."):
+    with inside(owner=f"{place}."):
         check_given(description, (field.name for field in fields if field.default is dataclasses.MISSING))
         arguments = {field.name: description[field.name] for field in fields if field.name in description}
         distribution: Distribution = kind(**arguments)
@@ -85,12 +85,14 @@ def check_given(description: Mapping[str, Any], keys: Iterable[str]) -> None:
 
 
 @contextlib.contextmanager
-def inside(place: str) -> Iterator[None]:
-    """Put the place in front of any complaint raised in the block."""
+def inside(place: str = "", owner: str = "") -> Iterator[None]:
+    """Put a place in front of any complaint raised in the block, or an owner in front of what it is about."""
     try:
         yield
     except (InvalidInstance, UnknownName) as error:
-        raise InvalidInstance(f"{place}{error}") from None
+        what, allowed = f"{owner}{error.what}", error.allowed
+        place = ": ".join(filter(None, (place, error.place)))
+        raise InvalidInstance(place=place, what=what, allowed=allowed, given=error.given, hint=error.hint) from None
 
 
 def read_text(
@@ -102,14 +104,14 @@ def read_text(
         return io.TextIOWrapper(io.BytesIO(read_whole(path, most)), encoding="utf-8-sig").read()
     except UnicodeDecodeError as found:
         bad = shorten(found.object[found.start : found.start + 1])
-        raise error(f"{path} must be UTF-8 text, got {bad} at byte {found.start}") from None
+        raise error(place=str(path), allowed="UTF-8 text", given=f"{bad} at byte {found.start}") from None
     except FileNotFoundError:
-        raise error(f"{what} must be an existing file, got {str(path)!r}") from None
+        raise error(what=what, allowed="an existing file", given=repr(str(path))) from None
     except IsADirectoryError:
-        raise error(f"{what} must be a file, got the directory {str(path)!r}") from None
+        raise error(what=what, allowed="a file", given=f"the directory {str(path)!r}") from None
     except (OSError, ValueError) as found:  # a ValueError is a path with a null byte
-        reason = getattr(found, "strerror", None) or found
-        raise error(f"{what} must be readable, got {str(path)!r}: {reason}") from None
+        reason = f": {getattr(found, 'strerror', None) or found}"
+        raise error(what=what, allowed="readable", given=repr(str(path)), hint=reason) from None
 
 
 class JsonObject(dict[str, Any]):
@@ -134,7 +136,7 @@ def parse(path: Path, text: str) -> Any:
     except json.JSONDecodeError as error:
         lines = text.split("\n")
         line = shorten(lines[error.lineno - 1].strip())
-        place = f"{path}, line {error.lineno}, column {error.colno},"
-        raise InvalidInstance(f"{place} must be valid JSON, got {line}: {error.msg}") from None
+        what = f"{path}, line {error.lineno}, column {error.colno},"
+        raise InvalidInstance(what=what, allowed="valid JSON", given=line, hint=f": {error.msg}") from None
     except (ValueError, RecursionError) as error:  # an integer of thousands of digits; brackets without end
-        raise InvalidInstance(f"{path} must be valid JSON of ordinary size: {error}") from None
+        raise InvalidInstance(place=str(path), allowed=f"valid JSON of ordinary size: {error}") from None

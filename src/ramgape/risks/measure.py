@@ -25,17 +25,20 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ramgape.common.checks import number
+import numpy as np
+
+from ramgape.common.checks import check_number
 from ramgape.risks.table import MEANS, NORMAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from ramgape.core.kernel import Kernel
     from ramgape.problems.distributions import Distribution
+
+    Floats = NDArray[np.float64]
 
 
 class Learning(NamedTuple):
@@ -130,19 +133,20 @@ class Measure:
             return float(self.normal_risk(problem, distribution.mean, distribution.variance)) + self.offset(0.0)
         return self._value(*distribution.support, distribution.expectation)
 
-    def value_in(self, rewards: NDArray[np.float64]) -> float:
+    def value_in(self, rewards: Floats) -> float:
         """The same of rewards as they are, each as likely as any other."""
 
-        def average(function: Callable[[float], float]) -> float:
-            return math.fsum(map(function, rewards.tolist())) / len(rewards)
+        return self._value(float(rewards.min()), float(rewards.max()), lambda function: float(function(rewards).mean()))
 
-        return self._value(float(rewards.min()), float(rewards.max()), average)
-
-    def _value(self, low: float, high: float, expectation: Callable[[Callable[[float], float]], float]) -> float:
+    def _value(self, low: float, high: float, expectation: Callable[[Callable[[Floats], Floats]], float]) -> float:
         """From the expectation of the transformed reward, by the kernels themselves."""
         span = high - low or 1.0
         problem = self._problem(low, span)
-        part = expectation(lambda reward: self.transform(problem, (reward - low) / span))
+
+        def transformed(rewards: Floats) -> Floats:
+            return np.array([self.transform(problem, value) for value in ((rewards - low) / span).tolist()])
+
+        part = expectation(transformed)
         return span**self.power * float(self.untransform(problem, part)) + self.offset(low)
 
     def _problem(self, low: float, span: float) -> Any:
@@ -162,5 +166,5 @@ class Measure:
     def _check(self, name: str, allowed: str, low: float, high: float = math.inf) -> None:
         """Make a parameter a float, if it is a finite number between two."""
         value = getattr(self, name)
-        checked = number(value, f"the {name} of risk {self.name}", allowed, lambda given: low <= given <= high)
+        checked = check_number(value, f"the {name} of risk {self.name}", allowed, lambda given: low <= given <= high)
         object.__setattr__(self, name, checked)

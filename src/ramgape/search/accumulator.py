@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.checks import LARGEST
-from ramgape.errors import InvalidData, InvalidReward, known_name, require, shorten
+from ramgape.errors import InvalidData, InvalidReward, known_name, located, require, shorten
 from ramgape.search.assembly import Adder
 from ramgape.search.engine import Engine
 from ramgape.search.samples import Sample
@@ -83,19 +83,19 @@ class Accumulator:
         """Complain about a reward, with its place."""
         size = "a finite number" if self.spec.reward_range is None else "a number"
         allowed = f"{size} from {self.low:g} to {self.high:g}"
-        raise InvalidReward(f"{place}: {self._reward_words} must be {allowed}{hint}, got {shorten(reward)}")
+        raise InvalidReward(place=place, what=self._reward_words, allowed=allowed + hint, given=shorten(reward))
 
     def _welcome(self, newcomers: Sequence[str], names: Sequence[str], place: Place) -> None:
         """Arms that have turned up; complain about those that cannot be meant."""
         for number, name in enumerate(newcomers, start=len(self._numbers) - len(newcomers) + 1):
             if name and number <= MOST_ARMS and self._given is None:
                 continue
-            what = f"{place(names.index(name))}: {self._arm_words}"
-            if self._given is not None:
-                known_name(name, self._given, what)
-            require(bool(name), what, "a name that is not empty", name, InvalidData)
-            most = f"one of at most {MOST_ARMS:,} different arms (do these names mean arms?)"
-            require(False, what, most, name, InvalidData)
+            with located(place(names.index(name))):
+                if self._given is not None:
+                    known_name(name, self._given, self._arm_words)
+                require(bool(name), self._arm_words, "a name that is not empty", name, InvalidData)
+                most = f"one of at most {MOST_ARMS:,} different arms (do these names mean arms?)"
+                require(False, self._arm_words, most, name, InvalidData)
 
     def _learn(self) -> None:
         """Learn what is waiting; the table grows first if it must."""

@@ -9,7 +9,7 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ramgape.common.checks import as_float, number
+from ramgape.common.checks import as_float, check_number
 from ramgape.errors import MissingExtra, NoAnswer, known_name, require
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Result:
         require(bool(choices), "the returned set", wanted, self.front, NoAnswer)
         better = -1.0 if self.direction == "minimize" else 1.0
         if rho is not None:
-            weight = better * number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
+            weight = better * check_number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
             return min(choices, key=lambda arm: arm.variance - weight * arm.mean).name
         assert max_risk is not None
         require(not math.isnan(as_float(max_risk)), "max_risk", "a number", max_risk)
@@ -308,4 +308,4 @@ def load_extra(module: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        raise MissingExtra(f'{module} must be installed for this: pip install "ramgape[{extra}]"') from None
+        raise MissingExtra(what=module, allowed=f'installed for this: pip install "ramgape[{extra}]"') from None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ramgape.common.whole_files import is_stream, replacing
-from ramgape.errors import StorageError
+from ramgape.errors import StorageError, require
 from ramgape.storage import _connect
 from ramgape.storage.places import PRIVATE
 from ramgape.storage.rows import damaged
@@ -57,17 +57,18 @@ def _check_target(database: Database, path: Path, force: bool) -> None:
     if not check_version(database, any_version=database.url.path is not None):
         raise StorageError(f"{database.url.shown} has no store of ramgape")
     if is_stream(path) or path.is_dir():
-        raise StorageError(f"a copy must be a file, got {str(path)!r}")
+        require(False, "a copy", "a file", str(path), StorageError)
     if not path.exists():
         return
     if database.url.path is not None and path.samefile(database.url.path):
-        raise StorageError(f"a copy must be another file than the store, got {str(path)!r}")
+        require(False, "a copy", "another file than the store", str(path), StorageError)
     if not force:
-        raise StorageError(f"a copy must be a new file, or replace an old one by --force, got {str(path)!r}")
+        require(False, "a copy", "a new file, or replace an old one by --force", str(path), StorageError)
     for ending in BESIDE:
         other = Path(f"{path}{ending}")
         if other.exists() and other.stat().st_size:
-            raise StorageError(f"a copy must not replace a database that is in use ({other.name}), got {str(path)!r}")
+            allowed = f"replace a database that is in use ({other.name})"
+            raise StorageError(what="a copy", verb="not", allowed=allowed, given=repr(str(path)))
 
 
 def _copy_pages(database: SqliteDatabase, part: Path) -> None:

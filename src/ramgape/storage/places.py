@@ -14,7 +14,7 @@ PRIVATE = 0o600  # studies are nobody else's business, unless their owner says s
 LONGEST_PATH = 500  # bytes; SQLite takes 504, or a few thousand, depending on how it was built
 
 
-def is_there(url: StoreUrl) -> bool:
+def store_exists(url: StoreUrl) -> bool:
     """Whether there is such a file. What can never be a store is an error: SQLite would wait for a pipe for ever."""
     assert url.path is not None
     try:
@@ -40,7 +40,8 @@ def make_private(url: StoreUrl) -> None:
     if not path.parent.is_dir():
         raise StorageError(f"there can be no store at {url.shown}: no such folder")
     if len(os.fsencode(path)) > LONGEST_PATH:
-        raise StorageError(f"the file of a store must have a path of at most {LONGEST_PATH} bytes, got {url.shown}")
+        allowed = f"a path of at most {LONGEST_PATH} bytes"
+        raise StorageError(what="the file of a store", verb="have", allowed=allowed, given=url.shown)
     try:
         Path(f"{path}-journal").exists()  # SQLite's own, whose name may be too long where this one's is not
         with suppress(FileExistsError):

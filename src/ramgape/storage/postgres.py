@@ -37,7 +37,8 @@ try:
     from psycopg.conninfo import conninfo_to_dict
     from psycopg.types.numeric import FloatDumper
 except ImportError:
-    raise MissingExtra('psycopg must be installed for PostgreSQL: pip install "ramgape[postgres]"') from None
+    allowed = 'installed for PostgreSQL: pip install "ramgape[postgres]"'
+    raise MissingExtra(what="psycopg", allowed=allowed) from None
 
 CREATION = 0x72616D67617065  # "ramgape": the lock of whoever creates or upgrades the tables
 
@@ -166,7 +167,7 @@ class Outcome:
 class PostgresDatabase(Database):
     """A connection to a server."""
 
-    kind = "postgresql"
+    mark = "%s"
     driver = "postgresql+psycopg"
     failures = (psycopg.Error, UnicodeEncodeError)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramgape.errors import StorageUnavailable, UnknownStudy
+from ramgape.errors import StorageUnavailable
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.records import (
     AnswerRow,
@@ -28,7 +28,7 @@ from ramgape.storage.records import (
     PullRow,
     StudyRow,
 )
-from ramgape.storage.rows import open_rows
+from ramgape.storage.rows import deleted_meanwhile, open_rows
 from ramgape.storage.seals import sealed
 
 ENDED = 1e-9  # a lease of another time: it ran out, and was not given back
@@ -114,7 +114,7 @@ class SqlStore:
         try:
             row, now = self._database.begin_on(study_id, write)
             if row is None:
-                raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
+                raise deleted_meanwhile(self.url)
             (study,) = open_rows(StudyRow, [row], self.url)
         except BaseException:
             self._database.rollback()
@@ -161,10 +161,7 @@ class SqlStore:
     def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
         """The answer to a pull, if there is one."""
         rows = self._database.fetch(self._statements.answer, (study_id, number))
-        if not rows:
-            return None
-        (found,) = open_rows(ObservationRow, rows, self.url)
-        return AnswerRow(found.attempt, found.reward, found.failed, found.token or "")
+        return open_rows(ObservationRow, rows, self.url)[0].answer() if rows else None
 
     def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
         """The observations from one place to before another, in order."""
@@ -186,7 +183,7 @@ class SqlStore:
             updated = self._database.execute(self._statements.update_study, (*sealed(row)[5:], row.id))
             touched, expected = self._write_changes(row, changes, place)
         if updated.rowcount != 1:
-            raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
+            raise deleted_meanwhile(self.url)
         if sum(each.rowcount for each in touched) != expected:
             raise StorageUnavailable(f"{self.url} has other pulls under way: was it restored from a copy? try again")
 

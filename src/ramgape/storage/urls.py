@@ -48,13 +48,13 @@ def parse_url(url: str) -> StoreUrl:
     got 'mysql://me:***@host/studies'
     """
     if not isinstance(url, str):
-        raise StorageError(f"storage must be {FORMS}, got {type(url).__name__}")
+        raise StorageError(what="storage", allowed=FORMS, given=type(url).__name__)
     scheme, separator, rest = url.partition("://")
     if separator and scheme.lower() == "sqlite":
         return _parse_sqlite(url, rest)
     if separator and scheme.lower() in POSTGRES:
         return _parse_postgres(url, rest)
-    raise StorageError(f"storage must be {FORMS}, got {shown(url)!r}")
+    raise StorageError(what="storage", allowed=FORMS, given=repr(shown(url)))
 
 
 def shown(url: str) -> str:
@@ -164,20 +164,22 @@ def _parse_sqlite(url: str, rest: str) -> StoreUrl:
     place, _, query = rest.partition("?")
     patience, others = _take_timeout(url, query)
     if others:
-        raise StorageError(f"a SQLite store takes no option but timeout, got {shown(url)!r}")
+        raise StorageError("a SQLite store takes no option but timeout", given=repr(shown(url)))
     if not place.startswith("/"):
-        raise StorageError(f"storage must have three slashes before a file, sqlite:///FILE, got {shown(url)!r}")
+        allowed = "three slashes before a file, sqlite:///FILE"
+        raise StorageError(what="storage", verb="have", allowed=allowed, given=repr(shown(url)))
     name = place[1:]
     if name in ("", ":memory:") or name.startswith("file:"):
-        raise StorageError(f"a store must be a file, so that it outlives the program: sqlite:///FILE, got {url!r}")
+        allowed = "a file, so that it outlives the program: sqlite:///FILE"
+        raise StorageError(what="a store", allowed=allowed, given=repr(url))
     if "\0" in name:
-        raise StorageError(f"the name of a file must be without null characters, got {url!r}")
+        raise StorageError(what="the name of a file", allowed="without null characters", given=repr(url))
     return StoreUrl(shown(url), Path(name).absolute(), "", patience, ())
 
 
 def _parse_postgres(url: str, rest: str) -> StoreUrl:
     if re.search(r"%(?![0-9A-Fa-f]{2})", rest):
-        raise StorageError(f"a % in a storage URL must be written as %25, got {shown(url)!r}")
+        raise StorageError(what="a % in a storage URL", allowed="written as %25", given=repr(shown(url)))
     place, _, query = rest.partition("?")
     patience, others = _take_timeout(url, query)
     address = f"postgresql://{place}{'?' if others else ''}{others}"
@@ -197,5 +199,6 @@ def _take_timeout(url: str, query: str) -> tuple[float, str]:
         except ValueError:
             patience = math.nan
         if not 0 <= patience <= 86_400:
-            raise StorageError(f"timeout must be a number of seconds from 0 to 86400, got {shown(url)!r}")
+            allowed = "a number of seconds from 0 to 86400"
+            raise StorageError(what="timeout", allowed=allowed, given=repr(shown(url)))
     return patience, "&".join(others)

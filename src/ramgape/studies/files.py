@@ -14,7 +14,7 @@ from ramgape.common.checks import check_text
 from ramgape.common.columns import find_column
 from ramgape.common.files import as_text, open_file, read_number
 from ramgape.common.whole_files import is_stream, replacing
-from ramgape.errors import InvalidReward, InvalidSpec, known_name, require, shorten
+from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
 from ramgape.studies.report import read_time, write_time
 
 FORMS = ("csv", "jsonl")
@@ -72,34 +72,35 @@ def read_rows(
         found = _read_csv(stream, name, arm_column, reward_column) if form == "csv" else read_objects(stream, name)
         for line, cells in found:
             place = f"{name}, line {line}"
-            for column in (arm_column, reward_column):
-                if column not in cells:
-                    raise InvalidSpec(f"{place} must have {column!r}, got {shorten(list(cells))}")
-            yield place, _row(place, cells, arm_column, reward_column)
+            with located(place):
+                for column in (arm_column, reward_column):
+                    if column not in cells:
+                        raise InvalidSpec(verb="have", allowed=repr(column), given=shorten(list(cells)))
+                row = _row(cells, arm_column, reward_column)
+            yield place, row
 
 
-def _row(place: str, cells: dict[str, Any], arm_column: str, reward_column: str) -> Row:
+def _row(cells: dict[str, Any], arm_column: str, reward_column: str) -> Row:
     reward = cells[reward_column]
     if isinstance(reward, str):
         try:
             reward = read_number(reward)
         except ValueError:
-            raise InvalidReward(f"{place}: {reward_column} must be a number, got {shorten(reward)}") from None
+            raise InvalidReward(what=reward_column, allowed="a number", given=shorten(reward)) from None
     moment, failed, worker, pull = (_given(cells, name) for name in OPTIONAL)
     try:
         told_at = None if moment is None else read_time(moment)
     except (TypeError, ValueError):
-        raise InvalidSpec(
-            f"{place}: told_at must be a time from the year 1 to 9999, such as {write_time(0.0)}, got {shorten(moment)}"
-        ) from None
+        allowed = f"a time from the year 1 to 9999, such as {write_time(0.0)}"
+        raise InvalidSpec(what="told_at", allowed=allowed, given=shorten(moment)) from None
     arm = cells[arm_column]
     usable = isinstance(arm, str | int | float) and not isinstance(arm, bool)
-    require(usable, f"{place}: {arm_column}", "the name of an arm", arm)
+    require(usable, arm_column, "the name of an arm", arm)
     counts = FAILED.get(str(failed or 0).lower()) if isinstance(failed, str | int | float | None) else None
-    require(counts is not None, f"{place}: failed", "0 or 1, or false or true", failed)
+    require(counts is not None, "failed", "0 or 1, or false or true", failed)
     for name, text in (("worker", worker), ("pull", pull)):
         if text is not None:
-            check_text(text, f"{place}: {name}")
+            check_text(text, name)
     return Row(str(arm), reward, bool(counts), worker, told_at, pull)
 
 
@@ -114,19 +115,18 @@ def _read_csv(stream: IO[str], name: str, *columns: str) -> Iterator[tuple[int, 
     try:
         header = next(reader, None)
         if header is None:
-            raise InvalidSpec(f"{name} must begin with a header, got an empty file")
+            raise InvalidSpec(place=name, verb="begin", allowed="with a header", given="an empty file")
         for column in (*columns, *(column for column in OPTIONAL if column in header)):
             find_column(column, header, "a column", name)
         for cells in reader:
             if not cells:
                 continue
             if len(cells) != len(header):
-                raise InvalidSpec(
-                    f"{name}, line {reader.line_num} must have {len(header)} cells, got {len(cells)}: {shorten(cells)}"
-                )
+                place, found = f"{name}, line {reader.line_num}", f"{len(cells)}: {shorten(cells)}"
+                raise InvalidSpec(place=place, verb="have", allowed=f"{len(header)} cells", given=found)
             yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
-        raise InvalidSpec(f"{name}, line {reader.line_num} must be CSV ({error})") from None
+        raise InvalidSpec(place=f"{name}, line {reader.line_num}", allowed=f"CSV ({error})") from None
 
 
 def read_objects(stream: IO[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -139,7 +139,7 @@ def read_objects(stream: IO[str], name: str) -> Iterator[tuple[int, dict[str, An
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            raise InvalidSpec(f"{name}, line {number} must be a JSON object, got {shorten(line)}")
+            raise InvalidSpec(place=f"{name}, line {number}", allowed="a JSON object", given=shorten(line))
         yield number, found
 
 
@@ -185,7 +185,7 @@ def opened(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
             yield path
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise InvalidSpec(f"{name_of(path)} must be text in UTF-8, got byte {byte:#04x}") from None
+        raise InvalidSpec(place=name_of(path), allowed="text in UTF-8", given=f"byte {byte:#04x}") from None
 
 
 def name_of(path: str | os.PathLike[str] | IO[str]) -> str:

@@ -54,7 +54,8 @@ def read_pull_id(text: object) -> PullId:
     """What a name says; an error for what is no name of a pull."""
     found = PATTERN.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        raise UnknownPull(f"pull must be one that `ask` has given, such as {new_token()}-17, got {shorten(text)}")
+        allowed = f"one that `ask` has given, such as {new_token()}-17"
+        raise UnknownPull(what="pull", allowed=allowed, given=shorten(text))
     return PullId(found[1], int(found[2]), int(found[3] or 1))
 
 

@@ -89,7 +89,7 @@ class StudySpec:
                     search[name] = tuple(value)
             return StudySpec(**(stored | {"search": Spec(**search)}))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise StorageError(f"a stored specification cannot be read ({error}), got {shorten(text)}") from error
+            raise StorageError(f"a stored specification cannot be read ({error})", given=shorten(text)) from error
 
     def differences(self, other: StudySpec) -> list[str]:
         """In words: where another specification is not the same as this stored one."""
@@ -107,7 +107,7 @@ def read_outline(text: str) -> tuple[tuple[str, ...], Goal]:
         search = json.loads(text)["search"]
         return tuple(search["names"]), Goal(*(search[name] for name in OUTLINE))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise StorageError(f"a stored specification cannot be read ({error}), got {shorten(text)}") from error
+        raise StorageError(f"a stored specification cannot be read ({error})", given=shorten(text)) from error
 
 
 def make_study_spec(

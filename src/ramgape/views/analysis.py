@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ramgape.views.content import plural
-from ramgape.views.names import list_counts
+from ramgape.common.formatting import list_counts, plural
 
 if TYPE_CHECKING:
     from ramgape.search.analysis import Analysis
@@ -24,4 +23,4 @@ def next_words(analysis: Analysis) -> str:
     if not analysis.next_pulls:
         return "nothing: the question is settled" if analysis.result.goal_reached else "not asked for"
     total = sum(analysis.next_pulls.values())
-    return f"{total:,} {plural('pull', total)}, then look again: {list_counts(analysis.next_pulls)}"
+    return f"{plural(total, 'pull')}, then look again: {list_counts(analysis.next_pulls)}"

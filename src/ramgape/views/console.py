@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ramgape.errors import printable
 from ramgape.views.content import ROWS, SYMBOLS, choose_arms, facts, headline
-from ramgape.views.names import printable
 from ramgape.views.table import GAP, fit_columns
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ramgape.errors import printable
 from ramgape.views.content import ROWS, SYMBOLS, choose_arms, facts, headline
-from ramgape.views.names import printable
 from ramgape.views.table import Column, build_columns
 
 if TYPE_CHECKING:

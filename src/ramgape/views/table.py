@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ramgape.views.names import cell_width, short_names
-from ramgape.views.numbers import Digits, share
+from ramgape.common.formatting import Digits, cell_width, share, short_names
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, Result

@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ramgape.common.formatting import pad
+from ramgape.errors import printable
 from ramgape.views.content import ROWS, choose_arms, facts, headline
-from ramgape.views.names import pad, printable
 from ramgape.views.table import GAP, Column, fit_columns
 
 if TYPE_CHECKING:

@@ -185,7 +185,7 @@ def _shortfall(case: GapCase, lane: float) -> Dimension:
             return Dimension(text, (right, other[1]), (right, risk), colour, (other, case.arms["k"]), "right")
         if _equal(length, other[0] - mean):
             return Dimension(text, (mean, bottom), (other[0], bottom), colour, (case.arms["k"], other), "center")
-    raise InvalidSpec(f"gap k must be how far k is behind i or j in mean or in risk, got {length!r}")
+    raise InvalidSpec(what="gap k", allowed="how far k is behind i or j in mean or in risk", given=repr(length))
 
 
 def _gap(case: GapCase, name: str, start: Point, direction: float) -> list[Dimension]:
