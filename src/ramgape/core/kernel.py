@@ -82,5 +82,7 @@ def _compile(function: Function, **options: Any) -> Function:
     except RuntimeError:  # no folder to keep compiled code in: compile again in every process
         return numba.njit(**options)(function)  # type: ignore[no-any-return]
     if not numba.config.DISABLE_JIT:
-        compiled._cache._cache_file._source_stamp = source_stamp()
+        file = compiled._cache._cache_file
+        own = PACKAGE in Path(function.__code__.co_filename).resolve().parents
+        file._source_stamp = source_stamp() if own else (source_stamp(), file._source_stamp)
     return compiled  # type: ignore[no-any-return]
