@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
+from ramgape.core import kernel
 from ramgape.core import rule as rules
 from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
@@ -49,6 +50,9 @@ from ramgape.search.result import Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
 from ramgape.tasks.task import State
+from ramgape.views.terminal import tell_compiling
+
+kernel.on_compile(tell_compiling)
 
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
