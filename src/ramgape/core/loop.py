@@ -78,6 +78,12 @@ def write_down(step, arms, search, problem, truth, arm):
 
 
 @kernel
+def note_pull(trace, pull, arms, searches, problems, truth, arm):
+    """What one pull has led to, for a loop in Python."""
+    write_down(trace[pull], arms, searches[0], problems[0], truth, arm)
+
+
+@kernel
 def regret(arms, search, problem, truth):
     """The simple regret of the present answer: the largest gap of an arm that is wrongly in or wrongly out."""
     largest = 0.0

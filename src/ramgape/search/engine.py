@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,17 @@ from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
-from ramgape.core.loop import advance, replay
+from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import expect
 from ramgape.core.rule import Rule
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import DECISIONS, ENDED, PROVED, TRACE, TRUTH, State, Table, new_table
 from ramgape.errors import InvalidReward, require
+from ramgape.policies import is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.search.assembly import Adder, make_look, make_rule, make_state
+from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
@@ -178,10 +181,17 @@ class Engine:
             return int(self._steps().decide(*self.state))
         return int(least_pulled(self.arms))
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether every decision is a call of a Python function, a policy from outside."""
+        return self.spec.decide is not None and not is_compiled(self.spec.decide)
+
     def _steps(self) -> Rule:
         """The rule for calls from Python; a search that is only simulated needs it not."""
         if self._entries is None:
             self._entries = self.rule.entries()
+            if self.is_slow:
+                self._entries = self._entries._replace(decide=partial(ask_policy, self.spec))
         return self._entries
 
     def _ask_ahead(self) -> int:
@@ -328,6 +338,8 @@ class Engine:
 
     def prepare(self, sampler: Sampler) -> None:
         """Compile what `advance` needs, so that its time is that of the pulls alone."""
+        if self.is_slow or sampler.in_python:
+            return
         assert self.rule
         rules.compile_for(sampler.draw, rules.DRAW)
         rules.compile_for(advance, rules.ADVANCE)
@@ -340,10 +352,43 @@ class Engine:
         truth: Table = UNKNOWN,
         trace: Table = UNWATCHED,
     ) -> int:
-        """Simulate up to `count` pulls; returns how many were made. `trace` takes down what each of them did."""
-        self.prepare(sampler)
+        """Simulate up to `count` pulls; returns how many were made. `trace` takes down what each of them did.
+
+        Where the policy, or an arm, is a Python function, this is a loop of asking and telling, a hundred times slower
+        or more.
+        """
         count = 0 if self._stopped[0] else min(count, self.spec.limit - self.samples)
+        if self.is_slow or sampler.in_python:
+            return self._advance_slowly(sampler, generator, count, truth, trace)
+        self.prepare(sampler)
         drawn = (sampler.parameters, sampler.values, generator)
         arguments: tuple[Any, ...] = (sampler.draw, *self.rule, *self.state, *drawn, count, truth, trace)
         with interrupts_deferred():
             return int(advance(*arguments))
+
+    def _advance_slowly(
+        self, sampler: Sampler, generator: np.random.Generator, count: int, truth: Table, trace: Table
+    ) -> int:
+        """The same, pull by pull: it ends where the rule, the limit or the count has it."""
+        for pull in range(count):
+            arm = self.ask()
+            if arm is None:
+                return pull
+            reward = sampler.draw(sampler.parameters, sampler.values, arm, generator)
+            self.tell(arm, self.check_reward(reward) if sampler.in_python else reward)
+            if pull < len(trace):
+                note_pull(trace, pull, self.arms, self.search, self.problem, truth, arm)
+        return count
+
+
+def ask_policy(spec: Spec, *tables: Any) -> int:
+    """The decision of a policy from outside, if it is an arm's number."""
+    assert spec.decide is not None
+    arm = spec.decide(PolicyState(spec, State(*tables)))
+    try:
+        number = operator.index(arm)
+    except TypeError:
+        number = -1
+    last = len(spec.names) - 1
+    require(0 <= number <= last, f"what policy {spec.policy} returns", f"an arm's number, from 0 to {last}", arm)
+    return number

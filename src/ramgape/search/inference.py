@@ -18,7 +18,8 @@ from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
 from ramgape.search.assumptions import Objection, assumption_of, objections_to
 from ramgape.search.engine import Engine
-from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
+from ramgape.search.policy_state import PolicyState
+from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
 from ramgape.tasks import Boxes, Wanted
 
@@ -120,7 +121,7 @@ def infer(
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
     return Result(
-        arms=tuple(_report(engine, evidence, findings, arm) for arm in range(len(spec.names))),
+        arms=_reports(engine, evidence, findings),
         front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
@@ -164,32 +165,32 @@ def _certificate(findings: Findings, arm: int) -> Certificate:
     return "within-epsilon" if findings.proved[arm] else "none"
 
 
-def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) -> ArmReport:
-    """One arm, in the user's units."""
-    spec, row = engine.spec, evidence.arms[arm]
-    ready, returned = engine.ready, bool(findings.answer[arm])
-    certified = bool(findings.proved[arm])
-    verdict: Verdict = "in" if returned else "out"
-    if not ready or (spec.goal == "confidence" and not certified):
-        verdict = "undecided"
-    mean, mean_interval = _user_mean(spec, row["average"], row["mean_low"], row["mean_high"])
-    shift = spec.alpha * spec.oriented_risk.offset(spec.origin)
-    unit = spec.span / spec.risk_weight
-    risk = tuple(float(row[side]) * unit + shift for side in ("risk", "risk_low", "risk_high"))
-    return ArmReport(
-        name=spec.names[arm],
-        verdict=verdict,
-        certified=certified,
-        dominated_by=None if returned or not ready else spec.names[findings.dominators[arm]],
-        pulls=int(row["pulls"]),
-        mean=mean,
-        mean_interval=mean_interval,
-        risk=risk[0],
-        risk_interval=risk[1:],  # type: ignore[arg-type]
-        variance=float(row["variance"]) * spec.span**2,
-        doubt=float(findings.tolerances[arm]),
-        certificate=_certificate(findings, arm),
-        empirical_risk=_empirical_risk(engine, arm),
+def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[ArmReport, ...]:
+    """Every arm, in the user's units."""
+    spec, ready = engine.spec, engine.ready
+    seen = PolicyState(spec, engine.state._replace(arms=evidence.arms))
+    proved, returned = findings.proved.tolist(), findings.answer.tolist()
+    means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()
+    risks, risk_lows, risk_highs = seen.risk.tolist(), seen.risk_low.tolist(), seen.risk_high.tolist()
+    pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
+    open_ended = not ready or spec.goal == "confidence"
+    return tuple(
+        ArmReport(
+            name=name,
+            verdict="undecided" if open_ended and not (ready and proved[arm]) else "in" if returned[arm] else "out",
+            certified=proved[arm],
+            dominated_by=None if returned[arm] or not ready else spec.names[findings.dominators[arm]],
+            pulls=pulls[arm],
+            mean=means[arm],
+            mean_interval=(mean_lows[arm], mean_highs[arm]),
+            risk=risks[arm],
+            risk_interval=(risk_lows[arm], risk_highs[arm]),
+            variance=variances[arm],
+            doubt=float(findings.tolerances[arm]),
+            certificate=_certificate(findings, arm),
+            empirical_risk=_empirical_risk(engine, arm),
+        )
+        for arm, name in enumerate(spec.names)
     )
 
 
@@ -200,21 +201,6 @@ def _empirical_risk(engine: Engine, arm: int) -> float | None:
         return None
     spec = engine.spec
     return spec.alpha * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
-
-
-def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:
-    """A mean and its interval, from the engine's scale to the user's."""
-    mean, low, high = (user_reward(spec, float(value)) for value in values)
-    return mean, (min(low, high), max(low, high))
-
-
-def user_reward(spec: Spec, value: float) -> float:
-    """A reward on the user's scale; one that is possible does not leave the range by a rounding error."""
-    low, high = spec.reward_range or (0.0, 0.0)
-    reward = high - spec.span * value if spec.direction == "minimize" else low + spec.span * value
-    if spec.reward_range is not None and 0.0 <= value <= 1.0:
-        reward = min(max(reward, low), high)
-    return reward
 
 
 def _guarantee(
