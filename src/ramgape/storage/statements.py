@@ -13,7 +13,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.engine import Dialect
 
-from ramgape.storage.schema import BATCHES, FAILURES, OBSERVATIONS, PULLS, STUDIES
+from ramgape.storage.schema import BATCHES, FAILURES, OBSERVATIONS, PULLS, SNAPSHOTS, STUDIES
 
 COUNTERS = ("revision", "asked", "told", "failed", "stopped_at", "decision", "withdrawn", "chain", "batches", "seal")
 PULL_CHANGES = tuple(column.name for column in PULLS.columns if column.name not in ("study_id", "number"))
@@ -45,6 +45,9 @@ class Statements(NamedTuple):
     insert_failure: str  # study, *FailureRow, seal
     batches: str  # study, start: those that begin there or later
     insert_batch: str  # study, *BatchRow, seal
+    snapshot: str  # study
+    delete_snapshot: str  # study
+    insert_snapshot: str  # study, *SnapshotRow, seal
 
 
 def _columns(table: Table, *without: str) -> list[Any]:
@@ -106,6 +109,9 @@ _CORE: dict[str, Any] = {
     .where(BATCHES.c.study_id == _STUDY, BATCHES.c.place >= bindparam("start"))
     .order_by(BATCHES.c.place),
     "insert_batch": _insert(BATCHES),
+    "snapshot": select(*_columns(SNAPSHOTS, "study_id")).where(SNAPSHOTS.c.study_id == _STUDY),
+    "delete_snapshot": delete(SNAPSHOTS).where(SNAPSHOTS.c.study_id == _STUDY),
+    "insert_snapshot": _insert(SNAPSHOTS),
 }
 
 # In which order a statement takes its parameters, where that is not the order of its table.
