@@ -525,7 +525,7 @@ class Ledger:
         self.engine.learn_many(arms[start:last], rewards[start:last], heed=False)
         if row.stopped_at is not None:
             self.engine.learn_many(arms[last:used], rewards[last:used])
-            self.engine.end()
+            self.engine.finish("confidence")
 
 
 def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:

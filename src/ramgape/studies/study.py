@@ -21,11 +21,10 @@ from ramgape.errors import (
     require,
     shorten,
 )
-from ramgape.options import Options
+from ramgape.options import STUDY, StudyOptions, shows_options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.result import Result, Stopped
-from ramgape.search.spec import make_spec
 from ramgape.storage import open_store
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
@@ -54,7 +53,7 @@ from ramgape.studies.ledger import Ledger, Trial, require_room
 from ramgape.studies.pull_ids import PullId, new_key, seed_of, write_pull_id
 from ramgape.studies.report import Inference, Report, draft_report
 from ramgape.studies.session import StudySession
-from ramgape.studies.specification import DEFAULT_RETRIES, StudySpec, make_study_spec
+from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import Spool
 
 if TYPE_CHECKING:
@@ -92,6 +91,7 @@ class Study:
     # --- create, load --------------------------------------------------------------------------------------------
 
     @classmethod
+    @shows_options(STUDY)
     def create(
         cls,
         name: str,
@@ -100,35 +100,28 @@ class Study:
         storage: str | None = None,
         exist_ok: bool = False,
         data: Iterable[object] | None = None,
-        failure: str = "retry",
-        retries: int = DEFAULT_RETRIES,
-        seed: int | None = None,
-        in_order: bool = False,
-        expired: str = "retry",
-        **options: Unpack[Options],
+        **options: Unpack[StudyOptions],
     ) -> Study:
         """Make a new study.
 
-        arms        their names; other objects count by their text
-        storage     "sqlite:///file.db", "postgresql://user@host/database", or None: in memory
-        exist_ok    open a study of that name if there is one; its specification must be the same
-        data        trials made already: pairs (arm, reward), or mappings with these two keys; one batch, which is
-                    looked at once, at its end, so that their order means nothing
-        failure     what a failed trial is: to "retry", or the "worst" reward there is
-        retries     how often a trial is tried again before it is given up
-        seed        for a study that can be repeated: the trials' seeds come from it
-        in_order    hold an arm's answers back until those to its earlier pulls are in. With several pulls under way
-                    the guarantee needs that where a reward has to do with how long its trial takes: otherwise the
-                    quick ones count first. It is then proved for every bound but "pairwise", which compares two
-                    arms at one moment
-        expired     what an expired lease is: to "retry" with somebody else, so that a trial slower than its lease drops
-                    out; or, with failure="worst", to "fail" like any other failed trial
+        Args:
+            name: By which it is found in the store.
+            arms: Their names; other objects count by their text.
+            storage: "sqlite:///file.db", "postgresql://user@host/database", or None: in memory.
+            exist_ok: Open a study of that name if there is one; its specification must be the same.
+            data: Trials made already: pairs (arm, reward), or mappings with these two keys; one batch, which is looked
+                at once, at its end, so that their order means nothing.
+            {options}
 
-        All other keywords are those of `identify`: epsilon and delta, or a budget; reward_range, or noise="gaussian";
-        risk, direction, policy, bound, ...
+        Returns:
+            The study, open.
+
+        Raises:
+            InvalidSpec: What is asked for cannot be meant.
+            StudyExists: The store has another study of that name.
         """
         name = check_text(name, "name")
-        spec = make_study_spec(make_spec(arms, **options), failure, retries, seed, in_order, expired)
+        spec = make_study_spec(arms, options)
         for arm in spec.search.names:
             require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
         rows = None if data is None else list(trials_of(data, spec))
