@@ -11,13 +11,17 @@ table in which those pulls have narrowed the boxes; what has been observed, and 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 import operator
+import platform
+import zlib
 from collections.abc import Iterable
 from copy import copy, deepcopy
 from functools import cached_property, partial
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +29,7 @@ from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
+from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import expect
@@ -32,7 +37,7 @@ from ramgape.core.rule import Rule
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import DECISIONS, ENDED, PROVED, TRACE, TRUTH, State, Table, new_table
 from ramgape.errors import InvalidReward, require
-from ramgape.policies import is_compiled
+from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.search.assembly import Adder, make_look, make_rule, make_state
 from ramgape.search.policy_state import PolicyState
@@ -331,6 +336,39 @@ class Engine:
             steps.compare(*self.state, changed)
         if self._ready[0] and steps.stop(*self.state) and heed:
             self._stopped[0] = PROVED
+
+    def state_bytes(self) -> bytes | None:
+        """What the observations have led to, for `restore`.
+
+        None where rewards are kept, which are no state, and where code takes part that is not ours: nobody would notice
+        that it has changed.
+        """
+        parts = (*self.rule, type(self.spec.risk))
+        ours = all(getattr(part, "py_func", part).__module__.startswith("ramgape.") for part in parts)
+        if self.sample is not None or not ours or self.spec.policy not in POLICIES:
+            return None
+        return zlib.compress(b"".join(table.tobytes() for table in self.state[:-1]), level=1)
+
+    def restore(self, state: bytes) -> None:
+        """Go on from the state of an engine with the same `stamp`. What is under way stays as it is."""
+        content, start = np.frombuffer(zlib.decompress(state), np.uint8), 0
+        for table in self.state[:-1]:
+            end = start + table.nbytes
+            table.reshape(-1).view(np.uint8)[:] = content[start:end]
+            start = end
+        self._ahead = None
+
+    @property
+    def stamp(self) -> str:
+        """A digest of all that gives a state its meaning: the code of the kernels, the layout, and what is asked."""
+        about = (
+            source_stamp(),
+            (numba.__version__, numba.config.DISABLE_JIT, platform.machine()),
+            [(table.dtype.descr, table.shape) for table in self.state],
+            self.spec,
+            self.problem.tobytes(),
+        )
+        return hashlib.sha256(repr(about).encode()).hexdigest()
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error."""

@@ -15,6 +15,7 @@ from ramgape.storage.records import (
     Moment,
     ObservationRow,
     PullRow,
+    SnapshotRow,
     StudyRow,
 )
 
@@ -36,6 +37,7 @@ class MemoryStore:
         self._places: dict[int, int] = {}  # of the answer to a pull
         self._failures: list[FailureRow] = []
         self._batches: list[BatchRow] = []
+        self._snapshot: SnapshotRow | None = None
 
     def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
         """The study and the time."""
@@ -72,6 +74,14 @@ class MemoryStore:
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """All, in order."""
         return list(self._failures)
+
+    def read_snapshot(self, study_id: int) -> SnapshotRow | None:
+        """The last one, if there is any."""
+        return self._snapshot
+
+    def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
+        """Keep it in place of the last one."""
+        self._snapshot = snapshot
 
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Keep observations, the first of which has this place. What is there already was never committed."""
