@@ -25,7 +25,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli import analyze, benchmark, demo, listing, lower_bound, plan, reproduce, run, simulate, storage, study
-from ramgape.cli.errors import Commands, prepare_streams, written
+from ramgape.cli.errors import Commands, output_flushed, prepare_streams
 
 __all__ = ["app", "main"]
 
@@ -59,7 +59,7 @@ app.add_typer(storage.app, name="storage")
 def main() -> None:
     """The console script."""
     prepare_streams()
-    with written():
+    with output_flushed():
         app()
 
 

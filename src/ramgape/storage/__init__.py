@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ramgape.errors import StorageError
-from ramgape.storage.places import is_there
+from ramgape.storage.places import store_exists
 from ramgape.storage.protocol import Store
 from ramgape.storage.urls import StoreUrl, parse_url
 
@@ -51,7 +51,7 @@ def _open_sql_store(url: StoreUrl, create: bool, folder: Path | None) -> SqlStor
     from ramgape.storage.versions import MIGRATIONS, check_version, create_tables
 
     try:
-        missing = create and url.path is not None and not is_there(url)
+        missing = create and url.path is not None and not store_exists(url)
         if missing or not check_version(database, folder or MIGRATIONS):
             if not create:
                 raise StorageError(f"{url.shown} has no store of ramgape")
