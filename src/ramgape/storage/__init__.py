@@ -1,7 +1,7 @@
 """Stores: where studies live, so that they outlast a program and several programs can work on one.
 
 A store keeps rows (records.py) in a SQL database, SQLite or PostgreSQL, and knows nothing of what they mean.
-SQLAlchemy is imported when a store is opened, Alembic when one is created or upgraded.
+SQLAlchemy and Alembic are imported only when one is created or upgraded.
 """
 
 from __future__ import annotations

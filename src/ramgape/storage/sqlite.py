@@ -71,7 +71,7 @@ def present() -> Moment:
 class SqliteDatabase(Database):
     """A connection to a file."""
 
-    kind = "sqlite"
+    mark = "?"
     driver = "sqlite"
     failures = (sqlite3.Error, UnicodeEncodeError, *UNREADABLE)
     clock = BOOT
