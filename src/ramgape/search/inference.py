@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import AUTOMATIC, bound_module
+from ramgape.bounds import USUAL, Bound, the_bound
 from ramgape.common.formatting import round_up
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
@@ -27,7 +27,7 @@ class Evidence(NamedTuple):
     """Boxes that hold with probability 1 - delta, the bound behind them, and how often they contradicted each other."""
 
     arms: Table
-    bound: str
+    bound: str | Bound
     delta: float
     misses: int
 
@@ -40,8 +40,8 @@ def gather_evidence(engine: Engine) -> Evidence:
     spec = engine.spec
     if spec.delta is not None:
         return Evidence(engine.arms, spec.bound, spec.delta, engine.misses)
-    bound = AUTOMATIC[spec.noise, spec.risk.name, "confidence"]
-    proving = Engine.from_statistics(replace(spec, bound=bound, delta=DEFAULT_DELTA), engine.arms)
+    bound = USUAL[spec.noise, "confidence"]
+    proving = Engine.from_statistics(replace(spec, bound=bound, delta=DEFAULT_DELTA), engine.state)
     proving.make_boxes()
     return Evidence(proving.arms, bound, DEFAULT_DELTA, proving.misses)
 
@@ -69,7 +69,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     proving = np.where(np.isfinite(tolerances), rivals, -1)
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
-    if engine.spec.bound == "pairwise":
+    if the_bound(engine.spec.bound).compares_pairs:
         proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
         # What rejects a difference of epsilon rejects the smaller differences just as validly.
         strict = engine.problem.copy()
@@ -89,15 +89,15 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
 
 def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
     """Of the arms asked for, whether comparisons of two arms prove their places, and those outside by which arm."""
-    pairwise, arms, count = bound_module("pairwise"), engine.arms, len(answer)
+    kernels, arms, count = the_bound(engine.spec.bound).kernels, engine.arms, len(answer)
     places, covers = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
     for arm in np.flatnonzero(asked):
         others = np.flatnonzero(np.arange(count) != arm)
         if answer[arm]:
-            places[arm] = all(pairwise.withstands(arms, problem[0], arm, other) for other in others)
+            places[arm] = all(kernels.withstands(arms, problem[0], arm, other) for other in others)
             continue
         for other in others[answer[others]]:
-            if pairwise.covers(arms, problem[0], other, arm):
+            if kernels.covers(arms, problem[0], other, arm):
                 places[arm], covers[arm] = True, other
                 break
     return places, covers
@@ -137,8 +137,8 @@ def infer(
         reward_range=spec.reward_range,
         direction=spec.direction,
         policy=spec.policy,
-        bound=spec.bound,
-        interval_bound=evidence.bound,
+        bound=str(spec.bound),
+        interval_bound=str(evidence.bound),
         seed=seed,
         exploration=spec.exploration,
         warnings=spec.warnings + tuple(objection.warning for objection in objections),
@@ -273,7 +273,7 @@ def _theorem(spec: Spec) -> str:
     # The theorem takes the risk to be estimated at least as well as the mean.
     if spec.rho is None or spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:
         return "The paper's Theorem 1 proves nothing for this scale of the risk."
-    widest = bound_module("budget").exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
+    widest = the_bound(spec.bound).kernels.exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
     if spec.exploration > widest or spec.returned != "smallest-doubt":
         return "The paper's Theorem 1 proves nothing of this set."
     return (

@@ -14,7 +14,7 @@ from ramgape.core.pareto import Floats, Mask, advantage, is_epsilon_cover, paret
 from ramgape.tasks.task import Boxes, Places, State, Task, Wanted
 
 if TYPE_CHECKING:
-    from ramgape.core.rule import Kernel
+    from ramgape.core.kernel import Kernel
 
 FREE_ARMS, ANSWERS = 12, 64  # with more arms that may be in or out, or more right answers, only one is looked at
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ramgape.core.pareto import Floats, Mask
 
 if TYPE_CHECKING:  # a task is made long before anything is compiled
-    from ramgape.core.rule import Kernel
+    from ramgape.core.kernel import Kernel
 
 State = tuple[Any, ...]  # the tables of the arms, then the search and the problem
 Places = NDArray[np.int64]
