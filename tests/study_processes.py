@@ -250,7 +250,6 @@ def create_and_use(url: str) -> None:
 
 def operations_by_statements(url: str) -> None:
     """Somebody dies before each statement of each operation; say what is there before and afterwards."""
-    session.PACE = 0.0  # an operation here is that one alone
     with Study.create("first", ARMS, storage=url, **OPTIONS["confidence"]) as study:
         for name in ("ask", "tell", "fail", "observe"):
             alive = False

@@ -15,7 +15,6 @@ from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -86,8 +85,7 @@ def refused(*arguments: str | Path) -> str:
 def described(folder: Path, command: Any, **changes: Any) -> StudyFile:
     """A study of one command, for single trials."""
     fixed = {"path": folder / "x.toml", "name": "x", "commands": {"arm": command}, "folder": folder, "storage": None}
-    usual = {"reward": "output", "timeout": 20.0, "failure": "retry", "retries": 0, "options": {}}
-    usual |= {"in_order": False, "expired": "retry"}
+    usual = {"reward": "output", "timeout": 20.0, "options": {"retries": 0}}
     return StudyFile(**{**fixed, **usual, **changes})
 
 
@@ -163,7 +161,7 @@ def test_a_command_does_not_know_the_store(
 
 
 def test_the_seed_is_that_of_the_pull(commands: Callable[..., CommandTrials]) -> None:
-    assert commands("echo {seed}")("arm", np.random.default_rng(123)) == 123.0
+    assert commands("echo {seed}")("arm", 123) == 123.0
 
 
 def test_of_much_output_the_end_is_kept(commands: Callable[..., CommandTrials]) -> None:
@@ -216,7 +214,7 @@ def test_a_timeout_ends_the_whole_tree(
     monkeypatch.setattr(trials, "GRACE", 0.2)
     make = commands(stubborn(tmp_path), timeout=1.0)
     with pytest.raises(ramgape.FailedTrial, match="timeout after 1 s"):
-        make("arm", np.random.default_rng(1))
+        make("arm", 1)
     processes = descendants(tmp_path)
     assert len(processes) == 2
     assert not any(map(alive, processes))
@@ -235,7 +233,7 @@ def test_closing_ends_what_other_threads_run(tmp_path: Path, monkeypatch: pytest
 
     def work() -> None:
         try:
-            make("arm", np.random.default_rng(1))
+            make("arm", 1)
         except ramgape.FailedTrial as error:
             failures.append(str(error))
 
@@ -279,7 +277,7 @@ def test_a_command_that_cannot_work(
     """It is seen at once, in the first trial, and with other seeds: nothing is ever counted of it."""
     made = Command(monkeypatch, *codes)
     with pytest.raises(ramgape.FailingArm, match=message):
-        commands("false", reward="elapsed", failure="worst")("arm", np.random.default_rng(7))
+        commands("false", reward="elapsed", options={"failure": "worst"})("arm", 7)
     assert len(set(made.seeds)) == len(codes)
 
 
@@ -294,13 +292,13 @@ def test_a_command_that_fails_at_times(
     while len(made.seeds) < len(codes):
         told = codes[len(made.seeds)]  # the first run is the trial, the others are there to see
         with pytest.raises(ramgape.FailedTrial) if told else nullcontext():
-            make("arm", np.random.default_rng(len(made.seeds)))
+            make("arm", len(made.seeds))
 
 
 def test_what_succeeded_in_an_earlier_run_is_not_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Command(monkeypatch, 1, 1)
     with CommandTrials(described(tmp_path, "false"), proven=["arm"]) as make, pytest.raises(ramgape.FailedTrial):
-        make("arm", np.random.default_rng(1))
+        make("arm", 1)
     assert len(made.seeds) == 1
 
 
@@ -432,7 +430,8 @@ def test_what_a_file_leaves_open(write: Callable[..., Path], tmp_path: Path) -> 
     (tmp_path / "data").mkdir()
     file = read_study_file(write('[study]\nreward = "elapsed"\ntimeout = 3\nepsilon = [0.1, 0.2]\ncwd = "data"\n'))
     assert (file.name, file.failure, file.folder, file.storage) == ("mine", "worst", tmp_path / "data", None)
-    assert file.options == {"epsilon": [0.1, 0.2], "direction": "minimize", "reward_range": [0.0, 3.0]}
+    usual = {"failure": "worst", "in_order": True, "direction": "minimize", "reward_range": [0.0, 3.0]}
+    assert file.options == {"epsilon": [0.1, 0.2], **usual}
     file = read_study_file(write('[study]\nname = "n"\nrisk = "variance"\nstorage = "sqlite:////tmp/x.db?timeout=1"\n'))
     assert (file.name, file.failure, file.timeout, file.reward) == ("n", "retry", None, "output")
     assert file.storage == "sqlite:////tmp/x.db?timeout=1"

@@ -8,7 +8,6 @@ import json
 import math
 import pickle
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,8 +20,8 @@ import pytest
 import ramgape
 from ramgape import Study, identify
 from ramgape.policies import POLICIES
-from ramgape.studies import session
-from ramgape.studies.study import DEFAULT_LEASE
+from ramgape.studies import report
+from ramgape.studies.exchange import DEFAULT_LEASE
 from tests.support import Clock, can_run
 
 ARMS = ["steady", "wild", "poor"]
@@ -530,7 +529,7 @@ def test_a_key_that_stands_there_twice_is_refused(create: Callable[..., Study]) 
 def test_what_are_no_pulls_and_no_answers(create: Callable[..., Study], given: Any) -> None:
     study = create()
     before = study.report().to_dict()
-    for call in (study.tell_many, study.renew, study.ask_besides):
+    for call in (study.tell_many, study.renew, study.exchange):
         with pytest.raises((ramgape.InvalidSpec, ramgape.UnknownPull)):
             call(given)
     with pytest.raises(ramgape.InvalidSpec, match="data"):
@@ -673,10 +672,10 @@ def test_what_a_worker_knows_it_has_is_not_given_to_it_again(create: Callable[..
     """Not even when its lease has run out; others get it then."""
     study = create(budget=40)
     first, second = study.ask(2, "this one", 60.0)
-    (third,) = study.ask_besides([first], 1, "this one", 60.0)
+    (third,) = study.exchange(known=[first], worker="this one", lease=60.0).pulls
     assert third == second
     clock.passes(100.0)
-    given = study.ask_besides([first, second], 2, "this one", 60.0)
+    given = list(study.exchange(count=2, known=[first, second], worker="this one", lease=60.0).pulls)
     assert len({pull.id.partition(".")[0] for pull in (first, second, *given)}) == 4
     assert [pull.id for pull in study.ask(2, "another")] == [f"{first.id}.2", f"{second.id}.2"]
 
@@ -763,21 +762,10 @@ def test_pickling(create: Callable[..., Study], storage: str | None) -> None:
     assert "models" in repr(study)
 
 
-# --- asking ahead ------------------------------------------------------------------------------------------------
+# --- exchange ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody is, however slow this machine."""
-    monkeypatch.setattr(session, "PACE", math.inf)
-
-
-@in_a_database
-@pytest.mark.usefixtures("in_a_hurry")
-def test_a_brisk_loop_needs_one_transaction_a_pull(
-    create: Callable[..., Study], storage: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "HELD", 1000.0)
+def test_an_exchange_is_one_transaction(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
     study = create(budget=40)
     commits = 0
     commit = study._session.store.commit
@@ -788,48 +776,152 @@ def test_a_brisk_loop_needs_one_transaction_a_pull(
         commit()
 
     monkeypatch.setattr(study._session.store, "commit", counted)
+    pulls = study.exchange().pulls
     numbers = []
-    while not study.done:
-        (pull,) = study.ask()
-        numbers.append(int(pull.id.split("-")[1]))
-        study.tell(pull, 0.5)
+    while pulls:
+        numbers += [int(pull.id.split("-")[1]) for pull in pulls]
+        exchanged = study.exchange([(pull, 0.5) for pull in pulls])
+        assert all(exchanged.answers)
+        pulls = exchanged.pulls
+    assert exchanged.done
+    assert study.done
     assert numbers == list(range(40))
-    assert 40 <= commits <= 50
-    assert Study.load(study.name, storage).report().pending == 0
+    assert commits == 41
 
 
-@in_a_database
-@pytest.mark.usefixtures("in_a_hurry")
-def test_what_is_held_and_not_wanted_is_withdrawn(
-    create: Callable[..., Study], storage: str, monkeypatch: pytest.MonkeyPatch
+def test_run_makes_one_transaction_a_trial(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
+    study = create(budget=20)
+    begun = []
+    begin = study._session.store.begin
+    monkeypatch.setattr(study._session.store, "begin", lambda *how: (begun.append(how[1]), begin(*how))[1])
+    assert study.run(lambda arm: 0.5, progress=False).samples == 20
+    assert begun.count(True) == 21
+
+
+def test_an_exchange_is_what_the_single_calls_are(create: Callable[..., Study]) -> None:
+    one, other = create("one", seed=1), create("other", seed=1)
+    first, second = one.ask(4), other.ask(4)
+    assert [pull.arm for pull in first] == [pull.arm for pull in second]
+    exchanged = one.exchange(
+        [(first[0], 0.25), (first[1].id, 0.5)], failed=[(first[2], "no luck")], given_back=[first[3]], count=3
+    )
+    answers = [other.tell(second[0], 0.25), other.tell(second[1], 0.5), other.fail(second[2], "no luck")]
+    answers.append(other.give_back(second[3].id))
+    pulls = other.ask(3)
+    assert exchanged.answers == tuple(answers)
+    assert [(pull.arm, pull.seed) for pull in exchanged.pulls] == [(pull.arm, pull.seed) for pull in pulls]
+    assert [pull.id.partition("-")[2] for pull in exchanged.pulls[:2]] == ["2.2", "3.2"]
+    own = {"name": "", "created_at": "", "failures": ()}
+    assert dataclasses.replace(one.report(), **own).to_json() == dataclasses.replace(other.report(), **own).to_json()
+    assert one.exchange(count=0) == ramgape.Exchange((), (), False)
+
+
+def test_an_exchange_is_taken_in_as_a_whole_or_not_at_all(create: Callable[..., Study]) -> None:
+    study = create()
+    pulls = study.ask(3)
+    before = study.report().to_json()
+    stranger = f"{'0' * 20}-0"
+    refused: list[tuple[type[Exception], Any, dict[str, Any]]] = [
+        (ramgape.UnknownPull, [(pulls[0], 0.5), (stranger, 0.5)], {}),
+        (ramgape.UnknownPull, [(pulls[0], 0.5)], {"failed": [(pulls[1], ""), (stranger, "")]}),
+        (ramgape.UnknownPull, [(pulls[0], 0.5)], {"failed": [(pulls[1], "")], "given_back": [pulls[2], stranger]}),
+        (ramgape.ChangedAnswer, [(pulls[0], 0.5), (pulls[0], 0.25)], {}),
+        (ramgape.InvalidReward, [(pulls[0], 0.5), (pulls[1], 2.0)], {}),
+        (ramgape.InvalidSpec, [(pulls[0], 0.5)], {"failed": [(pulls[1], None)]}),
+        (ramgape.InvalidSpec, [(pulls[0], 0.5)], {"count": -1}),
+        (ramgape.InvalidSpec, [(pulls[0], 0.5)], {"lease": 0}),
+        (ramgape.InvalidSpec, 3, {}),
+        (ramgape.InvalidSpec, [pulls[0].id], {}),
+        (ramgape.InvalidSpec, [], {"failed": pulls[0].id}),
+    ]
+    for error, answers, more in refused:
+        with pytest.raises(error):
+            study.exchange(answers, **more)
+        assert study.report().to_json() == before
+
+
+@pytest.mark.parametrize("failure", ["retry", "worst"])
+def test_one_pull_in_an_exchange_twice(create: Callable[..., Study], failure: str) -> None:
+    """The first word counts, as it would in calls one after the other."""
+    study = create(failure=failure)
+    told, lost = study.ask(2)
+    exchanged = study.exchange(
+        [(told, 0.5), (told, 0.5)],
+        failed=[(told, "late"), (lost, "bad"), (lost, "again")],
+        given_back=[told, lost],
+        count=0,
+    )
+    assert [answer.accepted for answer in exchanged.answers] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+        False,
+        failure == "retry",
+    ]
+    report = study.report()
+    assert (report.told, report.failed) == (2 if failure == "worst" else 1, 1)
+
+
+def test_no_answer_is_refused_for_what_is_asked_next(create: Callable[..., Study]) -> None:
+    study = create(arms=["a", "b"], retries=0, policy="round-robin", budget=20)
+    first, second = study.ask(2)
+    exchanged = study.exchange([(second, 0.5)], failed=[(first, "broken")])
+    assert [answer.accepted for answer in exchanged.answers] == [True, True]
+    assert exchanged.pulls == ()
+    assert (study.report().told, study.report().given_up) == (1, 1)
+    with pytest.raises(ramgape.FailingArm, match="the last time: broken"):
+        study.exchange()
+
+
+# --- looking at it, while others work ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", ["result", "report"])
+def test_nobody_waits_for_who_looks(
+    create: Callable[..., Study], storage: str | None, monkeypatch: pytest.MonkeyPatch, look: str
 ) -> None:
-    study, other = create(policy="round-robin", epsilon=0.01), Study.load("models", storage)
+    """Neither in the store nor at the lock of this process: what is shown is inferred from a copy."""
+    study = create(data=[(arm, reward) for arm in ARMS for reward in (0.25, 0.5, 0.75)])
+    others = [study] if storage is None else [study, Study.load(study.name, storage)]
+    begun, over = threading.Event(), threading.Event()
+    infer = report.infer
 
-    def hurry() -> None:
-        for _ in range(8):
-            (pull,) = study.ask()
-            study.tell(pull, 0.5)
+    def slow(*arguments: Any) -> Any:
+        begun.set()
+        assert over.wait(60)
+        return infer(*arguments)
 
-    monkeypatch.setattr(session, "HELD", 1000.0)
-    hurry()
-    assert other.report().pending == 1  # held for whoever asks next
-    assert study.report().pending == 0  # who looks at it is in no hurry
-    assert other.report().pending == 0
-    hurry()
-    (pull,) = study.ask(worker="other terms")
-    assert other.report().pending == 1
-    study.tell(pull, 0.5)
-    hurry()
-    study.close()
-    assert other.report().pending == 0
-    assert [each.pulls for each in other.result().arms] == [9, 8, 8]  # the circle stood where it should
-    monkeypatch.setattr(session, "HELD", 0.01)
-    study = Study.load("models", storage)
-    for _ in range(8):
-        for each in study.ask():
-            study.tell(each, 0.5)
-    end = time.monotonic() + 60
-    while other.report().pending:  # somebody sees to it
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    study.close()
+    monkeypatch.setattr(report, "infer", slow)
+    with ThreadPoolExecutor(1) as pool:
+        seen = pool.submit(getattr(study, look))
+        try:
+            assert begun.wait(60)
+            for other in others:
+                assert other.tell(other.ask()[0], 0.5)
+        finally:
+            over.set()
+        found = seen.result(60)
+    assert (found if look == "result" else found.result).samples == 9
+    assert study.result(expect=False).samples == 9 + len(others)
+
+
+def test_what_was_inferred_is_kept_until_something_changes(
+    create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = create(data=[(arm, reward) for arm in ARMS for reward in (0.25, 0.5, 0.75)])
+    calls: list[str] = []
+    for name in ("infer", "expect_pulls"):
+        work = getattr(report, name)
+        monkeypatch.setattr(report, name, lambda *given, name=name, work=work: (calls.append(name), work(*given))[1])
+    assert study.result(expect=False).expected is None
+    assert study.report(expect=False).result == study.result(expect=False)
+    assert calls == ["infer"]
+    first = study.report()
+    assert first.result.expected is not None
+    assert study.result() == first.result
+    assert calls == ["infer", "expect_pulls"]
+    study.observe("poor", 0.5)
+    assert study.result().samples == 10
+    assert calls == ["infer", "expect_pulls"] * 2

@@ -48,8 +48,10 @@ if TYPE_CHECKING:
     from ramgape.search.identification import Progress, identify
     from ramgape.search.result import ArmReport, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
+    from ramgape.studies.catalog import delete_study, list_studies
+    from ramgape.studies.exchange import Answer, Exchange, Pull
     from ramgape.studies.report import Failure, Report, StudySummary
-    from ramgape.studies.study import Answer, Pull, Study, delete_study, list_studies
+    from ramgape.studies.study import Study
 
 __all__ = [
     "Analysis",
@@ -67,6 +69,7 @@ __all__ = [
     "DataError",
     "Distribution",
     "Entropic",
+    "Exchange",
     "Expectation",
     "FailedTrial",
     "FailingArm",
@@ -168,7 +171,9 @@ _HOMES = {
     "risks.measure": ("Measure",),
     "risks.semivariance": ("Semivariance",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),
-    "studies.study": ("Answer", "Pull", "Study", "delete_study", "list_studies"),
+    "studies.study": ("Study",),
+    "studies.exchange": ("Answer", "Exchange", "Pull"),
+    "studies.catalog": ("delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
     "planning.lower_bound": ("LowerBound", "lower_bound"),
 }

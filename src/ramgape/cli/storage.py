@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli.errors import FAILED
-from ramgape.cli.simulate import AsJson
+from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Storage, existing_storage
 from ramgape.errors import printable
 from ramgape.storage.urls import shown
@@ -19,7 +19,7 @@ app = typer.Typer(help="Care of the stores that studies live in.", no_args_is_he
 
 
 @app.callback()
-def root() -> None:
+def storage_commands() -> None:
     """Care of the stores that studies live in."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.simulate import AsJson, Text
+from ramgape.cli.options import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
 from ramgape.common.files import read_number
@@ -18,7 +18,8 @@ from ramgape.errors import FailingArm, InvalidSpec, located, require, shorten
 from ramgape.views.terminal import print_object
 
 if TYPE_CHECKING:
-    from ramgape.studies.study import Answer, Study
+    from ramgape.studies.exchange import Answer
+    from ramgape.studies.study import Study
 
 PULL = "The id that ask gave, such as a1b2c3-17."
 REWARD = "What came out."

@@ -48,7 +48,7 @@ class Finished:
 
 
 class CommandTrials:
-    """Makes the trials of a study, for `Study.run`; from several threads at once, if need be.
+    """Makes the trials of a study, for `run_study`; from several threads at once, if need be.
 
     `proven` are arms that have succeeded before; `hidden` are variables of the environment that commands do not see.
     """
@@ -62,11 +62,10 @@ class CommandTrials:
         self._running: set[Process] = set()
         self._closed = False
 
-    def __call__(self, arm: str, rng: np.random.Generator) -> float:
-        """Run the arm's command with the seed of the trial, which is the generator's."""
-        seed = cast(int, cast(np.random.SeedSequence, rng.bit_generator.seed_seq).entropy)
+    def __call__(self, arm: str, seed: int) -> float:
+        """Run the arm's command with the seed of the trial."""
         finished = self.run(arm, seed)
-        self._check_command(arm, finished, rng)
+        self._check_command(arm, finished, np.random.default_rng(seed))
         return reward_of(finished, self._file.reward, self._file.timeout)
 
     def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator) -> None:
