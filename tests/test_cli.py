@@ -23,12 +23,12 @@ from typer.testing import CliRunner, Result
 import ramgape
 from ramgape.bounds import AUTOMATIC, BOUNDS
 from ramgape.cli import app, demo, errors, listing, pictures, simulate, workers
-from ramgape.cli.summary import Summary, facts
 from ramgape.policies import POLICIES
 from ramgape.search import simulation
 from ramgape.search.identification import Progress
 from ramgape.search.simulation import Replication
 from ramgape.views import terminal
+from ramgape.views.replication import facts
 
 CONTRACT = {
     "schema_version": int,
@@ -266,7 +266,7 @@ def shown(replication: Replication, width: int, encoding: str = "utf-8") -> str:
     """A summary as a console of this width and encoding shows it."""
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     console = Console(file=file, width=width, force_terminal=False)
-    console.print(Summary(replication))
+    console.print(replication)
     file.seek(0)
     return file.read()
 

@@ -23,7 +23,7 @@ from ramgape.paper.cache import Store, unique, write_whole
 from ramgape.paper.jobs import Cell, Outcome, compute
 from ramgape.paper.page import Cover, page
 from ramgape.paper.section import Chapter, Drawing, Finding, Sheet
-from ramgape.search.result import versions
+from ramgape.search.explained import versions
 
 SCHEMA_VERSION = 1  # of summary.json: raised when a key changes its meaning or goes
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ramgape.search.result import SCHEMA_VERSION, Goal, jsonable, load_extra, versions
+from ramgape.search.explained import Explained, jsonable, load_extra
+from ramgape.search.result import Goal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.console import RenderableType
+
+    from ramgape.views.explanation import Explanation
 
 # Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, which is proved for
 # Gaussian arms alone; no search was done before the cap where less was asked for.
@@ -93,7 +94,7 @@ class ArmForecast:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan:
+class Plan(Explained):
     """What to expect of a search, if the arms are as guessed.
 
     trials        for a confidence goal: one row per epsilon and delta, from the easiest to the hardest
@@ -132,28 +133,19 @@ class Plan:
                 return row
         return next(row for row in self.qualities if row.budget == self.goal.budget)
 
-    def __repr__(self) -> str:
-        """One line."""
-        from ramgape.views import forecast
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it."""
+        from ramgape.views.forecast import explain_plan
 
-        return f"<Plan: {forecast.headline(self)}>"
+        return explain_plan(self, ascii_only)
 
-    def __str__(self) -> str:
-        """The whole plan as plain text."""
-        from ramgape.views import forecast
-
-        return forecast.plain(self)
-
-    def __rich__(self) -> RenderableType:
-        """The whole plan for a rich console."""
-        from ramgape.views import forecast
-
-        return forecast.PlanView(self)
+    def _rows(self) -> list[dict[str, Any]]:
+        """One for each goal, or for each budget."""
+        return [asdict(row) for row in self.trials or self.qualities]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        described = {**asdict(self), "chosen": asdict(self.chosen)}
-        return {"schema_version": SCHEMA_VERSION, "versions": versions(), **jsonable(described)}
+        """Everything, ready for JSON, with the row that was asked for as `chosen`."""
+        return {**Explained.to_dict(self), "chosen": jsonable(asdict(self.chosen))}
 
     def plot(self) -> Figure:
         """The trials against epsilon, a line for each delta; or the quality of the answer against the budget."""
@@ -162,17 +154,9 @@ class Plan:
         from ramgape.views.plots import plan, style
 
         with style.applied():
-            figure = style.new_figure()
-            figure.suptitle(forecast.title(self), x=0.01, horizontalalignment="left", parse_math=False)
+            figure = style.new_figure(title=forecast.title(self))
             if self.trials:
                 plan.draw_trials(figure.add_subplot(), self.trials)
             else:
                 plan.draw_qualities(figure, self.qualities)
         return figure
-
-    def save_plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw it into a file; its ending (.png, .svg, .pdf) says in which format."""
-        figure = self.plot()
-        from ramgape.views.plots import style
-
-        style.save(figure, path)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import math
-import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ramgape.common.checks import as_float, number
-from ramgape.errors import MissingExtra, NoAnswer, known_name, require
+from ramgape.errors import NoAnswer, known_name, require
+from ramgape.search.explained import Explained, load_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
-    from rich.console import RenderableType
 
-SCHEMA_VERSION = 1  # of `Result.to_dict`: raised when a key changes its meaning or goes
+    from ramgape.views.explanation import Explanation
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
@@ -88,7 +84,7 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Result:
+class Result(Explained):
     """The answer of a search, with its evidence.
 
     front               names of the returned arms, in the order they were given
@@ -183,47 +179,16 @@ class Result:
         require(safest.risk <= max_risk, "max_risk", smallest, max_risk, NoAnswer)
         return max((arm for arm in choices if arm.risk <= max_risk), key=lambda arm: better * arm.mean).name
 
-    def __repr__(self) -> str:
-        """One line: the full data of a thousand arms would fill the screen (`to_dict` has them)."""
-        from ramgape import views as display
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it."""
+        from ramgape.views.result import explain_result
 
-        return f"<Result: {display.headline(self)}>"
+        return explain_result(self, ascii_only)
 
-    def __str__(self) -> str:
-        """The whole answer as plain text."""
-        from ramgape import views as display
-
-        return display.plain(self)
-
-    def __rich__(self) -> RenderableType:
-        """The whole answer for a rich console, fitted to the width of the window."""
-        from ramgape import views as display
-
-        return display.ConsoleView(self)
-
-    def _repr_html_(self) -> str:
-        """The whole answer for a notebook."""
-        from ramgape import views as display
-
-        return display.page(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as dictionaries, lists, strings and numbers, ready for JSON.
-
-        JSON has neither NaN nor infinity: None stands for an estimate that does not exist and for an end
-        of an interval that is not bounded. `versions` says what was installed when the dictionary was made.
-        """
-        return {"schema_version": SCHEMA_VERSION, "versions": versions(), **jsonable(asdict(self))}
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON text (ASCII, so that it survives any file encoding)."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
-    def to_frame(self) -> DataFrame:
-        """A pandas data frame with one row per arm, in the order they were given."""
-        pandas = load_extra("pandas", "frame")
+    def _rows(self) -> list[dict[str, Any]]:
+        """One for each arm, in the order they were given."""
         returned = set(self.front)
-        rows = [
+        return [
             {
                 "name": arm.name,
                 "returned": arm.name in returned,
@@ -244,8 +209,6 @@ class Result:
             }
             for arm in self.arms
         ]
-        frame: DataFrame = pandas.DataFrame(rows)
-        return frame
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """The arms as confidence crosses in the mean-risk plane, on `axes` or in a figure of their own.
@@ -260,52 +223,8 @@ class Result:
 
         with style.applied():
             if axes is None:
-                figure = style.new_figure()
-                figure.suptitle(display.title(self), x=0.01, horizontalalignment="left", parse_math=False)
-                axes = figure.add_subplot()
+                axes = style.new_figure(title=display.title(self)).add_subplot()
             labels = display.short_names((arm.name for arm in self.arms), limit=28)
             risk = display.risk_label(self)
             crosses.draw_crosses(axes, self.arms, front=self.front, labels=labels, direction=self.direction, risk=risk)
         return axes
-
-    def save_plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw the crosses into a file; its ending (.png, .svg, .pdf) says in which format."""
-        axes = self.plot()
-        from ramgape.views.plots import style
-
-        style.save(axes, path)
-
-
-def jsonable(value: Any) -> Any:
-    """The value with tuples as lists and None for numbers that JSON cannot write."""
-    if isinstance(value, dict):
-        return {key: jsonable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [jsonable(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
-def versions() -> dict[str, str | None]:
-    """What a result may depend on; None for what is not installed as a package."""
-    import platform
-    from importlib import metadata
-
-    found: dict[str, str | None] = {"python": platform.python_version()}
-    for package in ("ramgape", "numpy", "numba"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
-
-
-def load_extra(module: str, extra: str) -> Any:
-    """An optional dependency, or how to get it. A broken installation keeps its own error."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        raise MissingExtra(what=module, allowed=f'installed for this: pip install "ramgape[{extra}]"') from None

@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass
-from typing import Any, Unpack
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,10 +22,16 @@ from ramgape.errors import RamgapeWarning, require
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
+from ramgape.search.explained import Explained, jsonable, load_extra
 from ramgape.search.identification import Callback, check_callback, progress_of
 from ramgape.search.inference import find_answer, goal_of, infer, judge
-from ramgape.search.result import SCHEMA_VERSION, Goal, Result, versions
+from ramgape.search.result import Goal, Result
 from ramgape.search.spec import DEFAULT_EPSILON, Options, Spec, make_spec
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ramgape.views.explanation import Explanation
 
 CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
 
@@ -46,9 +53,12 @@ class Run:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Replication:
-    """Many simulated searches of one instance."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Replication(Explained):
+    """Many simulated searches of one instance.
+
+    It prints itself as a summary, and goes on as plain data and as a data frame with one row per run.
+    """
 
     instance: str
     policy: str
@@ -105,30 +115,48 @@ class Replication:
         """Time inside the compiled loops for one pull."""
         return 1e9 * math.fsum(run.seconds for run in self.runs) / sum(run.samples for run in self.runs)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "versions": versions(),
-            "instance": self.instance,
-            "policy": self.policy,
-            "bound": self.bound,
-            "goal": asdict(self.goal),
-            "risk": self.risk,
-            "rho": self.rho,
-            "alpha": self.alpha,
-            "exploration": self.exploration,
-            "true_front": list(self.true_front),
-            "runs": [{**asdict(run), "front": list(run.front)} for run in self.runs],
-            "mean_samples": self.mean_samples,
-            "mean_samples_stderr": self.mean_samples_stderr,
-            "error_rate": self.error_rate,
-            "error_interval": None if self.error_interval is None else list(self.error_interval),
-            "undecided_rate": self.undecided_rate,
-            "seconds": self.seconds,
-            "ns_per_pull": self.ns_per_pull,
-            "warnings": list(self.warnings),
-        }
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it."""
+        from ramgape.views.replication import explain_replication
+
+        return explain_replication(self, ascii_only)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One for each run."""
+        return [asdict(run) for run in self.runs]
+
+    def plot(self) -> Figure:
+        """The share of the runs that were done within a number of pulls; after a budget, within a regret."""
+        load_extra("matplotlib", "plot")
+        from ramgape.views.plots import style
+        from ramgape.views.plots.runs import draw_runs
+        from ramgape.views.replication import headline
+
+        with style.applied():
+            figure = style.new_figure(title=headline(self))
+            if self.goal.kind == "budget":
+                regrets = [run.regret for run in self.runs]
+                draw_runs(figure.add_subplot(), regrets, "Simple regret", fmean(regrets))
+            else:
+                draw_runs(figure.add_subplot(), [run.samples for run in self.runs], "Pulls", self.mean_samples)
+        return figure
+
+    def to_dict(self, runs: bool = True) -> dict[str, Any]:
+        """Everything, ready for JSON.
+
+        Args:
+            runs: Whether each run is told; there may be many, and without them it is a summary.
+        """
+        derived = (
+            "mean_samples",
+            "mean_samples_stderr",
+            "error_rate",
+            "error_interval",
+            "undecided_rate",
+            "ns_per_pull",
+        )
+        described = {**Explained.to_dict(self), **{name: jsonable(getattr(self, name)) for name in derived}}
+        return described if runs else {key: value for key, value in described.items() if key != "runs"}
 
 
 def simulate(
