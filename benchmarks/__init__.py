@@ -8,5 +8,5 @@
     asking     ask and tell, and `identify`, from Python
     starting   new processes: the way to the first pull, and the command's help
 
-`numpy_loop` is that plain loop, and the slow twin of the tests.
+That plain loop is the reference implementation of the tests, `tests/reference/search.py`.
 """

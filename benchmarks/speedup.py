@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks import numpy_loop
 from benchmarks.draws import instance_of
 from benchmarks.measure import Case, Row, Spread, clock
 from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import DEFAULT_DELTA
+from tests.reference import search as reference
 
 GROUP = "compiled against NumPy"
 EPSILON = 0.05
@@ -49,7 +49,7 @@ def numpy_seconds(arm_count: int, pulls: int, seed: int) -> float:
     spec = simulated_spec(instance, epsilon=EPSILON, bound="paper")
     beta = np.random.default_rng(seed).beta
     begun = clock()
-    made = numpy_loop.run(
+    made = reference.run(
         "ramgape",
         "paper",
         lambda arm: beta(*shapes[arm]),

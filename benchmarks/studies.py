@@ -1,7 +1,8 @@
 """Studies: pairs of ask and tell a second, beside Optuna's in the same run, and how long large ones take.
 
-Optuna draws one categorical with its RandomSampler; both are durable, with the same disk or server. Ours and Optuna's
-processes take turns in slices of a second. Times are those of a clock on the wall, since a disk is part of it.
+Optuna draws one categorical with its RandomSampler; both are durable, with the same disk or server. A pair of ours is
+one exchange, but in memory, where a transaction costs nothing. Ours and Optuna's processes take turns in slices of a
+second. Times are those of a clock on the wall, since a disk is part of it.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Case, Row, Spread
-from benchmarks.postgres import new_database, postgres_server
 from benchmarks.study_pairs import ARMS, STUDY
 from ramgape import Study
+from tests.postgres import new_database, postgres_server
 
 GROUP = "studies"
 OPTIONS: dict[str, Any] = {"reward_range": (0.0, 1.0), "epsilon": 0.0}  # equal arms: it never ends

@@ -1,5 +1,7 @@
 """One process of `benchmarks.studies`: pairs of ask and tell on a study that exists, ours or Optuna's.
 
+Ours are exchanges: what was asked for is told in the transaction that asks for the next.
+
 Prints "ready", waits for a line, works for the time given there, and prints how many pairs it made in how many seconds.
 """
 
@@ -33,13 +35,13 @@ def pair_of(kind: str, url: str) -> Callable[[], int]:
     from ramgape import Study
 
     study, batch = Study.load(STUDY, url), int(kind)
+    pulls = study.exchange(count=batch).pulls
 
     def pair() -> int:
-        if batch == 1:
-            (pull,) = study.ask()
-            study.tell(pull, REWARD)
-            return 1
-        return len(study.tell_many([(pull, REWARD) for pull in study.ask(batch)]))
+        nonlocal pulls
+        exchanged = study.exchange([(pull, REWARD) for pull in pulls], count=batch)
+        pulls = exchanged.pulls
+        return len(exchanged.answers)
 
     return pair
 

@@ -4,9 +4,9 @@
     python -m tests.attack --kills 20 --only kills --store sqlite
 
 A scene does something to a store so many times while workers are at it, or before somebody comes back to it. Then the
-books are checked (books.py): every answer that was acknowledged is there once, with its arm and its reward; nothing
-that was refused is; the counters agree, and the observations alone give the same result again. One table says what was
-found.
+accounts are checked (accounting.py): every answer that was acknowledged is there once, with its arm and its reward;
+nothing that was refused is; the counters agree, and the observations alone give the same result again. One table says
+what was found.
 
 `tests/test_attack.py` runs it, scene by scene; small versions of most scenes are in the fast tests. It forks, so it is
 a program of its own, and for POSIX only.
@@ -38,16 +38,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ramgape
-from benchmarks.postgres import Server, new_database, new_server
 from ramgape import Pull, StorageError, StorageUnavailable, Study, UnknownPull
 from ramgape.storage import open_store, postgres, sqlite
 from tests import study_processes
-from tests.books import Audit, audit_store, read_logs
+from tests.accounting import Audit, audit_store, read_logs
+from tests.postgres import Server, new_database, new_server
 from tests.proxy import proxy_for
 from tests.storage_processes import in_child, say
+from tests.stores import copy_database, damage, use, whole_store
 from tests.study_processes import ARMS, OPTIONS, Worker, before_statement, reward_of
-from tests.test_damage import damage, use, whole_store
-from tests.test_pull_names import copy_database
 
 PATIENCE = 60.0  # seconds for what should take a fraction of one: beyond, it hangs
 LONGEST_SCENE = 600.0

@@ -1,19 +1,45 @@
-"""A real PostgreSQL server for the tests that need one, started by the first, one for each worker; and a table."""
+"""Places for stores, and a real PostgreSQL server for the tests that need one, one for each worker; and a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from benchmarks import postgres
+from tests import postgres
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """The address of a server; `tests.support.new_database` makes a place for a store on it."""
+    """The address of a server, started by the first test that asks for it."""
     with postgres.postgres_server(durable=False) as address:
         yield address
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """An empty place for a store on that server."""
+    return postgres.new_database(postgres_server)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty place for a store, on either database."""
+    return _place(request, tmp_path)
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
+    """An empty place for a store, or None for a study in memory."""
+    return None if request.param == "memory" else _place(request, tmp_path)
+
+
+def _place(request: pytest.FixtureRequest, folder: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{folder / 'studies.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

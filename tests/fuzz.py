@@ -23,8 +23,8 @@ import typer.main
 
 from ramgape import RamgapeWarning
 from tests import fuzz_calls, fuzz_commands
+from tests.cli_support import PLAIN
 from tests.fuzz_world import STORE, World
-from tests.test_cli import PLAIN
 
 PATIENCE = 60.0  # seconds for one case, which takes some milliseconds unless something must be compiled first
 MEMORY = 4 * 2**30  # bytes: whoever reads a device without end gets to know

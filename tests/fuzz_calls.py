@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import ramgape
 from ramgape.errors import RamgapeError
-from ramgape.search.spec import Options
+from ramgape.options import Options
 from tests.fuzz_values import (
     CONTROL,
     KINDS,
@@ -38,8 +38,8 @@ from tests.fuzz_world import World
 
 # Results: the package makes them, users read them.
 RECORDS = ("Analysis", "Answer", "ArmForecast", "ArmReport", "Expectation", "Failure", "Goal", "LowerBound", "Plan",
-           "Progress", "Pull", "Quality", "Replication", "Report", "Result", "Run", "Study", "StudySummary", "Trials",
-           "Truth")  # fmt: skip
+           "Progress", "Pull", "PullForecast", "Quality", "Replication", "Report", "Result", "Run", "Study",
+           "StudySummary", "Truth")  # fmt: skip
 # What the engine asks of a risk measure, with values that were checked at the door.
 OF_THE_ENGINE = ("check_range", "formula", "offset", "on_unit", "unit_range", "usual_scale", "worst", "write",
                  "value_of", "value_in", "risks_by", "sampler")  # fmt: skip

@@ -7,7 +7,7 @@ as a JSON list a line, and plays each in a child. All is imported and compiled b
 a few milliseconds after it was started.
 
 What is told and was acknowledged goes into a log, one for each worker, after the call has returned: so whatever stands
-in a log must stand in the store (books.py).
+in a log must stand in the store (accounting.py).
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Worker:
         self.acknowledged(study, what, [(*trial, accepted) for trial in trials])
 
     def acknowledged(self, study: Study, what: str, answers: list[tuple[Any, ...]]) -> None:
-        """Write down the name, the arm, the reward, and whether it was accepted; in the form of `books.Entry`."""
+        """Write down the name, the arm, the reward, and whether it was accepted; in the form of `accounting.Entry`."""
         os.write(self.log, "".join(f"{json.dumps([study.name, what, *answer])}\n" for answer in answers).encode())
 
 
@@ -250,7 +250,6 @@ def create_and_use(url: str) -> None:
 
 def operations_by_statements(url: str) -> None:
     """Somebody dies before each statement of each operation; say what is there before and afterwards."""
-    session.PACE = 0.0  # an operation here is that one alone
     with Study.create("first", ARMS, storage=url, **OPTIONS["confidence"]) as study:
         for name in ("ask", "tell", "fail", "observe"):
             alive = False

@@ -1,7 +1,8 @@
-"""What several test files share: engines to feed by hand, the slow twin's view of their tables, databases, a clock."""
+"""What several test files share: engines to feed by hand, what the reference sees of them, searches, a clock."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import numpy_loop as twin
+from ramgape import Instance, Result, identify
 from ramgape.core.table import Table
 from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
@@ -17,18 +18,20 @@ from ramgape.search.spec import make_spec
 from ramgape.storage import memory, sqlite
 from ramgape.storage.postgres import PostgresDatabase
 from ramgape.storage.records import Moment
+from tests.reference import search as reference
 
 BOXES = ("mean_low", "mean_high", "risk_low", "risk_high")
 
-# What each bound needs to know, and the bound's name in the slow twin.
+# What each bound needs to know, and the bound's name in the reference implementation.
 SETTINGS: dict[str, dict[str, Any]] = {
     "paper": {"reward_range": (0.0, 1.0), "epsilon": 0.125},
     "hoeffding": {"reward_range": (0.0, 1.0), "epsilon": 0.125},
     "gaussian-paper": {"noise": "gaussian", "sigma_max": 0.5, "epsilon": 0.125},
     "budget": {"reward_range": (0.0, 1.0), "epsilon": 0.125, "budget": 1_000_000},
 }
-UNBOUNDED: dict[str, Any] = {"reward_range": (0.0, 1.0), "budget": 1_000_000}  # for bound "none", which has no twin
-TWIN_NAMES = {
+# For bound "none", which has no reference.
+UNBOUNDED: dict[str, Any] = {"reward_range": (0.0, 1.0), "budget": 1_000_000}
+REFERENCE_NAMES = {
     "paper": "paper",
     "hoeffding": "hoeffding",
     "gaussian-paper": "gaussian_paper",
@@ -85,15 +88,15 @@ def prepared(rows: Sequence[Move], **options: Any) -> tuple[Engine, tuple[Any, .
     return engine, state
 
 
-def box_of(arms: Table) -> twin.Box:
+def box_of(arms: Table) -> reference.Box:
     """The engine's own boxes, to the bit."""
-    return twin.Box(*(arms[side].copy() for side in BOXES))
+    return reference.Box(*(arms[side].copy() for side in BOXES))
 
 
-def twin_state(engine: Engine) -> twin.State:
-    """What the slow twin's policies look at, made of the engine's own numbers."""
+def reference_state(engine: Engine) -> reference.State:
+    """What the reference implementation's policies look at, made of the engine's own numbers."""
     arms, problem = engine.arms, engine.problem[0]
-    return twin.State(
+    return reference.State(
         pulls=arms["pulls"].copy(),
         means=arms["average"].copy(),
         risks=arms["risk"].copy(),
@@ -157,3 +160,21 @@ class Clock:
 
     def passes(self, seconds: float) -> None:
         self.now += seconds
+
+
+def by_hand(instance: Instance, seed: int, **options: Any) -> Result:
+    """The road for real trials, with the instance in the user's part."""
+    options.setdefault("sigma_max", instance.sigma_max)
+
+    def pull(name: str, rng: np.random.Generator) -> float:
+        return instance.draw(instance.names.index(name), rng)
+
+    return identify(
+        pull, instance.names, noise=instance.noise, reward_range=instance.reward_range, seed=seed, **options
+    )
+
+
+def in_full(result: Result) -> str:
+    """Every field to the last bit, signs of zeros included; a simulation knows the truth, and keeps no rewards."""
+    arms = tuple(dataclasses.replace(arm, empirical_risk=None) for arm in result.arms)
+    return repr(dataclasses.asdict(dataclasses.replace(result, truth=None, arms=arms)))

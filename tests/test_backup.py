@@ -16,20 +16,15 @@ import pytest
 from typer.testing import CliRunner
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import DamagedStore, StorageError, Study
 from ramgape.cli import app
 from ramgape.storage.backup import back_up
 from ramgape.studies.checking import check_store
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture
+def url(url: str) -> str:
     """A store with a study under way, and one that has not begun."""
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path}/studies.db"
-    else:
-        url = new_database(request.getfixturevalue("postgres_server"))
     with Study.create("models", ["a", "b"], storage=url, reward_range=(0, 1), budget=5000, failure="worst") as study:
         study.tell_many([(pull, 0.1 + 0.8 / 3) for pull in study.ask(30, worker="ä")])
         study.fail(study.ask(5, worker="me")[0], "it's broken")

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Study
 from ramgape.policies import POLICIES
 from ramgape.studies.ledger import Ledger
@@ -31,15 +30,6 @@ def sorted_rows(seed: int, count: int = 1500) -> list[tuple[str, float]]:
     good, poor = (np.sort(generator.beta(*SHAPES[arm], count)).tolist() for arm in ARMS)
     pairs = zip(good, reversed(poor), strict=True)
     return list(itertools.chain.from_iterable((("good", up), ("poor", down)) for up, down in pairs))
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
-    if request.param == "memory":
-        return None
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'studies.db'}"
-    return new_database(request.getfixturevalue("postgres_server"))
 
 
 def known(result: ramgape.Result) -> dict[str, tuple[object, ...]]:

@@ -6,7 +6,6 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,23 +18,33 @@ from ramgape.bounds import AUTOMATIC
 from ramgape.cli import app
 from ramgape.errors import MissingExtra
 from ramgape.paper import figures, race, race_claims
-from ramgape.paper.benchmark import BOOK, PARTS, benchmark
-from ramgape.paper.benchmark_scale import EPSILONS, FAMOUS, FULL, QUICK, Scale
-from ramgape.paper.jobs import Cell, compute
+from ramgape.paper.benchmark import PARTS, REPORT
+from ramgape.paper.benchmark_scale import EPSILONS, FAMOUS, FULL, QUICK, BenchmarkScale
+from ramgape.paper.jobs import Job, run_job
 from ramgape.paper.methods import LINE_UPS
-from ramgape.paper.race_results import Measurement, averages, duel, measure, pooled, versus
+from ramgape.paper.race_results import (
+    StoppingMeasurement,
+    measure_stopping,
+    method_ratio,
+    pooled,
+    stopping_averages,
+    versus,
+)
+from ramgape.paper.report import publish
 from ramgape.problems.instances import load_instance
-from tests.test_figures import assert_readable
+from tests.figures import assert_readable
+from tests.races import CHALLENGER, DEFAULT, PAIRWISE, PAPER, PLACES, STITCHED, TIMES, fake_outcomes, fake_race
 
-PAPER, DEFAULT, STITCHED, PAIRWISE, CHALLENGER = (method.name for method in LINE_UPS["bounded"].methods)
-TINY = Scale("tiny", {"paper:46": 3, "random-gaussian:5": 2}, (0.05, 0.0), cap=60_000, paper_runs=1, paper_cap=400_000)
+TINY = BenchmarkScale(
+    "tiny", {"paper:46": 3, "random-gaussian:5": 2}, (0.05, 0.0), cap=60_000, paper_runs=1, paper_cap=400_000
+)
 
 
 # What is run
 
 
 def test_the_plan_covers_what_was_asked_for() -> None:
-    plan = race.plan(FULL, 0)
+    plan = race.plan_jobs(FULL, 0)
     names = list(FULL.instances)
     assert names[:2] == ["paper:10", "paper:46"]
     assert len([name for name in names if name.startswith("paper:") and name not in FAMOUS]) == 10
@@ -84,7 +93,7 @@ def test_only_a_bound_above_the_cap_is_a_reason_to_run_nothing(
     instance: str, bound: str, max_pulls: int, is_run: bool
 ) -> None:
     asked = {"instance": instance, "seed": 0, "trials": 2, "epsilon": 0.0, "delta": 0.05, "rho": 0.01}
-    outcome = compute(Cell("race", {**asked, "bound": bound, "policy": "ramgape", "max_pulls": max_pulls}))
+    outcome = run_job(Job("race", {**asked, "bound": bound, "policy": "ramgape", "max_pulls": max_pulls}))
     assert outcome["samples"] == [max_pulls] * (2 * is_run)
     assert outcome["stopped"] == ["cap"] * (2 * is_run)
 
@@ -92,41 +101,11 @@ def test_only_a_bound_above_the_cap_is_a_reason_to_run_nothing(
 # What is made of it
 
 
-def fake_race(*samples: int, cap: int = 10**9, wrong: int = 0) -> dict[str, Any]:
-    """Runs with these samples; those at the cap did not stop; the first few that did are wrong."""
-    right = [place >= wrong for place in range(len(samples))]
-    return {
-        "samples": list(samples),
-        "stopped": ["cap" if number >= cap else "confidence" for number in samples],
-        "exact": right,
-        "eps_correct": right,
-    }
-
-
-def fake_outcomes(
-    times: Mapping[str, float], instances: Mapping[str, float], epsilons: tuple[float, ...] = (0.0,), runs: int = 20
-) -> tuple[dict[Any, Any], Scale]:
-    """Methods that take so many times the least of each instance, with a spread of 1 %."""
-    outcomes: dict[Any, Any] = {}
-    for instance, least in instances.items():
-        for epsilon in epsilons:
-            exact = load_instance(instance).noise == "gaussian" and epsilon == 0.0
-            outcomes["least", instance, epsilon] = {"samples": least, "exact": exact}
-            for method, factor in times.items():
-                samples = [round(factor * least * (0.99 if run % 2 else 1.01)) for run in range(runs)]
-                outcomes["race", instance, epsilon, method] = fake_race(*samples)
-    return outcomes, Scale("fake", dict.fromkeys(instances, runs), epsilons, 10**9, runs, 10**9)
-
-
-TIMES = {PAPER: 2000.0, DEFAULT: 8.0, STITCHED: 12.0, PAIRWISE: 7.0, CHALLENGER: 4.0}
-PLACES = {"paper:10": 10_000.0, "paper:46": 4_000.0, "random-beta:1": 1_000.0}
-
-
-def verdicts(rows: list[Measurement]) -> dict[str, str]:
+def verdicts(rows: list[StoppingMeasurement]) -> dict[str, str]:
     return {finding.claim: finding.verdict for finding in race_claims.findings(rows)}
 
 
-def evidence(rows: list[Measurement], words: str) -> str:
+def evidence(rows: list[StoppingMeasurement], words: str) -> str:
     (found,) = [finding.evidence for finding in race_claims.findings(rows) if words in finding.claim]
     return found
 
@@ -134,8 +113,8 @@ def evidence(rows: list[Measurement], words: str) -> str:
 def test_geometric_means_of_the_ratios() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
     outcomes["race", "paper:10", 0.0, CHALLENGER] = fake_race(*[160_000] * 20)  # twice the default, 16 times the least
-    rows = measure(outcomes, scale)
-    table = {row.method: row for row in averages(rows, "bounded")}
+    rows = measure_stopping(outcomes, scale)
+    table = {row.method: row for row in stopping_averages(rows, "bounded")}
     assert table[DEFAULT].over_least == pytest.approx(8.0)
     assert table[DEFAULT].saving == pytest.approx(250.0)
     assert table[DEFAULT].over_default == pytest.approx(1.0)
@@ -151,11 +130,11 @@ def test_what_is_undecided_is_never_averaged() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
     outcomes["race", "paper:10", 0.0, CHALLENGER] = fake_race(*[1_000] * 19, 5_000, cap=5_000)
     outcomes["race", "paper:46", 0.0, PAPER] = fake_race(9_000_000, cap=9_000_000)
-    rows = measure(outcomes, scale)
+    rows = measure_stopping(outcomes, scale)
     (half,) = [row for row in rows if (row.instance, row.method) == ("paper:10", CHALLENGER)]
     assert (half.mean, half.standard_error, half.over_least, half.saving) == (None, None, None, None)
     assert (half.undecided, half.pulls) == (1, 1_200.0)
-    table = {row.method: row for row in averages(rows, "bounded")}
+    table = {row.method: row for row in stopping_averages(rows, "bounded")}
     assert table[CHALLENGER].over_least == pytest.approx(4.0)
     assert table[CHALLENGER].least_count == 2
     assert (table[CHALLENGER].undecided, table[CHALLENGER].fewest) == (1, 2)
@@ -163,39 +142,39 @@ def test_what_is_undecided_is_never_averaged() -> None:
     (beside,) = [row for row in rows if (row.instance, row.method) == ("paper:46", DEFAULT)]
     assert (beside.saving_is_least, beside.saving) == (True, pytest.approx(9_000_000 / 32_000))
     assert table[DEFAULT].saving_count == 2
-    shown = race.in_cell(half)
+    shown = race.stopping_cell(half)
     assert shown.startswith("> 1,200\n")
     assert "1/20 undecided" in shown
-    assert "P > 281" in race.in_cell(beside)
+    assert "P > 281" in race.stopping_cell(beside)
 
 
 def test_what_was_not_run_says_so() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
     outcomes["race", "paper:10", 0.0, CHALLENGER] = fake_race()
-    rows = measure(outcomes, scale)
+    rows = measure_stopping(outcomes, scale)
     (row,) = [row for row in rows if (row.instance, row.method) == ("paper:10", CHALLENGER)]
     assert (row.mean, row.pulls, row.error_interval) == (None, None, None)
-    assert race.in_cell(row).startswith("not run")
-    table = {row.method: row for row in averages(rows, "bounded")}
+    assert race.stopping_cell(row).startswith("not run")
+    table = {row.method: row for row in stopping_averages(rows, "bounded")}
     assert (table[CHALLENGER].not_run, table[CHALLENGER].undecided, table[CHALLENGER].least_count) == (1, 0, 2)
-    chapter = race.tell(scale, 0, outcomes)
-    assert any("not run" in cell for grid in chapter.grids for line in grid.rows for cell in line)
-    json.dumps(chapter.summary, allow_nan=False)
+    section = race.make_section(scale, 0, outcomes)
+    assert any("not run" in job for grid in section.grids for line in grid.rows for job in line)
+    json.dumps(section.summary, allow_nan=False)
 
 
 def test_duels_tell_who_is_ahead_and_how_surely() -> None:
     outcomes, scale = fake_outcomes({**TIMES, CHALLENGER: 7.9}, PLACES)
-    rows = measure(outcomes, scale)
+    rows = measure_stopping(outcomes, scale)
     (own, *_), (base, *_) = ([row for row in rows if row.method == name] for name in (CHALLENGER, DEFAULT))
-    close = duel(own, base)
+    close = method_ratio(own, base)
     assert close.fewer
     assert close.sure  # 1 % off with a spread of 0.2 % each
     assert close.ratio == pytest.approx(7.9 / 8.0)
-    assert not duel(replace(own, standard_error=5_000.0), base).sure
+    assert not method_ratio(replace(own, standard_error=5_000.0), base).sure
     stuck = replace(own, mean=None, standard_error=None, undecided=1)
-    assert duel(stuck, base).fewer is False
-    assert duel(base, stuck).fewer is True
-    assert duel(stuck, replace(base, mean=None)).fewer is None
+    assert method_ratio(stuck, base).fewer is False
+    assert method_ratio(base, stuck).fewer is True
+    assert method_ratio(stuck, replace(base, mean=None)).fewer is None
     assert len(versus(rows, CHALLENGER, DEFAULT)) == 3
     assert versus(rows, CHALLENGER, DEFAULT, 0.05) == []
 
@@ -204,9 +183,11 @@ def test_duels_tell_who_is_ahead_and_how_surely() -> None:
 
 
 def test_verdicts_go_either_way() -> None:
-    good = measure(*fake_outcomes(TIMES, PLACES))
+    good = measure_stopping(*fake_outcomes(TIMES, PLACES))
     assert set(verdicts(good).values()) == {"confirmed"}
-    worse = measure(*fake_outcomes({**TIMES, PAPER: 500.0, CHALLENGER: 13.0, STITCHED: 0.9, PAIRWISE: 14.0}, PLACES))
+    worse = measure_stopping(
+        *fake_outcomes({**TIMES, PAPER: 500.0, CHALLENGER: 13.0, STITCHED: 0.9, PAIRWISE: 14.0}, PLACES)
+    )
     found = verdicts(worse)
     assert [claim for claim, verdict in found.items() if verdict == "confirmed"] == [
         claim
@@ -221,7 +202,9 @@ def test_the_lower_bound_is_judged_where_it_is_one() -> None:
     for factor, verdict in ((6.0, "confirmed"), (0.9, "refuted")):
         both, scale = fake_outcomes(dict.fromkeys(gaussian, factor), {"random-gaussian:1": 1_000.0})
         bounded, bounded_scale = fake_outcomes(dict.fromkeys(TIMES, 0.5), {"paper:46": 1_000.0})
-        rows = measure({**both, **bounded}, replace(scale, instances={**scale.instances, **bounded_scale.instances}))
+        rows = measure_stopping(
+            {**both, **bounded}, replace(scale, instances={**scale.instances, **bounded_scale.instances})
+        )
         (found,) = [verdict for claim, verdict in verdicts(rows).items() if "lower bound" in claim]
         assert found == verdict
         assert "paper:46" not in evidence(rows, "lower bound")
@@ -231,7 +214,7 @@ def test_every_exception_is_listed() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
     outcomes["race", "paper:46", 0.0, CHALLENGER] = fake_race(*[40_000] * 20)
     outcomes["race", "random-beta:1", 0.0, CHALLENGER] = fake_race(*[1_000] * 19, 5_000, cap=5_000)
-    rows = measure(outcomes, scale)
+    rows = measure_stopping(outcomes, scale)
     words = f"{CHALLENGER} needs fewer samples than {DEFAULT}, on every instance"
     (verdict,) = [verdict for claim, verdict in verdicts(rows).items() if claim.startswith(words)]
     assert verdict == "refuted"
@@ -246,7 +229,7 @@ def test_errors_are_pooled_and_judged() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES, epsilons=(0.05, 0.0))
     for wrong, verdict in ((3, "confirmed"), (14, "refuted")):
         outcomes["race", "paper:46", 0.05, CHALLENGER] = fake_race(*[16_000] * 20, wrong=wrong)
-        rows = measure(outcomes, scale)
+        rows = measure_stopping(outcomes, scale)
         total = pooled(rows, CHALLENGER, None)
         assert (total.ended, total.wrong) == (120, wrong)
         assert total.interval is not None
@@ -260,7 +243,7 @@ def test_errors_are_pooled_and_judged() -> None:
 def test_runs_at_their_cap_are_no_errors() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
     outcomes["race", "paper:46", 0.0, CHALLENGER] = fake_race(*[5_000] * 20, cap=5_000, wrong=20)
-    total = pooled(measure(outcomes, scale), CHALLENGER, None)
+    total = pooled(measure_stopping(outcomes, scale), CHALLENGER, None)
     assert (total.ended, total.wrong, total.undecided) == (40, 0, 20)
 
 
@@ -271,7 +254,7 @@ def test_the_figures_are_readable() -> None:
     outcomes, scale = fake_outcomes(TIMES, dict.fromkeys([name for name in FULL.instances if "gauss" not in name], 1e3))
     outcomes["race", "paper:46", 0.0, PAPER] = fake_race(50_000_000, cap=50_000_000)
     outcomes["least", "paper:10", 0.0] = {"samples": None, "exact": True}
-    drawings = race.tell(scale, 0, outcomes).drawings
+    drawings = race.make_section(scale, 0, outcomes).drawings
     assert [drawing.function for drawing in drawings] == [
         "samples_by_tolerance",
         "samples_by_instance",
@@ -294,7 +277,7 @@ def test_the_figures_are_readable() -> None:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.paper.benchmark.BOOK", replace(BOOK, full=TINY, quick=TINY))
+    monkeypatch.setattr("ramgape.paper.benchmark.REPORT", replace(REPORT, full=TINY, quick=TINY))
 
 
 @pytest.mark.usefixtures("tiny")
@@ -325,10 +308,10 @@ def test_from_end_to_end_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "benchmark-stopping.png",
     ]
 
-    def fail(cell: Cell) -> None:
-        raise AssertionError(f"computed again: {cell}")
+    def fail(job: Job) -> None:
+        raise AssertionError(f"computed again: {job}")
 
-    monkeypatch.setattr("ramgape.paper.report.compute", fail)
+    monkeypatch.setattr("ramgape.paper.report.run_job", fail)
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 0, again.output
     assert "pairwise + evidence" in " ".join(again.stdout.split())
@@ -361,7 +344,7 @@ def test_without_scipy_it_says_so_before_anything_is_written(tmp_path: Path, mon
     assert 'pip install "ramgape[theory]"' in done.stderr
     assert not (tmp_path / "out").exists()
     with pytest.raises(MissingExtra):
-        benchmark(["all"], tmp_path / "out")
+        publish(REPORT, ["all"], tmp_path / "out")
 
 
 @pytest.mark.parametrize(

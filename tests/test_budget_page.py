@@ -20,24 +20,24 @@ from typer.testing import CliRunner
 
 import ramgape
 from ramgape.cli import app
-from ramgape.cli.benchmark import tables
+from ramgape.cli.benchmark import benchmark_tables
 from ramgape.common.proportions import clopper_pearson
 from ramgape.paper import budget, budget_claims, figures, paper
-from ramgape.paper.benchmark import BOOK
-from ramgape.paper.benchmark_scale import FULL, QUICK, BudgetScale, Scale
+from ramgape.paper.benchmark import REPORT
+from ramgape.paper.benchmark_scale import FULL, QUICK, BenchmarkScale, BudgetScale
 from ramgape.paper.budget_results import (
     BY_ARMS,
     OWN,
     POLICIES,
     RIVALS,
     WHOLE,
-    Average,
-    Measurement,
-    average,
-    averages,
+    BudgetAverage,
+    BudgetMeasurement,
+    budget_average,
+    budget_averages,
     differences,
-    groups,
-    measure,
+    instance_groups,
+    measure_budgets,
     ratio,
     ratios,
 )
@@ -45,7 +45,7 @@ from ramgape.policies import POLICIES as KNOWN
 from ramgape.policies import resolve_policy
 from ramgape.problems.instances import load_instance
 from ramgape.problems.random_instances import random_names
-from tests.test_figures import assert_readable
+from tests.figures import assert_readable
 
 BUDGETS = (500, 2_000, 10_000, 40_000)
 FIELD = BudgetScale(
@@ -54,7 +54,7 @@ FIELD = BudgetScale(
     ("paper:exp3", "paper:exp4"),
     dict.fromkeys(BUDGETS, 20),
 )
-TINY = Scale(
+TINY = BenchmarkScale(
     "tiny",
     {},
     (),
@@ -78,12 +78,12 @@ def test_the_plan_covers_what_was_asked_for() -> None:
     assert 40 <= max(sizes) <= 50
     assert field.alone == ("paper:exp3", "paper:exp4")
     assert field.budgets == tuple(field.runs) == tuple(field.runs_alone) == BUDGETS
-    plan = budget.plan(FULL, 7)
+    plan = budget.plan_jobs(FULL, 7)
     assert len(plan) == 62 * len(BUDGETS) * 10
-    for (instance, pulls, policy), cell in plan.items():
+    for (instance, pulls, policy), job in plan.items():
         runs = field.runs_alone if instance in field.alone else field.runs
-        assert cell.kind == "trials"
-        assert cell.arguments == {
+        assert job.kind == "trials"
+        assert job.arguments == {
             "instance": instance,
             "seed": 7,
             "trials": runs[pulls],
@@ -104,12 +104,12 @@ def test_every_rule_that_is_meant_for_a_budget_takes_part() -> None:
 
 
 def test_without_a_part_everything_is_run() -> None:
-    assert BOOK.check_parts(["all"]) == ["stopping", "budget"]
-    assert BOOK.check_parts(["budget"]) == ["budget"]
+    assert REPORT.check_parts(["all"]) == ["stopping", "budget"]
+    assert REPORT.check_parts(["budget"]) == ["budget"]
 
 
 def test_the_field_is_looked_at_whole_and_in_parts() -> None:
-    parts = groups(FULL.budget)
+    parts = instance_groups(FULL.budget)
     assert list(parts) == [WHOLE, "Beta", "Bernoulli", "Gaussian", *BY_ARMS, "paper:exp3", "paper:exp4"]
     assert [len(parts[title]) for title in ("Beta", "Bernoulli", "Gaussian")] == [20, 20, 20]
     few, many = (parts[title] for title in BY_ARMS)
@@ -141,7 +141,9 @@ def fake_outcomes(
 
 def test_means_and_intervals() -> None:
     outcomes = fake_outcomes({OWN: 0.002}, randombeta2={OWN: 0.006})
-    table = {(row.group, row.budget, row.policy): row for row in averages(measure(outcomes, FIELD), FIELD)}
+    table = {
+        (row.group, row.budget, row.policy): row for row in budget_averages(measure_budgets(outcomes, FIELD), FIELD)
+    }
     assert len(table) == 8 * len(BUDGETS) * 10
     own = table[WHOLE, 500, OWN]
     assert own.regret == pytest.approx((3 * 0.002 + 0.006) / 4)
@@ -165,21 +167,21 @@ def test_intervals_hold_as_often_as_they_say() -> None:
             wrong = generator.random(60) < share
             values = np.where(wrong, generator.random(60), 0.0)
             error = float(np.std(values, ddof=1)) / math.sqrt(60)
-            rows.append(Measurement(name, 4, 2, 500, OWN, 60, float(values.mean()), error, int(wrong.sum())))
-        own = average(WHOLE, rows)
+            rows.append(BudgetMeasurement(name, 4, 2, 500, OWN, 60, float(values.mean()), error, int(wrong.sum())))
+        own = budget_average(WHOLE, rows)
         held[0] += own.regret_interval[0] <= 0.5 * (0.25 + 0.05) <= own.regret_interval[1]
         held[1] += own.wrong_interval[0] <= 0.3 <= own.wrong_interval[1]
     assert 0.90 <= held[0] / 300 <= 0.98
     assert held[1] / 300 >= 0.95
 
 
-def average_of(policy: str, regret: float, error: float) -> Average:
-    return Average(WHOLE, 4, 500, policy, 80, regret, error, (regret, regret), 0.5, (0.4, 0.6))
+def average_of(policy: str, regret: float, error: float) -> BudgetAverage:
+    return BudgetAverage(WHOLE, 4, 500, policy, 80, regret, error, (regret, regret), 0.5, (0.4, 0.6))
 
 
 def test_ratios_to_the_best_rival() -> None:
-    rows = measure(fake_outcomes({OWN: 0.002, "ege-sh": 0.004}, n40000={"ra-lucb": 0.001}), FIELD)
-    found = {(row.group, row.budget): row for row in ratios(averages(rows, FIELD))}
+    rows = measure_budgets(fake_outcomes({OWN: 0.002, "ege-sh": 0.004}, n40000={"ra-lucb": 0.001}), FIELD)
+    found = {(row.group, row.budget): row for row in ratios(budget_averages(rows, FIELD))}
     assert found[WHOLE, 500][2:5] == ("ege-sh", pytest.approx(0.002), pytest.approx(0.004))
     assert found[WHOLE, 500].ratio == pytest.approx(0.5)
     assert (found["Beta", 40_000].rival, found["Beta", 40_000].ratio) == ("ra-lucb", pytest.approx(2.0))
@@ -201,7 +203,7 @@ def test_ratios_to_the_best_rival() -> None:
 
 
 def test_differences_on_each_instance() -> None:
-    rows = measure(fake_outcomes({OWN: 0.002}, randombeta2={OWN: 0.03}, randombernoulli4={OWN: 0.009}), FIELD)
+    rows = measure_budgets(fake_outcomes({OWN: 0.002}, randombeta2={OWN: 0.03}, randombernoulli4={OWN: 0.009}), FIELD)
     clear = {row.instance: row.clearly for row in differences(rows, FIELD, 500, "egp")}
     assert clear == {"random-beta:1": -1, "random-beta:2": 1, "random-bernoulli:4": 0, "random-gaussian:1": -1}
 
@@ -210,7 +212,7 @@ def test_differences_on_each_instance() -> None:
 
 
 def verdicts(outcomes: dict[Any, Any]) -> list[str]:
-    return [finding.verdict for finding in budget_claims.findings(measure(outcomes, FIELD), FIELD)]
+    return [finding.verdict for finding in budget_claims.findings(measure_budgets(outcomes, FIELD), FIELD)]
 
 
 def test_verdicts_go_either_way() -> None:
@@ -229,14 +231,14 @@ def test_verdicts_go_either_way() -> None:
 def test_wrong_sets_are_compared() -> None:
     outcomes = fake_outcomes({OWN: 0.002})
     outcomes["random-beta:1", 500, "xi-lcb"]["exact"] = [True] * 20
-    told = budget_claims.findings(measure(outcomes, FIELD), FIELD)[4]
+    told = budget_claims.findings(measure_budgets(outcomes, FIELD), FIELD)[4]
     assert told.verdict == "refuted"
     assert "n = 500: 50 % (39 % to 61 %), the best rival (ξ-LCB) 38 % (27 % to 49 %)" in told.evidence
 
 
 def test_every_exception_is_listed() -> None:
     outcomes = fake_outcomes({OWN: 0.002}, randomgaussian1={OWN: 0.03})
-    aim, level, goal, nowhere, _, instances = budget_claims.findings(measure(outcomes, FIELD), FIELD)
+    aim, level, goal, nowhere, _, instances = budget_claims.findings(measure_budgets(outcomes, FIELD), FIELD)
     assert "Gaussian, n = 2,000: 3.00 (" in aim.evidence
     assert "Beta" not in aim.evidence
     assert "might as well" not in aim.evidence  # it is above anyhow
@@ -251,7 +253,7 @@ def test_every_exception_is_listed() -> None:
 
 def test_without_a_field_nothing_is_judged() -> None:
     field = BudgetScale(alone=("paper:exp3",), runs_alone={500: 4})
-    told = budget_claims.findings(measure(fake_outcomes({}, field), field), field)
+    told = budget_claims.findings(measure_budgets(fake_outcomes({}, field), field), field)
     assert [finding.verdict for finding in told] == [
         "not checkable",
         "not checkable",
@@ -267,14 +269,14 @@ def test_without_a_field_nothing_is_judged() -> None:
 
 def test_the_figures_are_readable() -> None:
     outcomes = fake_outcomes({OWN: 0.002, "hvi-pareto": 0.05}, n40000={OWN: 0.00002}, paperexp3={OWN: 0.0})
-    chapter = budget.tell(replace(TINY, budget=FIELD), 0, outcomes)
-    assert [drawing.name for drawing in chapter.drawings] == [
+    section = budget.make_section(replace(TINY, budget=FIELD), 0, outcomes)
+    assert [drawing.name for drawing in section.drawings] == [
         "benchmark-budget",
         "benchmark-budget-ratios",
         "benchmark-budget-families",
         "benchmark-budget-arms",
     ]
-    for drawing in chapter.drawings:
+    for drawing in section.drawings:
         figure = getattr(figures, drawing.function)(*drawing.arguments)
         assert_readable(figure)
         legend = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -284,8 +286,8 @@ def test_the_figures_are_readable() -> None:
             assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
         else:
             assert "smaller regret" in legend
-    json.dumps(chapter.summary, allow_nan=False)
-    (main,) = [grid for grid in chapter.grids if grid.title == "Mean regret × 1000: 4 random instances, averaged"]
+    json.dumps(section.summary, allow_nan=False)
+    (main,) = [grid for grid in section.grids if grid.title == "Mean regret × 1000: 4 random instances, averaged"]
     assert main.header == ("rule", "n = 500", "n = 2,000", "n = 10,000", "n = 40,000")
     assert main.rows[0][0] == "Evidence (ours)"
     assert main.rows[0][1].startswith("2.00\n1.55 to 2.45\n50 % wrong (")
@@ -295,7 +297,7 @@ def test_a_wide_range_of_ratios_is_readable() -> None:
     outcomes = fake_outcomes(
         {OWN: 0.002}, randomgaussian1={OWN: 0.3}, randombeta1={OWN: 0.0001}, randombeta2={OWN: 0.0001}
     )
-    drawing = budget.tell(replace(TINY, budget=FIELD), 0, outcomes).drawings[1]
+    drawing = budget.make_section(replace(TINY, budget=FIELD), 0, outcomes).drawings[1]
     assert_readable(figures.regret_against(*drawing.arguments))
 
 
@@ -303,7 +305,7 @@ def test_a_wide_range_of_ratios_is_readable() -> None:
 
 
 def test_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.paper.benchmark.BOOK", replace(BOOK, full=TINY, quick=TINY))
+    monkeypatch.setattr("ramgape.paper.benchmark.REPORT", replace(REPORT, full=TINY, quick=TINY))
     command = ["benchmark", "budget", "--out", str(tmp_path), "--jobs", "1"]
     done = CliRunner().invoke(app, [*command, "--json"])
     assert done.exit_code == 0, done.output
@@ -331,7 +333,7 @@ def test_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "Answers under a budget" in html
     assert all(finding["claim"] in html for finding in summary["findings"])
     shown = io.StringIO()
-    Console(file=shown, width=100).print(*tables(summary))
+    Console(file=shown, width=100).print(*benchmark_tables(summary))
     words = " ".join(shown.getvalue().split())
     assert "Mean regret x 1000, and wrong sets: 2 random instances" in words
     assert "Mean regret of evidence, divided by that of its best rival" in words

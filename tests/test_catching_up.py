@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Study
 from ramgape.storage.store import SqlStore
-from ramgape.studies import session
-from ramgape.studies.study import MOST_AT_ONCE
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'studies.db'}"
-    return new_database(request.getfixturevalue("postgres_server"))
+from ramgape.studies.exchange import MOST_AT_ONCE
 
 
 @pytest.fixture
@@ -37,8 +27,7 @@ def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def test_only_what_changed_is_read(url: str, rows_read: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "PACE", 0.0)  # nothing is asked for ahead, so nothing is withdrawn
+def test_only_what_changed_is_read(url: str, rows_read: list[int]) -> None:
     one = Study.create("busy", ["a", "b"], storage=url, reward_range=(0, 1), budget=5000, seed=1)
     other = Study.load("busy", url)
     waiting = one.ask(1000, worker="crowd", lease=None)
@@ -58,18 +47,6 @@ def test_only_what_changed_is_read(url: str, rows_read: list[int], monkeypatch: 
         with study._session.reading() as (ledger, _):
             books.append((ledger.open, ledger.engine.pending, ledger._by_worker, ledger.told, ledger.chain))
     assert books[0] == books[1]
-
-
-def test_what_was_withdrawn_is_noticed(url: str) -> None:
-    """Of a pull that was asked for ahead and taken back there is no row left to tell others of it."""
-    one = Study.create("brisk", ["a", "b"], storage=url, reward_range=(0, 1), budget=500, seed=1)
-    other = Study.load("brisk", url)
-    for _ in range(8):
-        one.tell(one.ask()[0], 0.5)
-    assert one._session._held is not None
-    assert other.report().pending == 1
-    one._session.withdraw()
-    assert other.report().pending == 0
 
 
 def test_nobody_asks_for_too_many(url: str) -> None:

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner, Result
 
 import ramgape
 from ramgape.bounds import AUTOMATIC, BOUNDS
-from ramgape.cli import app, demo, errors, listing, pictures, simulate, workers
+from ramgape.cli import demo, errors, listing, pictures, simulate, workers
 from ramgape.policies import POLICIES
 from ramgape.search import simulation
 from ramgape.search.identification import Progress
 from ramgape.search.simulation import Replication
 from ramgape.views import terminal
 from ramgape.views.replication import facts
+from tests.cli_support import NO_SIGNALS, call, call_json, complaint, environment, start
 
 CONTRACT = {
     "schema_version": int,
@@ -59,56 +59,6 @@ RUN = {
     "eps_correct": bool,
 }
 SEARCH = ("simulate", "paper:46", "--epsilon", "0.02", "--bound", "hoeffding")
-NO_SIGNALS = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals and signals are those of POSIX")
-
-
-# Terminals of 80 columns without colours, whatever the one is that runs the tests.
-PLAIN: dict[str, str | None] = {
-    "COLUMNS": "80",
-    "FORCE_COLOR": None,
-    "GITHUB_ACTIONS": None,
-    "PYTHONIOENCODING": "utf-8",
-    "TERMINAL_WIDTH": None,
-    "TTY_COMPATIBLE": None,
-    "_TYPER_FORCE_DISABLE_TERMINAL": "1",
-}
-
-
-def environment(**changes: str | None) -> dict[str, str]:
-    """The environment of a process of its own."""
-    wanted = {**os.environ, **PLAIN, **changes}
-    return {name: value for name, value in wanted.items() if value is not None}
-
-
-def call(*arguments: str) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(app, list(arguments), env=PLAIN)
-
-
-def call_json(*arguments: str) -> dict[str, Any]:
-    """What the command prints with --json, and nothing else."""
-    result = call(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    printed: dict[str, Any] = json.loads(result.stdout)
-    return printed
-
-
-def complaint(*arguments: str) -> str:
-    """The one line on stderr, of a call that must be refused."""
-    result = call(*arguments)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("error: ").strip()
-
-
-def start(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, perhaps with another environment."""
-    command = [sys.executable, "-m", "ramgape", *arguments]
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", timeout=300, check=False, env=environment(**changes)
-    )
 
 
 def without_times(printed: dict[str, Any]) -> dict[str, Any]:
@@ -702,10 +652,3 @@ def test_help(arguments: tuple[str, ...]) -> None:
     if arguments == ("simulate",):
         promised = "policy bound epsilon delta budget exploration rho runs seed jobs max-pulls json"
         assert [name for name in promised.split() if f"--{name} " not in words] == []
-
-
-def test_help_loads_nothing_heavy() -> None:
-    heavy = ("numpy", "numba", "matplotlib", "scipy", "pandas")
-    script = f"import ramgape.cli, sys; print([name for name in {heavy} if name in sys.modules])"
-    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    assert finished.stdout == "[]\n"

@@ -13,7 +13,6 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.postgres import new_database
 from ramgape import Study
 from ramgape.cli import app
 from ramgape.errors import RamgapeWarning, StorageUnavailable
@@ -21,6 +20,7 @@ from ramgape.storage import open_store
 from ramgape.storage import postgres as postgres_module
 from ramgape.storage.records import Changes, StudyRow
 from ramgape.storage.store import SqlStore
+from tests.postgres import new_database
 from tests.proxy import Proxy, proxy_for
 from tests.study_processes import ARMS, OPTIONS
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from ramgape import views as display
 from ramgape.search.result import ArmReport, Goal, Result, Truth
-from tests.test_result import NOT_PULLED, make_arm, make_result
+from tests.results import NOT_PULLED, make_arm, make_result
 
 ODD_NAMES = [
     "a configuration with a very long name, learning_rate=0.1, momentum=0.9, seed=1",

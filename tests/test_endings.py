@@ -7,16 +7,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from ramgape.core.kernel import COMPILED_PARTS, PACKAGE
-from ramgape.search.engine import Engine
-from ramgape.search.spec import make_spec
 
 PATIENCE = 900  # seconds until a hang is taken for one: kernels may have to be compiled first
-PULLS = 20_000
 
 # The loops without a fixed number of steps that kernels may have, and why they end. A bisection is not to be among
 # them: it has MOST_STEPS, because rounding, or data that contradict themselves, may keep it from moving.
@@ -45,34 +39,12 @@ def test_only_loops_that_are_known_to_end_have_no_fixed_number_of_steps() -> Non
     assert found == set(ENDING)
 
 
-def misses_of(seed: int, before: float, after: float, pulls: int, **options: Any) -> int:
-    """Two coins, in turn, that change after so many pulls: how often intervals were contradicted, when it has ended."""
-    engine = Engine(make_spec(range(2), reward_range=(0.0, 1.0), epsilon=0.0, **options))
-    chances = np.where(np.arange(PULLS) < pulls, before, after)
-    rewards = np.random.default_rng(seed).random(PULLS) < chances
-    engine.learn_many(np.arange(PULLS) % 2, rewards.astype(float))
-    return int(engine.search["misses"][0])
-
-
-CASES: dict[str, dict[str, Any]] = {
-    "drift": {"before": 0.3, "after": 0.6, "pulls": 4_000},
-    "drift, pairwise": {"before": 0.3, "after": 0.6, "pulls": 4_000, "bound": "pairwise", "policy": "evidence"},
-    "independent": {"before": 0.5, "after": 0.5, "pulls": 0, "delta": 0.8},
-}
-
-
-def play() -> None:
-    """All cases, in a process that can be killed."""
-    misses = {name: [misses_of(seed, **case) for seed in range(50)] for name, case in CASES.items()}
-    json.dump(misses, sys.stdout)
-
-
 def test_searches_end_where_an_average_leaves_its_interval() -> None:
     """Then every risk may be rejected right up to the estimate, and a bisection no longer moves.
 
     Rewards that change their distribution are noticed, every time. Others make an average leave now and then.
     """
-    command = [sys.executable, "-c", "from tests.test_endings import play; play()"]
+    command = [sys.executable, "-m", "tests.drifting_coins"]
     root = Path(__file__).parents[1]
     run = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
     misses = json.loads(run.stdout)

@@ -17,19 +17,20 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
-from matplotlib.text import Annotation, Text
+from matplotlib.text import Annotation
 
 from ramgape.core.pareto import advantage, gaps
 from ramgape.errors import InvalidSpec
 from ramgape.paper import figures
-from ramgape.views.plots import style, ticks
+from ramgape.views.plots import ticks
 from ramgape.views.plots.caps import swarm
 from ramgape.views.plots.curves import MOST_POINTS
 from ramgape.views.plots.failures import informative_from
 from ramgape.views.plots.geometry import GapCase, dimensions
-from ramgape.views.plots.labels import spread
+from ramgape.views.plots.labels import spread_apart
 from ramgape.views.plots.policies import LOOKS, look
-from tests.test_result import make_arm
+from tests.figures import assert_readable
+from tests.results import make_arm
 
 SEVEN = ("ramgape", "ra-lucb", "lie-round-robin", "round-robin", "egp", "xi-lcb", "hvi-pareto")
 TEN = (*SEVEN, "evidence", "ege-sr", "ege-sh")
@@ -42,33 +43,6 @@ def points_of(axes: Axes, label: str) -> list[tuple[float, float]]:
 
 def legend_texts(figure: Figure) -> list[str]:
     return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-
-
-def assert_readable(figure: Figure) -> None:
-    """No text below ten points, none outside the figure, and no two on top of each other."""
-    figure.draw_without_rendering()
-    boxes = []
-    for axes in figure.axes:
-        # Axes keep labels for ticks beyond their limits, which are not drawn.
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
-                if tick.label1.get_text() and tick.label1.get_visible() and low <= tick.get_loc() <= high:
-                    boxes.append(tick.label1)
-        boxes += [axes.xaxis.label, axes.yaxis.label, axes.title, *axes.texts]
-    boxes += [text for legend in figure.legends for text in legend.get_texts()]
-    shown = [text for text in boxes if text.get_text().strip() and text.get_visible()]
-    # The box of the letters alone: the line from a name back to its point may cross other names.
-    extents = [(text.get_text(), Text.get_window_extent(text)) for text in shown]
-    for text in shown:
-        assert text.get_fontsize() >= style.PRINTED_TEXT, text
-    for name, box in extents:
-        assert box.x0 >= -1, name
-        assert box.y0 >= -1, name
-        assert box.x1 <= figure.bbox.x1 + 1, name
-        assert box.y1 <= figure.bbox.y1 + 1, name
-    for (first, one), (second, other) in itertools.combinations(extents, 2):
-        assert not one.padded(-1.0).overlaps(other.padded(-1.0)), (first, second)
 
 
 # --------------------------------------------------------------------------------------- the data of the figures
@@ -490,11 +464,11 @@ def test_no_two_rules_look_alike() -> None:
 
 
 def test_names_are_spread_just_enough() -> None:
-    assert spread([], 1.0) == []
-    assert spread([5.0, 5.0, 5.0], 2.0) == [3.0, 5.0, 7.0]
+    assert spread_apart([], 1.0) == []
+    assert spread_apart([5.0, 5.0, 5.0], 2.0) == [3.0, 5.0, 7.0]
     rng = np.random.default_rng(4)
     positions = rng.uniform(0.0, 20.0, 12).tolist()
-    placed = spread(positions, 2.0)
+    placed = spread_apart(positions, 2.0)
     order = np.argsort(positions)
     assert np.diff(np.array(placed)[order]).min() >= 2.0 - 1e-9
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Pull, Study
 from tests.support import Clock
 
@@ -18,13 +16,8 @@ ARMS = ["a", "b"]
 Make = Callable[..., Study]
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def create(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
-    storage = None
-    if request.param == "sqlite":
-        storage = f"sqlite:///{tmp_path / 'studies.db'}"
-    elif request.param == "postgresql":
-        storage = new_database(request.getfixturevalue("postgres_server"))
+@pytest.fixture
+def create(storage: str | None) -> Iterator[Make]:
     made: list[Study] = []
 
     def make(**options: object) -> Study:
@@ -137,23 +130,6 @@ def test_others_see_what_is_held_and_go_on_with_it(tmp_path: Path) -> None:
     assert study.report().held == other.report().held == Study.load("ordered", url).report().held == 1
     assert Study.load("ordered", url).tell(first, 0.25)
     assert told(study, tmp_path) == told(other, tmp_path) == [first.id, second.id]
-
-
-def test_a_pull_that_is_withdrawn_lets_the_others_go(tmp_path: Path) -> None:
-    """One that was asked for ahead, and that nobody came for; otherwise a budget could never be spent."""
-    url = f"sqlite:///{tmp_path / 'studies.db'}"
-    options: dict[str, Any] = {"reward_range": (0, 1), "budget": 40, "policy": "round-robin", "in_order": True}
-    study = Study.create("ordered", ARMS, storage=url, **options)
-    while study._session._held is None:
-        study.tell(study.ask()[0], 0.5)
-    other = Study.load("ordered", url)
-    other.tell_many([(pull, 0.5) for pull in other.ask(6)])
-    assert other.report().held > 0
-    study._session.withdraw()
-    assert other.report().held == 0
-    while not other.done:
-        other.tell_many([(pull, 0.5) for pull in other.ask(5)])
-    assert other.report().told == 40
 
 
 def test_a_failure_lets_the_others_go(create: Make, tmp_path: Path) -> None:

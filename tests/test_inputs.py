@@ -17,10 +17,10 @@ from typer.testing import CliRunner, Result
 
 import ramgape
 from ramgape.cli import app
-from ramgape.commands.trials import Finished, judge
+from ramgape.commands.trials import Finished, reward_of
 from ramgape.common.files import as_text, read_number
 from ramgape.storage.urls import parse_url, scrub, shown_in
-from tests.test_cli import NO_SIGNALS, PLAIN, environment
+from tests.cli_support import NO_SIGNALS, PLAIN, environment
 
 COLUMNS = ("--arm-column", "arm", "--reward-column", "reward", "--reward-range", "0", "1")
 
@@ -67,7 +67,7 @@ def test_what_is_no_number_in_data(text: str, study: ramgape.Study, tmp_path: Pa
     (pull,) = study.ask()
     assert "reward must be a number, got" in complaint("study", "tell", "models", pull.id, text)
     with pytest.raises(ramgape.FailedTrial, match="must be a number"):
-        judge(Finished(0, 1.0, text, ""), "output", None)
+        reward_of(Finished(0, 1.0, text, ""), "output", None)
     assert study.report().told == 0
 
 

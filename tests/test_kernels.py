@@ -1,4 +1,4 @@
-"""Kernels equal their slow twins: the truth of a problem, and the doubts that are kept up to date pull by pull."""
+"""Kernels equal the reference: the truth of a problem, and the doubts that are kept up to date pull by pull."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks import numpy_loop as twin
 from ramgape import Arm, Bernoulli, Beta, Instance
 from ramgape.core import pareto
 from ramgape.core.table import Table
 from ramgape.search.engine import Engine
-from tests.support import BOXES, SETTINGS, TWIN_NAMES, Move, box_from, box_of, make_engine, prepared, set_row
+from tests.reference import search as reference
+from tests.support import BOXES, REFERENCE_NAMES, SETTINGS, Move, box_from, box_of, make_engine, prepared, set_row
 
 
 def repeatable(count: int) -> settings:
@@ -47,19 +47,19 @@ def truths(draw: st.DrawFn) -> tuple[pareto.Floats, pareto.Floats, pareto.Mask]:
 
 @repeatable(200)
 @given(truths(), st.sampled_from([0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0]))
-def test_truth_equals_the_twins(truth: tuple[pareto.Floats, pareto.Floats, pareto.Mask], epsilon: float) -> None:
+def test_truth_equals_the_reference(truth: tuple[pareto.Floats, pareto.Floats, pareto.Mask], epsilon: float) -> None:
     means, risks, answer = truth
     front = pareto.pareto_front(means, risks)
-    assert front.tolist() == twin.pareto_front(means, risks).tolist()
-    assert pareto.gaps(means, risks).tolist() == twin.gaps(means, risks).tolist()
+    assert front.tolist() == reference.pareto_front(means, risks).tolist()
+    assert pareto.gaps(means, risks).tolist() == reference.gaps(means, risks).tolist()
     everything = np.ones(len(means), dtype=bool)
     for returned in (answer, front, everything, ~everything):
         arguments = returned, means, risks
-        assert pareto.arm_regrets(*arguments).tolist() == twin.arm_regrets(*arguments).tolist()
-        assert pareto.simple_regret(*arguments) == twin.simple_regret(*arguments)
+        assert pareto.arm_regrets(*arguments).tolist() == reference.arm_regrets(*arguments).tolist()
+        assert pareto.simple_regret(*arguments) == reference.simple_regret(*arguments)
         for tolerance in (0.0, epsilon):
-            assert pareto.is_epsilon_pareto(*arguments, tolerance) is twin.is_epsilon_pareto(*arguments, tolerance)
-            assert pareto.is_epsilon_cover(*arguments, tolerance) is twin.is_epsilon_cover(*arguments, tolerance)
+            assert pareto.is_epsilon_pareto(*arguments, tolerance) is reference.is_epsilon_pareto(*arguments, tolerance)
+            assert pareto.is_epsilon_cover(*arguments, tolerance) is reference.is_epsilon_cover(*arguments, tolerance)
     assert pareto.is_epsilon_pareto(front, means, risks, 0.0)
     assert pareto.is_epsilon_cover(front, means, risks, 0.0)
 
@@ -91,12 +91,12 @@ def test_proved_tolerances_equal_the_proof_read_arm_by_arm(
 
 
 def check_cache(arms: Table, search: Table) -> None:
-    """Everything that is kept up to date equals what the slow twin computes from the same numbers."""
-    beats = twin.dominates(arms["average"], arms["risk"])
-    front = twin.unbeaten(beats)
+    """Everything that is kept up to date equals what the reference implementation computes from the same numbers."""
+    beats = reference.dominates(arms["average"], arms["risk"])
+    front = reference.unbeaten(beats)
     box = box_of(arms)
-    doubt, rival = twin.doubts(beats, box)
-    unbounded = ~front & np.isinf(doubt)  # the twin names no rival among infinite shortfalls: the first cover
+    doubt, rival = reference.doubts(beats, box)
+    unbounded = ~front & np.isinf(doubt)  # the reference names no rival among infinite shortfalls: the first cover
     rival[unbounded] = (beats & front[:, None])[:, unbounded].argmax(axis=0)
 
     assert arms["dominators"].tolist() == beats.sum(axis=0).tolist()
@@ -115,7 +115,7 @@ def check_cache(arms: Table, search: Table) -> None:
     assert exact[leader]
 
 
-def check_second(arms: Table, front: twin.Bools, box: twin.Box) -> None:
+def check_second(arms: Table, front: reference.Bools, box: reference.Box) -> None:
     """In the front, no threat but the rival's is greater than `second`."""
     threat = np.minimum(box.mean_high[None, :] - box.mean_low[:, None], box.risk_high[:, None] - box.risk_low[None, :])
     np.fill_diagonal(threat, -np.inf)
@@ -223,14 +223,14 @@ def test_unbounded_boxes_become_bounded_one_by_one() -> None:
 
 
 class Reference:
-    """Estimates and boxes of every arm, by the slow twin, from the same rewards."""
+    """Estimates and boxes of every arm, by the reference implementation, from the same rewards."""
 
     def __init__(self, engine: Engine) -> None:
         spec = engine.spec
-        self.bound = TWIN_NAMES[spec.bound]
-        self.estimates = twin.Estimates(len(spec.names), centre=None if spec.noise == "gaussian" else 0.5)
-        self.boxes: dict[int, twin.Box] = {}
-        self.setting = twin.Setting(
+        self.bound = REFERENCE_NAMES[spec.bound]
+        self.estimates = reference.Estimates(len(spec.names), centre=None if spec.noise == "gaussian" else 0.5)
+        self.boxes: dict[int, reference.Box] = {}
+        self.setting = reference.Setting(
             arm_count=len(spec.names),
             epsilon=float(spec.epsilon or 0.0),
             rho=spec.rho,
@@ -246,11 +246,11 @@ class Reference:
         if estimates.pulls[arm] < 2:
             return
         one = slice(arm, arm + 1)
-        new = twin.BOUNDS[self.bound](
+        new = reference.BOUNDS[self.bound](
             estimates.pulls[one], estimates.means[one], estimates.variances[one], self.setting
         )
-        if self.bound in twin.INTERSECTED and arm in self.boxes:
-            new, _ = twin.intersect(self.boxes[arm], new)
+        if self.bound in reference.INTERSECTED and arm in self.boxes:
+            new, _ = reference.intersect(self.boxes[arm], new)
         self.boxes[arm] = new
 
     def check(self, arms: Table, arm: int) -> None:
@@ -385,7 +385,9 @@ def test_the_front_of_the_round_of_smallest_doubt_is_kept() -> None:
         engine.tell(arm, float(generator.beta(1.0 + arm, 2.0)))
         if not engine.search["ready"][0]:
             continue
-        doubt, _ = twin.doubts(twin.dominates(engine.arms["average"], engine.arms["risk"]), box_of(engine.arms))
+        doubt, _ = reference.doubts(
+            reference.dominates(engine.arms["average"], engine.arms["risk"]), box_of(engine.arms)
+        )
         if doubt.max() < smallest:
             smallest, kept = doubt.max(), engine.arms["in_front"].tolist()
             changes += 1

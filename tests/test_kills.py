@@ -19,21 +19,13 @@ from typing import Any
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Study
-from tests.books import Audit, audit_store, read_logs
+from tests.accounting import Audit, audit_store, read_logs
+from tests.postgres import new_database
 from tests.study_processes import ARMS, END, OPTIONS, reward_of
 
 GOALS = list(OPTIONS)
 LONG = pytest.mark.long
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a store could be."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'studies.db'}"
-    return new_database(request.getfixturevalue("postgres_server"))
 
 
 Play = Callable[..., list[str]]

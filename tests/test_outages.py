@@ -17,7 +17,6 @@ import psycopg
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Pull, Study
 from tests.study_processes import ARMS
 
@@ -27,16 +26,6 @@ BUDGET = 60
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "studies.db"
-
-
-@pytest.fixture
-def postgres_url(postgres_server: str) -> str:
-    return new_database(postgres_server)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, file: Path) -> str:
-    return f"sqlite:///{file}" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
 
 
 class Trials:

@@ -18,7 +18,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import ramgape
-from ramgape import InvalidSpec, Plan, Quality, RamgapeWarning, Run, Trials
+from ramgape import InvalidSpec, Plan, PullForecast, Quality, RamgapeWarning, Run
 from ramgape.cli import app
 from ramgape.planning import plan as planning
 from ramgape.views import forecast, terminal
@@ -55,7 +55,7 @@ def no_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
 
 
-def row_of(plan: Plan, epsilon: float, delta: float) -> Trials:
+def row_of(plan: Plan, epsilon: float, delta: float) -> PullForecast:
     (row,) = [row for row in plan.trials if (row.epsilon, row.delta) == (epsilon, delta)]
     return row
 
@@ -69,7 +69,7 @@ def numbers_of(plan: Plan) -> dict[str, Any]:
 
 def test_the_numbers_are_those_of_replicate(confidence: Plan) -> None:
     row = confidence.chosen
-    assert isinstance(row, Trials)
+    assert isinstance(row, PullForecast)
     assert (row.epsilon, row.delta) == (0.05, 0.05)
     expected = ramgape.replicate("paper:46", runs=12, seed=3, epsilon=0.05, delta=0.05)
     samples = sorted(run.samples for run in expected.runs)
@@ -146,7 +146,7 @@ def test_costs_are_rewards_turned_round() -> None:
     options: Any = {"epsilon": 0.05, "direction": "minimize", "rho": 0.3, "alpha": 0.2}
     plan = ramgape.plan("paper:46", epsilons=[], deltas=[], runs=2, **options)
     expected = ramgape.replicate("paper:46", runs=2, **options)
-    assert isinstance(plan.chosen, Trials)
+    assert isinstance(plan.chosen, PullForecast)
     assert plan.chosen.mean == expected.mean_samples
     assert plan.chosen.lower_bound == pytest.approx(ramgape.lower_bound("paper:46", **options).samples)
 
@@ -158,7 +158,7 @@ def test_a_search_that_gave_up_is_no_answer() -> None:
     plan = ramgape.plan("paper:46", epsilon=0.05, epsilons=[], deltas=[], runs=10, seed=3, max_pulls=3500)
     expected = ramgape.replicate("paper:46", runs=10, seed=3, epsilon=0.05, max_pulls=3500)
     row = plan.chosen
-    assert isinstance(row, Trials)
+    assert isinstance(row, PullForecast)
     assert 0 < row.undecided == 10 - len(expected.ended) < 10
     assert (row.mean, row.stderr, row.largest, row.quantile_90, row.ratio) == (None, None, None, None, None)
     assert row.quantile_10 == min(run.samples for run in expected.runs if run.stopped != "cap")
@@ -186,14 +186,14 @@ def test_where_no_first_run_is_done_nothing_harder_is_tried() -> None:
 def test_nothing_is_simulated_where_a_lower_bound_is_above_the_cap() -> None:
     asked: Any = {"epsilon": 0, "epsilons": [], "deltas": [], "runs": 2, "max_pulls": 2000}
     row = ramgape.plan("paper-gaussian:46", **asked).chosen
-    assert isinstance(row, Trials)
+    assert isinstance(row, PullForecast)
     assert (row.runs, row.skipped, row.lower_bound_exact) == (0, "lower bound", True)
     assert row.more_than == row.lower_bound
     text = " ".join(str(ramgape.plan("paper-gaussian:46", **asked)).split())
     assert "because no method could be done before max_pulls" in text
     # This one need not be right whatever the variances are.
     row = ramgape.plan("paper-gaussian:46", bound="gaussian-paper", **asked).chosen
-    assert isinstance(row, Trials)
+    assert isinstance(row, PullForecast)
     assert (row.runs, row.undecided, row.skipped) == (2, 2, None)
 
 
@@ -210,7 +210,7 @@ def test_long_searches_have_fewer_runs() -> None:
 def test_a_tie_is_told() -> None:
     plan = ramgape.plan(TIE, epsilon=0, epsilons=[0.2], deltas=[], runs=3)
     row = plan.chosen
-    assert isinstance(row, Trials)
+    assert isinstance(row, PullForecast)
     assert (row.skipped, row.runs, row.mean, row.more_than, row.lower_bound) == ("tie", 0, None, None, None)
     text = str(plan)
     assert "no number of trials suffices for the exact Pareto set" in text
@@ -308,7 +308,7 @@ def test_a_constant_arm_has_no_lower_bound() -> None:
     ]
     plan = ramgape.plan({"reward_range": [0, 1], "arms": arms}, epsilon=0.05, epsilons=[], deltas=[], runs=2)
     assert plan.bound_note.startswith("the variance of arm 'steady' must be above 0")
-    assert isinstance(plan.chosen, Trials)
+    assert isinstance(plan.chosen, PullForecast)
     assert plan.chosen.mean is not None
 
 

@@ -1,4 +1,4 @@
-"""One suite for every sampling rule: what all of them promise, and that each equals its slow twin pull by pull."""
+"""One suite for every sampling rule: what all of them promise, and that each equals its reference pull by pull."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import numpy_loop as twin
 from ramgape.core.table import ARM
 from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
+from tests.reference import search as reference
 from tests.support import (
+    REFERENCE_NAMES,
     SETTINGS,
-    TWIN_NAMES,
     Move,
     Streams,
     beta_streams,
@@ -24,14 +24,14 @@ from tests.support import (
     play_by_hand,
     policies_for,
     prepared,
+    reference_state,
     set_row,
-    twin_state,
 )
 
 every_case = pytest.mark.parametrize(
     ("policy", "bound"), [(policy, bound) for policy in POLICIES for bound in SETTINGS if can_run(policy, bound=bound)]
 )
-every_twin = pytest.mark.parametrize("policy", list(twin.POLICIES))
+every_reference = pytest.mark.parametrize("policy", list(reference.POLICIES))
 every_bound = pytest.mark.parametrize("bound", list(SETTINGS))
 
 PAIRS = ("ra-lucb", "hvi-pareto")
@@ -51,11 +51,10 @@ def decide(engine: Engine, search: Any = None) -> int:
     return int(engine.rule.decide(engine.arms, (engine.search if search is None else search)[0], engine.problem[0]))
 
 
-def test_the_list_of_policies_and_the_twins_are_the_same() -> None:
-    rivals = {
-        name for name, policy in POLICIES.items() if policy.own_answer
-    }  # they have theirs in tests/test_rivals.py
-    assert set(POLICIES) - {"evidence"} - rivals == set(twin.POLICIES)  # which looks at more: tests/test_evidence.py
+def test_the_list_of_policies_and_the_references_are_the_same() -> None:
+    """But for the rivals, which have theirs in tests/reference/rivals.py, and `evidence`: tests/test_evidence.py."""
+    rivals = {name for name, policy in POLICIES.items() if policy.own_answer}
+    assert set(POLICIES) - {"evidence"} - rivals == set(reference.POLICIES)
 
 
 # --- what every rule promises ---------------------------------------------------------------------
@@ -89,7 +88,7 @@ def test_a_decision_depends_on_the_table_alone_and_changes_only_its_own_notes(po
             engine.tell(pull % 5, draw(pull % 5))
             continue
         arms, search, problem = engine.arms.copy(), engine.search.copy(), engine.problem.copy()
-        state = twin_state(engine)
+        state = reference_state(engine)
         arm = decide(engine)
         after, notes = engine.arms.copy(), engine.search.copy()
 
@@ -228,24 +227,24 @@ def test_whole_rounds_give_the_same_answer_in_any_order(bound: str) -> None:
         check_relabelled(first, second, names)
 
 
-# --- each rule equals its slow twin ---------------------------------------------------------------
+# --- each rule equals its slow reference implementation ---------------------------------------------------------------
 
 
-@every_twin
+@every_reference
 @every_bound
 @pytest.mark.parametrize("arm_count", [2, 5])
-def test_every_decision_equals_the_twins_on_the_same_numbers(policy: str, bound: str, arm_count: int) -> None:
+def test_every_decision_equals_the_reference_on_the_same_numbers(policy: str, bound: str, arm_count: int) -> None:
     """Rewards of 0 and 1 make ties the rule; all of them must be broken alike."""
     engine = make_engine(arm_count, bound, policy=policy, epsilon=0.0, rho=0.5)
     draw = coins(arm_count, 6)
-    chooser = twin.POLICIES[policy]()
+    chooser = reference.POLICIES[policy]()
     round_: list[int] = []
     for _ in range(300):
         arm = engine.ask()
         assert arm is not None
         if engine.search["ready"][0]:
             if not round_:
-                state = twin_state(engine)
+                state = reference_state(engine)
                 if policy == "hvi-pareto" and bound == "gaussian-paper":
                     round_ = unbounded_pair(state)
                 else:
@@ -254,7 +253,7 @@ def test_every_decision_equals_the_twins_on_the_same_numbers(policy: str, bound:
         engine.tell(arm, draw(arm))
 
 
-@every_twin
+@every_reference
 @pytest.mark.parametrize("wild", [False, True], ids=["small steps", "anywhere"])
 def test_decisions_on_tables_full_of_ties(policy: str, wild: bool) -> None:
     """A table walks on a small grid; now and then the rule is asked what it would do, from any place of its circle.
@@ -281,26 +280,26 @@ def test_decisions_on_tables_full_of_ties(policy: str, wild: bool) -> None:
                 continue
             engine.arms["pulls"] = generator.integers(2, 5, arm_count)
             arms, search = engine.arms.copy(), engine.search.copy()
-            chooser = twin.POLICIES[policy]()
-            if isinstance(chooser, twin.RoundRobin):
+            chooser = reference.POLICIES[policy]()
+            if isinstance(chooser, reference.RoundRobin):
                 chooser.position = int(generator.integers(arm_count))
                 engine.search["turn"] = chooser.position
-            expected = [arm for _ in range(3) for arm in chooser.decide(twin_state(engine))]
+            expected = [arm for _ in range(3) for arm in chooser.decide(reference_state(engine))]
             assert [decide(engine) for _ in expected] == expected
             engine.arms[:], engine.search[:] = arms, search
 
 
-def unbounded_pair(state: twin.State) -> list[int]:
+def unbounded_pair(state: reference.State) -> list[int]:
     """HVI-Pareto where rewards have no worst point: the worst estimates are the reference."""
     volume = (state.means - state.means.min()) * (state.risks.max() - state.risks)
     pair = [int(np.where(state.front, volume, np.inf).argmin())]
     return pair if state.front.all() else [*pair, int(np.where(state.front, -np.inf, volume).argmax())]
 
 
-def check_whole_run(policy: str, bound: str, arm_count: int, seed: int, **options: Any) -> twin.Result:
-    """The engine and its slow twin, each with its own estimates and boxes, pull the same arms in the same order.
+def check_whole_run(policy: str, bound: str, arm_count: int, seed: int, **options: Any) -> reference.Result:
+    """The engine and its reference, each with its own estimates and boxes, pull the same arms in the same order.
 
-    Both sum about an arm's first reward (the twin does so when given sigma_max, which no bound here reads), so
+    Both sum about an arm's first reward (the reference does so when given sigma_max, which no bound here reads), so
     estimates agree to the bit; boxes differ by rounding, which cannot decide between rewards without ties.
     """
     limit = options.get("budget") or options["max_pulls"]
@@ -309,8 +308,8 @@ def check_whole_run(policy: str, bound: str, arm_count: int, seed: int, **option
     mine, theirs = Streams(streams), Streams(streams)
     play_by_hand(engine, mine)
     rho = options.pop("rho")
-    result = twin.run(
-        policy, TWIN_NAMES[bound], theirs, arm_count, rho=rho, delta=engine.spec.delta, sigma_max=1.0, **options
+    result = reference.run(
+        policy, REFERENCE_NAMES[bound], theirs, arm_count, rho=rho, delta=engine.spec.delta, sigma_max=1.0, **options
     )
     assert mine.order == theirs.order
     assert engine.stopped == result.stopped
@@ -325,7 +324,7 @@ def check_whole_run(policy: str, bound: str, arm_count: int, seed: int, **option
     return result
 
 
-@every_twin
+@every_reference
 @pytest.mark.parametrize(
     ("bound", "arm_count", "epsilon", "seed"),
     [("paper", 3, 0.5, 11), ("hoeffding", 5, 0.25, 12), ("hoeffding", 4, 0.04, 13)],
@@ -336,7 +335,7 @@ def test_whole_runs_under_confidence(policy: str, bound: str, arm_count: int, ep
         assert result.stopped == "confidence"
 
 
-@every_twin
+@every_reference
 @pytest.mark.parametrize(
     ("arm_count", "budget", "exploration"), [(2, 501, "theorem"), (4, 1000, "sharp"), (6, 1003, 0.02)]
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +12,9 @@ import ramgape
 from ramgape import Study
 from ramgape.studies import study as studies
 from ramgape.studies.pull_ids import TOKEN_BYTES, read_pull_id
+from tests.stores import copy_database
 
 ARMS = ["a", "b", "c"]
-
-
-def copy_database(source: Path, target: Path) -> None:
-    """As SQLite does it, also to and from files that are in use: they must not be copied like others."""
-    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
-        one.backup(other)
 
 
 def test_every_pull_has_eighty_random_bits_of_its_own() -> None:

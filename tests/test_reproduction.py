@@ -26,14 +26,14 @@ import ramgape
 from ramgape.cli import app
 from ramgape.core.pareto import gaps
 from ramgape.paper import crosses, figures, overall, paper, regret, regret_claims, stopping
-from ramgape.paper.cache import Store, unique, write_whole
-from ramgape.paper.geometry import CASES, measure
-from ramgape.paper.jobs import Cell, compute
+from ramgape.paper.cache import ResultCache, unique, write_whole
+from ramgape.paper.geometry import CASES, gap_case
+from ramgape.paper.jobs import Job, run_job
 from ramgape.paper.outcomes import FURTHER
-from ramgape.paper.report import Gauge
-from ramgape.paper.reproduction import PARTS, reproduce
+from ramgape.paper.report import ProgressCounter, publish
+from ramgape.paper.reproduction import PARTS, REPORT
 from ramgape.paper.scale import FULL, QUICK
-from ramgape.paper.section import Chapter, Finding, Grid
+from ramgape.paper.section import Finding, Grid, Section
 from ramgape.paper.statistics import (
     geometric_mean,
     mean_interval,
@@ -244,7 +244,7 @@ def check_report(path: Path, summary: dict[str, Any]) -> None:
 
 
 def run_part(out: Path, *parts: str, **options: Any) -> dict[str, Any]:
-    return reproduce(parts, out, quick=True, **options)
+    return publish(REPORT, parts, out, quick=True, **options)
 
 
 def test_the_executor_changes_nothing_but_the_time(tmp_path: Path) -> None:
@@ -267,10 +267,10 @@ def test_another_seed_gives_other_numbers(tmp_path: Path) -> None:
 def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = run_part(tmp_path, "gaussian")
 
-    def fail(cell: Cell) -> None:
-        raise AssertionError(f"computed again: {cell}")
+    def fail(job: Job) -> None:
+        raise AssertionError(f"computed again: {job}")
 
-    monkeypatch.setattr("ramgape.paper.report.compute", fail)
+    monkeypatch.setattr("ramgape.paper.report.run_job", fail)
     assert without_times(run_part(tmp_path, "gaussian")) == without_times(before)
     with pytest.raises(AssertionError, match="computed again"):
         run_part(tmp_path, "gaussian", seed=1)
@@ -376,21 +376,21 @@ def test_progress_ends_at_the_whole(tmp_path: Path) -> None:
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
     assert {words for _, _, words in seen} == {"simulating", "drawing"}
-    Gauge(None, 1.0).add(5.0, "nobody watches")
+    ProgressCounter(None, 1.0).add(5.0, "nobody watches")
 
 
 def test_the_full_plan_is_the_papers() -> None:
     one = PARTS["1"].plan(FULL, 0)
     assert len(one) == 2 * 50 * 4
-    assert {cell.arguments["bound"] for cell in one.values()} == {"paper"}
+    assert {job.arguments["bound"] for job in one.values()} == {"paper"}
     assert len(PARTS["gaussian"].plan(FULL, 0)) == 50 * 4
     for name in ("3", "4"):
-        traces = [cell for key, cell in PARTS[name].plan(FULL, 0).items() if key[0] == "trace"]
-        assert {cell.arguments["policy"] for cell in traces} == set(paper.BUDGET_POLICIES)
-        further = [cell for key, cell in PARTS[name].plan(FULL, 0).items() if key[0] == "further"]
-        assert {cell.arguments["policy"] for cell in further} == {"evidence", "ege-sr", "ege-sh"}
-        for cell in (*traces, *further):
-            assert (cell.kind, cell.arguments["trials"], cell.arguments["budget"]) == ("regret_traces", 50, 10_000)
+        traces = [job for key, job in PARTS[name].plan(FULL, 0).items() if key[0] == "trace"]
+        assert {job.arguments["policy"] for job in traces} == set(paper.BUDGET_POLICIES)
+        further = [job for key, job in PARTS[name].plan(FULL, 0).items() if key[0] == "further"]
+        assert {job.arguments["policy"] for job in further} == {"evidence", "ege-sr", "ege-sh"}
+        for job in (*traces, *further):
+            assert (job.kind, job.arguments["trials"], job.arguments["budget"]) == ("regret_traces", 50, 10_000)
     shared = [*PARTS["2"].plan(FULL, 0).values(), *PARTS["1-tight"].plan(FULL, 0).values()]
     assert len(unique(shared)) == len(shared) - 8  # Experiment 2 is part of the tight runs, and not run twice
 
@@ -487,19 +487,19 @@ def test_unequal_widths_are_refuted() -> None:
 
 @pytest.mark.parametrize("broken", ["1", "3", "4"])
 def test_the_overall_claim_needs_all_of_its_parts(broken: str) -> None:
-    def chapter(name: str, holds: bool) -> Chapter:
+    def section(name: str, holds: bool) -> Section:
         finding = Finding(
             f"... {overall.SETTINGS[name]} ...", "confirmed" if holds else "refuted", "evidence", "source"
         )
         rules = {rule: {"mean": float(place)} for place, rule in enumerate(paper.BUDGET_POLICIES)}
         summary = {"epsilon_0.1": {"holds": holds}, "pulling_ratio": rules, "final_regret": rules}
-        return Chapter(name, "", (), summary, {}, findings=[finding])
+        return Section(name, "", (), summary, {}, findings=[finding])
 
-    chapters = {name: chapter(name, holds=True) for name in overall.SETTINGS}
-    assert overall.findings(chapters)[0].verdict == "confirmed"
-    assert overall.findings({**chapters, broken: chapter(broken, holds=False)})[0].verdict == "refuted"
-    del chapters[broken]
-    left = overall.findings(chapters)
+    sections = {name: section(name, holds=True) for name in overall.SETTINGS}
+    assert overall.findings(sections)[0].verdict == "confirmed"
+    assert overall.findings({**sections, broken: section(broken, holds=False)})[0].verdict == "refuted"
+    del sections[broken]
+    left = overall.findings(sections)
     assert all(finding.verdict == "not checkable" for finding in left)
     assert len(left) == (3 if broken == "1" else 1)  # nothing is said of experiments that were not run
 
@@ -511,7 +511,7 @@ def test_agreement_is_a_rank_correlation() -> None:
         "final_regret": {str(rule): {"mean": regret} for rule, regret in enumerate(regrets)},
     }
     expected = stats.spearmanr(shares, [-regret for regret in regrets]).statistic
-    assert overall.agreement(Chapter("3", "", (), summary, {})) == pytest.approx(expected)
+    assert overall.agreement(Section("3", "", (), summary, {})) == pytest.approx(expected)
 
 
 def fake_budget_runs(own: float = 1.0, **scales: float) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -609,11 +609,11 @@ def test_rules_that_are_not_in_the_paper_are_shown_but_judge_nothing() -> None:
     further = {("further", policy): perfect for policy in FURTHER}
     assert regret_claims.findings(4, {**outcomes, **further}) == before
     scale = replace(QUICK, explorations=(0.1, 1.0))
-    chapter = regret.tell(4, scale, 0, {**outcomes, **further})
-    assert list(chapter.findings) == before
-    assert list(chapter.summary["final_regret"]) == list(paper.BUDGET_POLICIES)
-    assert overall.agreement(chapter) == overall.agreement(regret.tell(4, scale, 0, outcomes))
-    curves, final, *_ = chapter.drawings
+    section = regret.make_section(4, scale, 0, {**outcomes, **further})
+    assert list(section.findings) == before
+    assert list(section.summary["final_regret"]) == list(paper.BUDGET_POLICIES)
+    assert overall.agreement(section) == overall.agreement(regret.make_section(4, scale, 0, outcomes))
+    curves, final, *_ = section.drawings
     assert "made for an answer after the last pull only" in curves.caption
     legend = figures.regret_curves(*curves.arguments).legends[0]
     assert [text.get_text() for text in legend.get_texts()][-3:] == [
@@ -651,7 +651,7 @@ def test_only_returned_arms_tell_whether_the_rightmost_is_spared() -> None:
 
 
 def test_gap_cases_are_the_two_of_the_appendix() -> None:
-    a, b = (measure(CASES[name]) for name in "ab")
+    a, b = (gap_case(CASES[name]) for name in "ab")
     assert a.distances["M(k,i)"] < a.distances["M(i,j)"]
     assert b.distances["M(k,i)"] >= b.distances["M(i,j)"]
     for case in (a, b):
@@ -679,8 +679,8 @@ def test_the_cap_is_the_smallest_number_of_pulls_that_suffices() -> None:
 
 def test_good_events_are_counted_by_run() -> None:
     arguments = {"instance": "paper:exp3", "seed": 0, "trials": 6, "budget": 200, "policy": "round-robin"}
-    narrow = compute(Cell("good_event", {**arguments, "epsilon": 0.1, "exploration": 1e-6}))
-    wide = compute(Cell("good_event", {**arguments, "epsilon": 0.1, "exploration": 10.0}))
+    narrow = run_job(Job("good_event", {**arguments, "epsilon": 0.1, "exploration": 1e-6}))
+    wide = run_job(Job("good_event", {**arguments, "epsilon": 0.1, "exploration": 10.0}))
     assert narrow["good"] == [False] * 6
     assert wide["good"] == [True] * 6
 
@@ -708,9 +708,9 @@ def test_columns_of_words_stand_to_the_left() -> None:
     assert Grid("", ("rule", "pulls"), [["RAMGapE", "1,000"], ["ξ-LCB", ""]]).words == [True, False]
 
 
-def test_a_store_tells_cells_apart(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    cells = [Cell("search", {"seed": seed}) for seed in (0, 1)]
-    store.save(cells[0], {"samples": 5})
-    assert store.load(cells[0]) == {"samples": 5}
-    assert store.load(cells[1]) is None
+def test_a_cache_knows_jobs_apart(tmp_path: Path) -> None:
+    cache = ResultCache(tmp_path)
+    jobs = [Job("search", {"seed": seed}) for seed in (0, 1)]
+    cache.save(jobs[0], {"samples": 5})
+    assert cache.load(jobs[0]) == {"samples": 5}
+    assert cache.load(jobs[1]) is None

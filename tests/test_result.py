@@ -16,71 +16,8 @@ import pytest
 
 import ramgape.search.result
 from ramgape.errors import InvalidSpec, MissingExtra, NoAnswer, UnknownName
-from ramgape.search.result import ArmReport, Goal, Result, Truth, Verdict
-
-NOT_PULLED: dict[str, Any] = {
-    "verdict": "undecided",
-    "certified": False,
-    "pulls": 0,
-    "mean": math.nan,
-    "mean_interval": (-math.inf, math.inf),
-    "risk": math.nan,
-    "risk_interval": (-math.inf, math.inf),
-    "variance": math.nan,
-    "doubt": math.inf,
-}
-
-
-def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict = "in", **others: Any) -> ArmReport:
-    """An arm with unremarkable numbers; name what matters."""
-    values: dict[str, Any] = {
-        "name": name,
-        "verdict": verdict,
-        "certified": verdict != "undecided",
-        "certificate": "none" if verdict == "undecided" else verdict,
-        "dominated_by": None,
-        "pulls": 100,
-        "mean": mean,
-        "mean_interval": (mean - 0.05, mean + 0.05),
-        "risk": risk,
-        "risk_interval": (risk - 0.02, risk + 0.02),
-        "variance": 0.04,
-        "doubt": 0.01,
-    }
-    return ArmReport(**{**values, **others})
-
-
-def make_result(*arms: ArmReport, **others: Any) -> Result:
-    """A result of these arms, or of three; those with verdict "in" are returned."""
-    arms = arms or (
-        make_arm("A", 0.4, 0.05, variance=0.01),
-        make_arm("B", 0.3, 0.20, "out", dominated_by="A", pulls=50),
-        make_arm("C", 0.7, 0.15, variance=0.09, pulls=250),
-    )
-    values: dict[str, Any] = {
-        "arms": arms,
-        "front": tuple(arm.name for arm in arms if arm.verdict == "in"),
-        "stopped": "confidence",
-        "goal_reached": True,
-        "guarantee": "no returned arm is dominated by 0.05 or more, with probability 0.95",
-        "certified_epsilon": 0.041234,
-        "certified_delta": 0.05,
-        "samples": sum(arm.pulls for arm in arms),
-        "goal": Goal("confidence", epsilon=0.05, delta=0.05, budget=None),
-        "risk": "mean-variance:1",
-        "risk_formula": "variance - 1 mean",
-        "rho": 1.0,
-        "alpha": 0.25,
-        "noise": "bounded",
-        "reward_range": (0.0, 1.0),
-        "direction": "maximize",
-        "policy": "ramgape",
-        "bound": "hoeffding",
-        "interval_bound": "hoeffding",
-        "seed": 7,
-    }
-    return Result(**{**values, **others})
-
+from ramgape.search.result import ArmReport, Result, Truth
+from tests.results import NOT_PULLED, make_arm, make_result
 
 # --------------------------------------------------------------------------------------- one arm of many
 

@@ -45,9 +45,9 @@ from ramgape.search.assembly import kernels_of, make_problem, make_table
 from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec, true_table
 from ramgape.search.spec import Spec, make_spec
-from tests.test_cli import call, complaint
-from tests.test_guarantees import most_allowed, random_arm, watcher
-from tests.test_roads import by_hand, in_full
+from tests.cli_support import call, complaint
+from tests.guarantees import most_allowed, random_arm, watcher
+from tests.support import by_hand, in_full
 
 OWN_KERNELS = ["semivariance:0.5", "entropic:3", "cvar:0.1"]
 FIVE = ["mean-variance:0.5", "variance", *OWN_KERNELS]

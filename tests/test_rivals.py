@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterator
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,93 +15,23 @@ from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from ramgape.search.inference import find_answer, infer
 from ramgape.search.simulation import simulated_spec
+from tests.guarantees import check_answers, runs_of
+from tests.reference.rivals import (
+    Eliminator,
+    Explorer,
+    Points,
+    by_clearness,
+    eliminate,
+    gaps_among,
+    successive_rejects,
+)
 from tests.support import Streams, beta_streams, box_from, box_of, make_engine, play_by_hand, policies_for, set_row
-from tests.test_guarantees import check_answers, runs_of
 
 BUDGET_RIVALS = ["ege-sr", "ege-sh"]
 CONFIDENCE_RIVALS = ["psi-unif-elim", "ape"]
 
-Points = list[tuple[float, float]]  # mean and risk of each arm
-
-
-def m(points: Points, i: int, j: int) -> float:
-    """By how much j beats i in both objectives."""
-    return min(points[j][0] - points[i][0], points[i][1] - points[j][1])
-
-
-def M(points: Points, i: int, j: int) -> float:  # noqa: N802, as in the papers
-    return -m(points, i, j)
-
 
 # --- empirical gap elimination ------------------------------------------------------------------------
-
-
-def gaps_among(points: Points, active: list[int]) -> tuple[dict[int, float], set[int]]:
-    """D of every active arm, and the empirical Pareto set S of the active arms."""
-    star = {i: max(m(points, i, j) for j in active if j != i) for i in active}
-    front = {i for i in active if all(m(points, i, j) <= 0.0 for j in active if j != i)}
-    gap = {}
-    for i in active:
-        if i in front:
-            gap[i] = min(min(M(points, i, j), max(M(points, j, i), 0.0) + max(star[j], 0.0)) for j in active if j != i)
-        else:
-            gap[i] = star[i]
-    return gap, front
-
-
-def by_clearness(gap: dict[int, float], front: set[int]) -> list[int]:
-    """Largest D first; of equals those outside S first, then the first."""
-    return sorted(gap, key=lambda i: (-gap[i], i in front, i))
-
-
-def successive_rejects(arm_count: int, budget: int) -> Iterator[tuple[int, int]]:
-    """The pulls that every active arm has at the end of a phase, and how many arms are settled then."""
-    total = Fraction(1, 2) + sum(Fraction(1, i) for i in range(2, arm_count + 1))
-    for r in range(1, arm_count):
-        yield math.ceil((budget - arm_count) / (total * (arm_count + 1 - r))), 1
-
-
-def sequential_halving(arm_count: int, budget: int) -> Iterator[tuple[int, int]]:
-    phases = math.ceil(math.log2(arm_count))
-    active, pulls = arm_count, 0
-    for _ in range(phases):
-        pulls += math.floor(Fraction(budget, active * phases))
-        yield pulls, active // 2
-        active -= active // 2
-    assert active == 1
-
-
-SCHEDULES = {"ege-sr": successive_rejects, "ege-sh": sequential_halving}
-
-
-def eliminate(policy: str, draw: Streams, arm_count: int, budget: int, rho: float) -> set[int]:
-    """A whole run by the definition: two pulls each, the phases while there are pulls, then what is left over."""
-    alpha = 1.0 / (3.0 + rho)
-    rewards: list[list[float]] = [[] for _ in range(arm_count)]
-    left = budget
-
-    def pull(arm: int) -> None:
-        nonlocal left
-        rewards[arm].append(draw(arm))
-        left -= 1
-
-    for arm in list(range(arm_count)) * 2:
-        pull(arm)
-    circle = itertools.cycle(range(arm_count))
-    active, accepted = list(range(arm_count)), set()
-    for target, settled in SCHEDULES[policy](arm_count, budget):
-        while left and any(len(rewards[arm]) < target for arm in active):
-            arm = next(circle)
-            if arm in active and len(rewards[arm]) < target:
-                pull(arm)
-        points = [(float(np.mean(x)), alpha * float(np.var(x) - rho * np.mean(x))) for x in rewards]
-        gap, front = gaps_among(points, active)
-        for arm in by_clearness(gap, front)[:settled]:
-            active.remove(arm)
-            accepted |= {arm} & front
-    while left:
-        pull(min(range(arm_count), key=lambda arm: len(rewards[arm])))
-    return accepted | set(active)
 
 
 @pytest.mark.parametrize("policy", BUDGET_RIVALS)
@@ -245,66 +172,6 @@ def test_more_pulls_make_fewer_mistakes(policy: str) -> None:
 # --- rules that stop ------------------------------------------------------------------------------------
 
 
-class Eliminator:
-    """PSI-Unif-Elim with points and radii, as published: after a round, who stays and who is accepted."""
-
-    def __init__(self, arm_count: int, epsilon: float) -> None:
-        self.epsilon = epsilon
-        self.active = list(range(arm_count))
-        self.accepted: set[int] = set()
-
-    def look(self, points: Points, radius: list[float]) -> None:
-        def b(i: int, j: int) -> float:
-            return radius[i] + radius[j]
-
-        epsilon = self.epsilon
-        a1 = [i for i in self.active if all(m(points, i, j) <= b(i, j) for j in self.active if j != i)]
-        p1 = [i for i in a1 if all(M(points, i, j) + epsilon >= b(i, j) for j in a1 if j != i)]
-        p2 = [j for j in p1 if not any(M(points, i, j) + epsilon <= b(i, j) for i in a1 if i not in p1)]
-        self.accepted |= set(p2)
-        self.active = [i for i in a1 if i not in p2]
-
-
-class Explorer(NamedTuple):
-    """APE with points and radii, as published."""
-
-    points: Points
-    radius: list[float]
-    pulls: list[int]
-    epsilon: float
-
-    def b(self, i: int, j: int) -> float:
-        return self.radius[i] + self.radius[j]
-
-    def others(self, i: int) -> list[int]:
-        return [j for j in range(len(self.points)) if j != i]
-
-    def h(self, i: int) -> float:
-        return min(M(self.points, i, j) + self.epsilon - self.b(i, j) for j in self.others(i))
-
-    def g(self, i: int) -> float:
-        return max(m(self.points, i, j) - self.b(i, j) for j in self.others(i))
-
-    @property
-    def front(self) -> list[int]:
-        return [i for i in range(len(self.points)) if all(m(self.points, i, j) <= 0 for j in self.others(i))]
-
-    def stops(self) -> bool:
-        arms = range(len(self.points))
-        return all(self.h(i) >= 0 if i in self.front else max(self.g(i), self.h(i)) >= 0 for i in arms)
-
-    def answer(self) -> set[int]:
-        arms = range(len(self.points))
-        outside = {i for i in arms if not any(m(self.points, i, j) > self.b(i, j) for j in self.others(i))}
-        return set(self.front) | outside
-
-    def decide(self) -> int:
-        candidates = [i for i in range(len(self.points)) if self.h(i) <= 0]
-        leader = max(candidates, key=lambda i: min(M(self.points, i, j) + self.b(i, j) for j in self.others(i)))
-        rival = min(self.others(leader), key=lambda j: M(self.points, leader, j) - self.b(leader, j))
-        return rival if self.pulls[rival] < self.pulls[leader] else leader
-
-
 def published(engine: Engine) -> tuple[Points, list[float]]:
     """Points and radii. With bound `paper` and the default alpha, the four half-widths of a box are all but equal."""
     points = list(zip(engine.arms["average"].tolist(), engine.arms["risk"].tolist(), strict=True))
@@ -320,19 +187,19 @@ def test_psi_unif_elim_equals_the_definition(arm_count: int, epsilon: float, see
     engine = make_engine(arm_count, "paper", **options)
     draw = Streams(beta_streams(arm_count, 6000, seed))
     play_by_hand(engine, draw, 2 * arm_count)
-    twin = Eliminator(arm_count, epsilon)
+    reference = Eliminator(arm_count, epsilon)
     while True:
-        twin.look(*published(engine))
+        reference.look(*published(engine))
         accepted, active = (set(np.flatnonzero(engine.arms["accepted"] == value).tolist()) for value in (1, 0))
-        assert (accepted, active) == (twin.accepted, set(twin.active))
-        if not twin.active:
+        assert (accepted, active) == (reference.accepted, set(reference.active))
+        if not reference.active:
             break
         first = len(draw.order)
         play_by_hand(engine, draw, len(active))
-        assert sorted(draw.order[first:]) == twin.active
+        assert sorted(draw.order[first:]) == reference.active
     assert engine.stopped == "confidence"
     assert engine.ask() is None
-    assert set(np.flatnonzero(find_answer(engine)).tolist()) == twin.accepted
+    assert set(np.flatnonzero(find_answer(engine)).tolist()) == reference.accepted
 
 
 @pytest.mark.parametrize(("arm_count", "epsilon", "seed"), [(2, 0.4, 1), (3, 0.6, 2), (4, 0.7, 3)])
@@ -341,14 +208,14 @@ def test_ape_equals_the_definition(arm_count: int, epsilon: float, seed: int) ->
     draw = Streams(beta_streams(arm_count, 9000, seed))
     play_by_hand(engine, draw, 2 * arm_count)
     while True:
-        twin = Explorer(*published(engine), engine.arms["pulls"].tolist(), epsilon)
-        assert (engine.stopped == "confidence") == twin.stops()
+        reference = Explorer(*published(engine), engine.arms["pulls"].tolist(), epsilon)
+        assert (engine.stopped == "confidence") == reference.stops()
         arm = engine.ask()
         if arm is None:
             break
-        assert arm == twin.decide()
+        assert arm == reference.decide()
         engine.tell(arm, draw(arm))
-    assert set(np.flatnonzero(find_answer(engine)).tolist()) == twin.answer()
+    assert set(np.flatnonzero(find_answer(engine)).tolist()) == reference.answer()
     assert len(draw.order) > 2 * arm_count
 
 

@@ -27,7 +27,7 @@ from ramgape import (
 from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec
-from tests.support import can_run, make_engine
+from tests.support import by_hand, can_run, in_full, make_engine
 
 INSTANCES = {
     "bounded": load_instance("paper:46"),
@@ -77,24 +77,6 @@ every_case = pytest.mark.parametrize(("policy", "name", "goal"), CASES)
 def policies_with(*bounds: str) -> list[tuple[str, str]]:
     """Every policy with each of these bounds that serves its goals."""
     return [(policy, bound) for policy in POLICIES for bound in bounds if can_run(policy, bound=bound)]
-
-
-def by_hand(instance: Instance, seed: int, **options: Any) -> Result:
-    """The road for real trials, with the instance in the user's part."""
-    options.setdefault("sigma_max", instance.sigma_max)
-
-    def pull(name: str, rng: np.random.Generator) -> float:
-        return instance.draw(instance.names.index(name), rng)
-
-    return identify(
-        pull, instance.names, noise=instance.noise, reward_range=instance.reward_range, seed=seed, **options
-    )
-
-
-def in_full(result: Result) -> str:
-    """Every field to the last bit, signs of zeros included; a simulation knows the truth, and keeps no rewards."""
-    arms = tuple(dataclasses.replace(arm, empirical_risk=None) for arm in result.arms)
-    return repr(dataclasses.asdict(dataclasses.replace(result, truth=None, arms=arms)))
 
 
 def state_bytes(engine: Engine) -> tuple[bytes, bytes]:

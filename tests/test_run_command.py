@@ -15,7 +15,6 @@ from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -24,8 +23,8 @@ from ramgape.cli import app, stores
 from ramgape.cli import run as run_module
 from ramgape.commands import trials
 from ramgape.commands.study_files import StudyFile, read_study_file
-from ramgape.commands.trials import Finished, Trials, judge
-from tests.test_cli import NO_SIGNALS, PLAIN, environment
+from ramgape.commands.trials import CommandTrials, Finished, reward_of
+from tests.cli_support import NO_SIGNALS, PLAIN, environment
 
 pytestmark = NO_SIGNALS
 
@@ -92,11 +91,11 @@ def described(folder: Path, command: Any, **changes: Any) -> StudyFile:
 
 
 @pytest.fixture
-def commands(tmp_path: Path) -> Iterator[Callable[..., Trials]]:
+def commands(tmp_path: Path) -> Iterator[Callable[..., CommandTrials]]:
     """Trials of one command; nothing of them is left behind."""
     with ExitStack() as stack:
         yield lambda command, hidden=trials.OUR_STORE, **changes: stack.enter_context(
-            Trials(described(tmp_path, command, **changes), hidden=hidden)
+            CommandTrials(described(tmp_path, command, **changes), hidden=hidden)
         )
 
 
@@ -123,7 +122,7 @@ def eventually(condition: Callable[[], Any]) -> Any:
 
 
 def test_a_command_knows_its_trial(
-    tmp_path: Path, commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, commands: Callable[..., CommandTrials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seed and arm in the line and in the environment, other braces as they are, no input."""
     line = "pwd; cat; echo {arm} {seed} {other} {{seed}} $RAMGAPE_ARM $RAMGAPE_SEED | awk '{print}'"
@@ -138,7 +137,7 @@ def test_a_command_knows_its_trial(
 NASTY = "a b'c\"d$(touch evil)`touch evil`;touch evil&\n*{seed}\\"
 
 
-def test_a_name_is_one_word_of_the_line(tmp_path: Path, commands: Callable[..., Trials]) -> None:
+def test_a_name_is_one_word_of_the_line(tmp_path: Path, commands: Callable[..., CommandTrials]) -> None:
     """Whatever an arm is called, the shell reads none of it."""
     lines = ("printf '<%s>' {arm} x{arm}y", "printf '<%s>' $(printf '%s' {arm}) ; printf '<%s>' x{arm}y")
     for line, first in zip(lines, ("<" + NASTY + ">", None), strict=True):
@@ -153,7 +152,7 @@ STORE = {"RAMGAPE_STORAGE": "sqlite:///x.db", "PGPASSWORD": "secret", "PGPASSFIL
 
 @pytest.mark.parametrize(("hidden", "seen"), [(("RAMGAPE_STORAGE",), 3), (trials.OUR_STORE + trials.OUR_PASSWORD, 1)])
 def test_a_command_does_not_know_the_store(
-    hidden: tuple[str, ...], seen: int, commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+    hidden: tuple[str, ...], seen: int, commands: Callable[..., CommandTrials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in STORE.items():
         monkeypatch.setenv(name, value)
@@ -162,11 +161,11 @@ def test_a_command_does_not_know_the_store(
     assert sum(line.partition("=")[0] in STORE for line in found) == seen
 
 
-def test_the_seed_is_that_of_the_pull(commands: Callable[..., Trials]) -> None:
-    assert commands("echo {seed}")("arm", np.random.default_rng(123)) == 123.0
+def test_the_seed_is_that_of_the_pull(commands: Callable[..., CommandTrials]) -> None:
+    assert commands("echo {seed}")("arm", 123) == 123.0
 
 
-def test_of_much_output_the_end_is_kept(commands: Callable[..., Trials]) -> None:
+def test_of_much_output_the_end_is_kept(commands: Callable[..., CommandTrials]) -> None:
     script = (
         "import sys\nfor _ in range(300): sys.stdout.write('x' * 10000); sys.stderr.write('y' * 10000)\nprint('\\n1')"
     )
@@ -188,12 +187,12 @@ def test_of_much_output_the_end_is_kept(commands: Callable[..., Trials]) -> None
 )
 def test_what_has_no_reward_has_failed(finished: Finished, message: str) -> None:
     with pytest.raises(ramgape.FailedTrial, match=message):
-        judge(finished, "output", 2.0)
+        reward_of(finished, "output", 2.0)
 
 
 @pytest.mark.parametrize(("text", "reward"), [("1\n0.5", 0.5), ("x\r\n -1e-3 \r\n\n", -0.001), ("\xa07", 7.0)])
 def test_the_last_line_is_the_reward(text: str, reward: float) -> None:
-    assert judge(Finished(0, 1.0, text, "warning"), "output", 2.0) == reward
+    assert reward_of(Finished(0, 1.0, text, "warning"), "output", 2.0) == reward
 
 
 def stubborn(folder: Path) -> str:
@@ -211,18 +210,18 @@ def descendants(folder: Path) -> list[int]:
 
 
 def test_a_timeout_ends_the_whole_tree(
-    tmp_path: Path, commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, commands: Callable[..., CommandTrials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trials, "GRACE", 0.2)
     make = commands(stubborn(tmp_path), timeout=1.0)
     with pytest.raises(ramgape.FailedTrial, match="timeout after 1 s"):
-        make("arm", np.random.default_rng(1))
+        make("arm", 1)
     processes = descendants(tmp_path)
     assert len(processes) == 2
     assert not any(map(alive, processes))
 
 
-def test_nothing_goes_on_after_the_command(commands: Callable[..., Trials]) -> None:
+def test_nothing_goes_on_after_the_command(commands: Callable[..., CommandTrials]) -> None:
     """What it left in the background would disturb the next trial; and the pipes that it holds open do not keep us."""
     finished = commands("sleep 300 & echo $!").run("arm", 1)
     assert eventually(lambda: not alive(int(finished.output)))
@@ -230,12 +229,12 @@ def test_nothing_goes_on_after_the_command(commands: Callable[..., Trials]) -> N
 
 def test_closing_ends_what_other_threads_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "GRACE", 0.2)
-    make = Trials(described(tmp_path, stubborn(tmp_path), timeout=None))
+    make = CommandTrials(described(tmp_path, stubborn(tmp_path), timeout=None))
     failures = []
 
     def work() -> None:
         try:
-            make("arm", np.random.default_rng(1))
+            make("arm", 1)
         except ramgape.FailedTrial as error:
             failures.append(str(error))
 
@@ -257,12 +256,12 @@ class Command:
         self.seeds: list[int] = []
         left = iter(codes)
 
-        def run(_: Trials, arm: str, seed: int) -> Finished:
+        def run(_: CommandTrials, arm: str, seed: int) -> Finished:
             self.seeds.append(seed)
             code = next(left)
             return Finished(abs(code), 9.0 if code < 0 else 1.0, "0.5", "why")
 
-        monkeypatch.setattr(Trials, "run", run)
+        monkeypatch.setattr(CommandTrials, "run", run)
 
 
 @pytest.mark.parametrize(
@@ -274,12 +273,12 @@ class Command:
     ],
 )
 def test_a_command_that_cannot_work(
-    codes: tuple[int, ...], message: str, commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+    codes: tuple[int, ...], message: str, commands: Callable[..., CommandTrials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is seen at once, in the first trial, and with other seeds: nothing is ever counted of it."""
     made = Command(monkeypatch, *codes)
     with pytest.raises(ramgape.FailingArm, match=message):
-        commands("false", reward="elapsed", failure="worst")("arm", np.random.default_rng(7))
+        commands("false", reward="elapsed", failure="worst")("arm", 7)
     assert len(set(made.seeds)) == len(codes)
 
 
@@ -287,20 +286,20 @@ def test_a_command_that_cannot_work(
     "codes", [(1, 0, 1, 1, 1), (1, 2, 0, 1, 1), (1, -1, 1, -1, 0), (-1, -1, -1, 1, 0), (0, 1, 1, 1, 1)]
 )
 def test_a_command_that_fails_at_times(
-    codes: tuple[int, ...], commands: Callable[..., Trials], monkeypatch: pytest.MonkeyPatch
+    codes: tuple[int, ...], commands: Callable[..., CommandTrials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What has succeeded once may fail, and a timeout (here below 0) shows at least that it runs."""
     made, make = Command(monkeypatch, *codes), commands("false", timeout=5.0)
     while len(made.seeds) < len(codes):
         told = codes[len(made.seeds)]  # the first run is the trial, the others are there to see
         with pytest.raises(ramgape.FailedTrial) if told else nullcontext():
-            make("arm", np.random.default_rng(len(made.seeds)))
+            make("arm", len(made.seeds))
 
 
 def test_what_succeeded_in_an_earlier_run_is_not_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Command(monkeypatch, 1, 1)
-    with Trials(described(tmp_path, "false"), proven=["arm"]) as make, pytest.raises(ramgape.FailedTrial):
-        make("arm", np.random.default_rng(1))
+    with CommandTrials(described(tmp_path, "false"), proven=["arm"]) as make, pytest.raises(ramgape.FailedTrial):
+        make("arm", 1)
     assert len(made.seeds) == 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import math
 import os
@@ -11,9 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import typing
 import warnings
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,7 +24,7 @@ from ramgape.bounds import BOUNDS, resolve_bound
 from ramgape.core import kernel
 from ramgape.errors import LONGEST_MESSAGE
 from ramgape.policies import POLICIES
-from ramgape.search.spec import Options, Spec, make_spec
+from ramgape.search.spec import Spec, make_spec
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent
@@ -361,19 +358,6 @@ def test_specifications_are_values() -> None:
     assert spec_of() == spec_of()
     assert hash(spec_of()) == hash(spec_of())
     assert spec_of() != spec_of(epsilon=0.06)
-
-
-def test_the_same_options_at_every_door() -> None:
-    """The specification, the front door and the type of the simulated one name the same keywords and defaults."""
-
-    def keywords(function: Callable[..., Any]) -> dict[str, Any]:
-        parameters = inspect.signature(function).parameters.values()
-        return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
-
-    front_door = keywords(identify)
-    assert (front_door.pop("seed"), front_door.pop("callback")) == (None, None)
-    assert front_door == keywords(make_spec)
-    assert set(typing.get_type_hints(Options)) == set(front_door)
 
 
 # --- the range of the risk, and the warning -------------------------------------------------------

@@ -8,7 +8,6 @@ import json
 import math
 import pickle
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,30 +18,20 @@ import numpy as np
 import pytest
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Study, identify
 from ramgape.policies import POLICIES
-from ramgape.studies import session
-from ramgape.studies.study import DEFAULT_LEASE
+from ramgape.studies.exchange import DEFAULT_LEASE
 from tests.support import Clock, can_run
 
 ARMS = ["steady", "wild", "poor"]
 SHAPES = {"steady": (40.0, 40.0), "wild": (0.4, 0.2), "poor": (1.0, 3.0)}
 OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.05}
 
+in_a_database = pytest.mark.parametrize("storage", ["sqlite", "postgresql"], indirect=True)
+
 
 def reward_of(arm: str, seed: int) -> float:
     return float(np.random.default_rng(seed).beta(*SHAPES[arm]))
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
-    """A store of its own for a test."""
-    if request.param == "memory":
-        return None
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'studies.db'}"
-    return new_database(request.getfixturevalue("postgres_server"))
 
 
 @pytest.fixture
@@ -101,23 +90,23 @@ def test_a_whole_study(create: Callable[..., Study], storage: str | None) -> Non
     assert (report.told, report.pending, report.failed, report.done) == (result.samples, 1, 0, True)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("goal", [{"budget": 60}, {"epsilon": 0.08}, {"epsilon": 0.08, "bound": "pairwise"}], ids=str)
+ROADS: list[tuple[str, dict[str, Any]]] = [
+    *((policy, goal) for goal in ({"budget": 60}, {"epsilon": 0.08}) for policy in POLICIES if can_run(policy, **goal)),
+    *((policy, {"epsilon": 0.08, "bound": "pairwise"}) for policy in ("ramgape", "evidence", "ra-lucb")),
+]
+
+
+@pytest.mark.parametrize(("policy", "goal"), ROADS, ids=str)
 def test_the_roads_agree_also_through_a_store(policy: str, goal: dict[str, Any], tmp_path: Path) -> None:
     """Ask and tell on a study that is opened anew after every few pulls is what `identify` does in one go."""
-    if not can_run(policy, **goal) or ("bound" in goal and policy not in ("ramgape", "evidence", "ra-lucb")):
-        return
     options = {"reward_range": (0, 1), "max_pulls": 150, "policy": policy, **goal}
-    try:
-        made: list[str] = []
+    made: list[str] = []
 
-        def pull(arm: str) -> float:
-            made.append(arm)
-            return reward_of(arm, len(made))
+    def pull(arm: str) -> float:
+        made.append(arm)
+        return reward_of(arm, len(made))
 
-        expected = identify(pull, ARMS, **options)
-    except ramgape.InvalidSpec:  # a policy that this bound does not serve
-        return
+    expected = identify(pull, ARMS, **options)
     storage = f"sqlite:///{tmp_path / 'studies.db'}"
     study = Study.create("road", ARMS, storage=storage, **options)
     asked: list[str] = []
@@ -374,9 +363,8 @@ def test_names(create: Callable[..., Study], storage: str | None) -> None:
             study.ask(wrong)  # type: ignore[arg-type]
 
 
-def test_creating_again(create: Callable[..., Study], storage: str | None) -> None:
-    if storage is None:
-        return  # nothing is shared
+@in_a_database
+def test_creating_again(create: Callable[..., Study], storage: str) -> None:
     study = create()
     study.ask(2)
     with pytest.raises(ramgape.StudyExists, match=r"name must be that of no other study in .*, got 'models'; load it"):
@@ -540,7 +528,7 @@ def test_a_key_that_stands_there_twice_is_refused(create: Callable[..., Study]) 
 def test_what_are_no_pulls_and_no_answers(create: Callable[..., Study], given: Any) -> None:
     study = create()
     before = study.report().to_dict()
-    for call in (study.tell_many, study.renew, study.ask_besides):
+    for call in (study.tell_many, study.renew, study.exchange):
         with pytest.raises((ramgape.InvalidSpec, ramgape.UnknownPull)):
             call(given)
     with pytest.raises(ramgape.InvalidSpec, match="data"):
@@ -683,10 +671,10 @@ def test_what_a_worker_knows_it_has_is_not_given_to_it_again(create: Callable[..
     """Not even when its lease has run out; others get it then."""
     study = create(budget=40)
     first, second = study.ask(2, "this one", 60.0)
-    (third,) = study.ask_besides([first], 1, "this one", 60.0)
+    (third,) = study.exchange(known=[first], worker="this one", lease=60.0).pulls
     assert third == second
     clock.passes(100.0)
-    given = study.ask_besides([first, second], 2, "this one", 60.0)
+    given = list(study.exchange(count=2, known=[first, second], worker="this one", lease=60.0).pulls)
     assert len({pull.id.partition(".")[0] for pull in (first, second, *given)}) == 4
     assert [pull.id for pull in study.ask(2, "another")] == [f"{first.id}.2", f"{second.id}.2"]
 
@@ -773,22 +761,10 @@ def test_pickling(create: Callable[..., Study], storage: str | None) -> None:
     assert "models" in repr(study)
 
 
-# --- asking ahead ------------------------------------------------------------------------------------------------
+# --- exchange ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody is, however slow this machine."""
-    monkeypatch.setattr(session, "PACE", math.inf)
-
-
-@pytest.mark.usefixtures("in_a_hurry")
-def test_a_brisk_loop_needs_one_transaction_a_pull(
-    create: Callable[..., Study], storage: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if storage is None:
-        return  # nothing to save
-    monkeypatch.setattr(session, "HELD", 1000.0)
+def test_an_exchange_is_one_transaction(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
     study = create(budget=40)
     commits = 0
     commit = study._session.store.commit
@@ -799,49 +775,100 @@ def test_a_brisk_loop_needs_one_transaction_a_pull(
         commit()
 
     monkeypatch.setattr(study._session.store, "commit", counted)
+    pulls = study.exchange().pulls
     numbers = []
-    while not study.done:
-        (pull,) = study.ask()
-        numbers.append(int(pull.id.split("-")[1]))
-        study.tell(pull, 0.5)
+    while pulls:
+        numbers += [int(pull.id.split("-")[1]) for pull in pulls]
+        exchanged = study.exchange([(pull, 0.5) for pull in pulls])
+        assert all(exchanged.answers)
+        pulls = exchanged.pulls
+    assert exchanged.done
+    assert study.done
     assert numbers == list(range(40))
-    assert 40 <= commits <= 50
-    assert Study.load(study.name, storage).report().pending == 0
+    assert commits == 41
 
 
-@pytest.mark.usefixtures("in_a_hurry")
-def test_what_is_held_and_not_wanted_is_withdrawn(
-    create: Callable[..., Study], storage: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if storage is None:
-        return
-    study, other = create(policy="round-robin", epsilon=0.01), Study.load("models", storage)
+def test_run_makes_one_transaction_a_trial(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
+    study = create(budget=20)
+    begun = []
+    begin = study._session.store.begin
+    monkeypatch.setattr(study._session.store, "begin", lambda *how: (begun.append(how[1]), begin(*how))[1])
+    assert study.run(lambda arm: 0.5, progress=False).samples == 20
+    assert begun.count(True) == 21
 
-    def hurry() -> None:
-        for _ in range(8):
-            (pull,) = study.ask()
-            study.tell(pull, 0.5)
 
-    monkeypatch.setattr(session, "HELD", 1000.0)
-    hurry()
-    assert other.report().pending == 1  # held for whoever asks next
-    assert study.report().pending == 0  # who looks at it is in no hurry
-    assert other.report().pending == 0
-    hurry()
-    (pull,) = study.ask(worker="other terms")
-    assert other.report().pending == 1
-    study.tell(pull, 0.5)
-    hurry()
-    study.close()
-    assert other.report().pending == 0
-    assert [each.pulls for each in other.result().arms] == [9, 8, 8]  # the circle stood where it should
-    monkeypatch.setattr(session, "HELD", 0.01)
-    study = Study.load("models", storage)
-    for _ in range(8):
-        for each in study.ask():
-            study.tell(each, 0.5)
-    end = time.monotonic() + 60
-    while other.report().pending:  # somebody sees to it
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    study.close()
+def test_an_exchange_is_what_the_single_calls_are(create: Callable[..., Study]) -> None:
+    one, other = create("one", seed=1), create("other", seed=1)
+    first, second = one.ask(4), other.ask(4)
+    assert [pull.arm for pull in first] == [pull.arm for pull in second]
+    exchanged = one.exchange(
+        [(first[0], 0.25), (first[1].id, 0.5)], failed=[(first[2], "no luck")], given_back=[first[3]], count=3
+    )
+    answers = [other.tell(second[0], 0.25), other.tell(second[1], 0.5), other.fail(second[2], "no luck")]
+    answers.append(other.give_back(second[3].id))
+    pulls = other.ask(3)
+    assert exchanged.answers == tuple(answers)
+    assert [(pull.arm, pull.seed) for pull in exchanged.pulls] == [(pull.arm, pull.seed) for pull in pulls]
+    assert [pull.id.partition("-")[2] for pull in exchanged.pulls[:2]] == ["2.2", "3.2"]
+    own = {"name": "", "created_at": "", "failures": ()}
+    assert dataclasses.replace(one.report(), **own).to_json() == dataclasses.replace(other.report(), **own).to_json()
+    assert one.exchange(count=0) == ramgape.Exchange((), (), False)
+
+
+def test_an_exchange_is_taken_in_as_a_whole_or_not_at_all(create: Callable[..., Study]) -> None:
+    study = create()
+    pulls = study.ask(3)
+    before = study.report().to_json()
+    stranger = f"{'0' * 20}-0"
+    refused: list[tuple[type[Exception], Any, dict[str, Any]]] = [
+        (ramgape.UnknownPull, [(pulls[0], 0.5), (stranger, 0.5)], {}),
+        (ramgape.UnknownPull, [(pulls[0], 0.5)], {"failed": [(pulls[1], ""), (stranger, "")]}),
+        (ramgape.UnknownPull, [(pulls[0], 0.5)], {"failed": [(pulls[1], "")], "given_back": [pulls[2], stranger]}),
+        (ramgape.ChangedAnswer, [(pulls[0], 0.5), (pulls[0], 0.25)], {}),
+        (ramgape.InvalidReward, [(pulls[0], 0.5), (pulls[1], 2.0)], {}),
+        (ramgape.InvalidSpec, [(pulls[0], 0.5)], {"failed": [(pulls[1], None)]}),
+        (ramgape.InvalidSpec, [(pulls[0], 0.5)], {"count": -1}),
+        (ramgape.InvalidSpec, [(pulls[0], 0.5)], {"lease": 0}),
+        (ramgape.InvalidSpec, 3, {}),
+        (ramgape.InvalidSpec, [pulls[0].id], {}),
+        (ramgape.InvalidSpec, [], {"failed": pulls[0].id}),
+    ]
+    for error, answers, more in refused:
+        with pytest.raises(error):
+            study.exchange(answers, **more)
+        assert study.report().to_json() == before
+
+
+@pytest.mark.parametrize("failure", ["retry", "worst"])
+def test_one_pull_in_an_exchange_twice(create: Callable[..., Study], failure: str) -> None:
+    """The first word counts, as it would in calls one after the other."""
+    study = create(failure=failure)
+    told, lost = study.ask(2)
+    exchanged = study.exchange(
+        [(told, 0.5), (told, 0.5)],
+        failed=[(told, "late"), (lost, "bad"), (lost, "again")],
+        given_back=[told, lost],
+        count=0,
+    )
+    assert [answer.accepted for answer in exchanged.answers] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+        False,
+        failure == "retry",
+    ]
+    report = study.report()
+    assert (report.told, report.failed) == (2 if failure == "worst" else 1, 1)
+
+
+def test_no_answer_is_refused_for_what_is_asked_next(create: Callable[..., Study]) -> None:
+    study = create(arms=["a", "b"], retries=0, policy="round-robin", budget=20)
+    first, second = study.ask(2)
+    exchanged = study.exchange([(second, 0.5)], failed=[(first, "broken")])
+    assert [answer.accepted for answer in exchanged.answers] == [True, True]
+    assert exchanged.pulls == ()
+    assert (study.report().told, study.report().given_up) == (1, 1)
+    with pytest.raises(ramgape.FailingArm, match="the last time: broken"):
+        study.exchange()

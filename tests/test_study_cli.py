@@ -21,13 +21,13 @@ from typer.testing import CliRunner, Result
 
 import ramgape
 from ramgape import Study, storage
-from ramgape.cli import app, study_create, study_show
+from ramgape.cli import app, study_delete, study_show
 from ramgape.storage.store import SqlStore
 from ramgape.storage.versions import Upgrade
 from ramgape.studies.report import Report
 from ramgape.studies.specification import StudySpec
 from ramgape.views import terminal
-from tests.test_cli import PLAIN, environment
+from tests.cli_support import PLAIN, environment
 
 ARMS = ("--arm", "steady", "--arm", "wild", "--arm", "poor")
 BUDGET = (*ARMS, "--reward-range", "-1", "1", "--budget", "12")
@@ -708,13 +708,13 @@ def test_delete_needs_a_yes_where_nobody_can_be_asked(models: Shell) -> None:
 
 
 def test_delete_asks_at_a_terminal(models: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_create, "can_ask", lambda: True)
+    monkeypatch.setattr(study_delete, "can_ask", lambda: True)
     models.study("observe", "models", "poor", "0.5")
     for answer in ("n\n", "\n", ""):
         result = models("study", "delete", "models", stdin=answer)
-        assert result.exit_code == 130
+        assert result.exit_code == 1
         assert "Delete study models with 1 observations, for good? [y/N]:" in result.stderr
-        assert "interrupted: nothing is deleted" in result.stderr
+        assert "note: nothing is deleted" in result.stderr
         assert names_of(models) == ["models"]
     result = models("study", "delete", "models", "--json", stdin="y\n")
     assert result.exit_code == 0

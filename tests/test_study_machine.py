@@ -16,7 +16,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,10 +32,8 @@ from hypothesis.stateful import (
 )
 
 import ramgape
-from benchmarks.postgres import new_database
 from ramgape import Pull, Study
 from ramgape.search.engine import Engine
-from ramgape.studies import session
 from tests.support import Clock
 
 ARMS = ["a", "b", "c"]
@@ -245,7 +242,6 @@ class Machine(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         self.clock = Clock()
         self.clock.rule(self.patch)
-        self.patch.setattr(session, "PACE", 0.0)  # one handle must see what another has, to the last pull
         self.handles: list[Study] = []
 
     @initialize(
@@ -339,35 +335,47 @@ class Machine(RuleBasedStateMachine):
 
     @rule(place=st.integers(0, 1), count=st.integers(1, 4), worker=WORKERS, lease=LEASES)
     def ask(self, place: int, count: int, worker: str | None, lease: float | None) -> None:
-        study, model = self.handles[place], self.model
-        if model.expired:
+        message = ""
+        pulls: list[Pull] = []
+        try:
+            pulls = self.handles[place].ask(count, worker, lease)
+        except ramgape.FailingArm as caught:
+            message = str(caught)
+        expected = self.expect_pulls(pulls, count, worker, lease, failing=bool(message))
+        if message:
+            assert not expected
+            assert self.retries_spent(message), message
+
+    def retries_spent(self, message: str) -> bool:
+        given_up = {pull.arm for pull in self.model.open.values() if pull.given_up}
+        return any(f"arm {arm!r} has failed {self.model.retries + 1} times" in message for arm in given_up)
+
+    def expect_pulls(
+        self, pulls: list[Pull], count: int, worker: str | None, lease: float | None, failing: bool
+    ) -> list[tuple[int, int]]:
+        """Have the model hand out what a study has given; returns those that had to come before any new one.
+
+        With `failing` it may have given less: an arm has failed too often.
+        """
+        model = self.model
+        if model.expired and not failing:
             for number in sorted(model.open):
                 pull = model.open.get(number)
                 ended = pull is not None and pull.under_way and -math.inf < pull.until <= self.clock.now
                 if pull is not None and ended and not self.done:
                     model.fail((number, pull.attempt))
         if self.done:
-            assert study.ask(count, worker, lease) == []
-            return
+            assert pulls == []
+            return []
         expected = model.returning(count, worker, self.clock.now)
         given_up = {pull.arm for pull in model.open.values() if pull.given_up}
-        message = ""
-        try:
-            pulls = study.ask(count, worker, lease)
-        except ramgape.FailingArm as caught:
-            message = str(caught)
-            pulls = []
-        if message:
-            assert not expected
-            assert any(f"arm {arm!r} has failed {model.retries + 1} times" in message for arm in given_up), message
-            return
         pull_ids = [self.number_of(pull) for pull in pulls]
         assert pull_ids[: len(expected)] == expected
         new = pulls[len(expected) :]
         assert len(pulls) <= count
         assert len(new) <= max(model.room, 0)  # trials made elsewhere may have gone beyond a cap
         assert not {pull.arm for pull in new} & given_up
-        if not pulls:
+        if not pulls and not failing:
             assert model.room <= 0, model
         for pull, pull_id in zip(pulls, pull_ids, strict=True):
             model.hand_out(pull_id, pull.arm, worker, self.until(lease))
@@ -375,6 +383,66 @@ class Machine(RuleBasedStateMachine):
         assert (
             len({pull.seed for pull in self.pull_ids}) == len({pull.id for pull in self.pull_ids}) == len(self.pull_ids)
         )
+        return expected
+
+    @precondition(lambda self: self.pull_ids)
+    @rule(
+        place=st.integers(0, 1),
+        answers=st.lists(st.tuples(PICKS, REWARDS), max_size=3),
+        failed=st.lists(PICKS, max_size=2),
+        given_back=st.lists(PICKS, max_size=2),
+        count=st.integers(0, 3),
+        worker=WORKERS,
+        lease=LEASES,
+    )
+    def exchange(
+        self,
+        place: int,
+        answers: list[tuple[int, float]],
+        failed: list[int],
+        given_back: list[int],
+        count: int,
+        worker: str | None,
+        lease: float | None,
+    ) -> None:
+        """The same as the single calls one after the other; or, where one of them is an error, nothing."""
+        study, model = self.handles[place], self.model
+        told = [(self.pick(pick), reward) for pick, reward in answers]
+        lost, back = [self.pick(pick) for pick in failed], [self.pick(pick) for pick in given_back]
+
+        def work() -> list[bool]:
+            accepted = [model.tell(self.number_of(pull), reward) for pull, reward in told]
+            _ = self.done  # which lets go of what was held
+            for pull in lost:
+                accepted.append(model.fail(self.number_of(pull)))
+                _ = self.done
+            return accepted + [model.give_back(self.number_of(pull)) for pull in back]
+
+        expected = self.attempt(work)
+        more: dict[str, Any] = {"failed": [(pull, "no luck") for pull in lost], "given_back": back, "count": count}
+        more |= {"worker": worker, "lease": lease}
+        if expected is ramgape.ChangedAnswer:
+            with pytest.raises(ramgape.ChangedAnswer):
+                study.exchange(told, **more)
+            return
+        given = bool(told or lost or back)
+        message = ""
+        try:
+            exchanged = study.exchange(told, **more)
+        except ramgape.FailingArm as caught:
+            message = str(caught)
+        if message:
+            assert not given
+            assert self.retries_spent(message), message
+            return
+        assert [answer.accepted for answer in exchanged.answers] == expected
+        if count:
+            failing = given and any(pull.given_up for pull in model.open.values())
+            self.expect_pulls(list(exchanged.pulls), count, worker, lease, failing)
+        else:
+            assert exchanged.pulls == ()
+        assert {answer.done for answer in exchanged.answers} <= {exchanged.done}
+        assert exchanged.done == self.done
 
     @precondition(lambda self: self.pull_ids)
     @rule(place=st.integers(0, 1), pick=PICKS, reward=REWARDS, named=st.booleans())
@@ -553,15 +621,12 @@ def run(machine: type[Machine], examples: int, steps: int) -> None:
     )
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def machine(request: pytest.FixtureRequest, tmp_path: Path) -> type[Machine]:
+@pytest.fixture
+def machine(storage: str | None) -> type[Machine]:
     """One for each kind of store; its studies share a store."""
-    if request.param == "memory":
+    if storage is None:
         return Machine
-    if request.param == "sqlite":
-        return type("SqliteMachine", (Machine,), {"storage": f"sqlite:///{tmp_path / 'studies.db'}"})
-    url = new_database(request.getfixturevalue("postgres_server"))
-    return type("PostgresMachine", (Machine,), {"storage": url, "server": True})
+    return type("StoredMachine", (Machine,), {"storage": storage, "server": storage.startswith("postgresql")})
 
 
 def test_studies_follow_the_model(machine: type[Machine]) -> None:

@@ -24,6 +24,7 @@ from ramgape.planning import lower_bound as theory
 from ramgape.planning.lower_bound import LowerBound, lower_bound
 from ramgape.problems.environments import Arm, Beta, Data, Gaussian, Instance
 from ramgape.problems.instances import load_instance
+from tests.reference.lower_bound import slow_distance, slow_minimum
 
 Floats = NDArray[np.float64]
 
@@ -54,75 +55,7 @@ def shares_of(bound: LowerBound) -> Floats:
     return np.array(list(bound.allocation.values()))
 
 
-# ------------------------------------------------------------------------------ the slow twin
-
-
-def slow_divergence(moments: Floats, moved: Floats) -> Floats:
-    """KL as it stands in every textbook; the rows are (mean, variance)."""
-    mean, variance, new_mean, new_variance = *moments.T, *moved.T
-    return 0.5 * (np.log(new_variance / variance) + (variance + (mean - new_mean) ** 2) / new_variance - 1.0)
-
-
-def slow_minimum(moments: Floats, weights: Floats, demands: list[tuple[Floats, float]]) -> float:
-    """The cheapest move of all arms at once, to where demands (linear in means and variances) hold; several starts.
-
-    Moves are in units of the arms: deviations of their means, and logarithms of how their variances grow.
-    """
-    count = len(moments)
-    rows, margins = np.array([row for row, _ in demands]), np.array([margin for _, margin in demands])
-    deviations = np.sqrt(moments[:, 1])
-    units = np.abs(rows) @ moments.ravel()
-
-    def moved(flat: Floats) -> Floats:
-        shifts, growths = flat.reshape(2, count)
-        return np.column_stack([moments[:, 0] + deviations * shifts, moments[:, 1] * np.exp(growths)])
-
-    def cost(flat: Floats) -> float:
-        return float(weights @ slow_divergence(moments, moved(flat))) / scale
-
-    scale = 1.0
-    slack = {"type": "ineq", "fun": lambda flat: (rows @ moved(flat).ravel() - margins) / units}
-    generator = np.random.default_rng(1)
-    best = math.inf
-    for attempt in range(6):
-        start = generator.standard_normal(2 * count) * (0.0, 0.01, 0.1, 0.3, 1.0, 2.0)[attempt]
-        scale = max(best, 1e-12) if math.isfinite(best) else 1.0
-        found = scipy.optimize.minimize(
-            cost, start, method="SLSQP", bounds=[(-50.0, 50.0)] * 2 * count, constraints=[slack], options={"ftol": 1e-9}
-        )
-        if slack["fun"](found.x).min() >= -1e-8:
-            best = min(best, scale * found.fun)
-    return best
-
-
-def slow_distance(
-    instance: Instance, weights: Floats, epsilon: float = 0.0, rho: float = 0.01, answer: Any = None
-) -> float:
-    """The nearest alternative by brute force, straight from the definition of a wrong answer."""
-    moments = np.column_stack([instance.means, instance.variances])
-    count, margin = len(moments), epsilon * (3.0 + rho)
-    if answer is None:
-        answer = pareto_front(instance.means, instance.risks(rho))
-
-    def ahead(better: int, worse: int, in_mean: bool) -> Floats:
-        """Row r with r @ (mean, variance, mean, variance, ...) = how far `better` is ahead in one objective."""
-        row = np.zeros((count, 2))
-        row[better], row[worse] = ((1.0, 0.0), (-1.0, 0.0)) if in_mean else ((rho, -1.0), (-rho, 1.0))
-        return row.ravel()
-
-    found = []
-    inside, outside = np.flatnonzero(answer), np.flatnonzero(~answer)
-    for i, j in itertools.product(inside, range(count)):
-        if i != j:
-            demands = [(ahead(j, i, True), epsilon), (ahead(j, i, False), margin)]
-            found.append(slow_minimum(moments, weights, demands))
-    for i in outside:
-        for ways in itertools.product((True, False), repeat=len(inside)):
-            demands = [
-                (ahead(i, j, in_mean), epsilon if in_mean else margin) for j, in_mean in zip(inside, ways, strict=True)
-            ]
-            found.append(slow_minimum(moments, weights, demands))
-    return min(found)
+# ------------------------------------------------------------------------------ the reference implementation
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.03])

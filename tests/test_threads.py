@@ -16,8 +16,8 @@ import pytest
 from numba import types
 
 from ramgape.core.rule import compile_for
+from tests.cli_support import environment
 from tests.support import make_engine
-from tests.test_cli import environment
 
 THREADS = 4
 

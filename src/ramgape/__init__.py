@@ -31,21 +31,27 @@ if TYPE_CHECKING:
         UnknownPull,
         UnknownStudy,
     )
-    from ramgape.planning.forecast import ArmForecast, Plan, Quality, Trials
+    from ramgape.options import Search, Trials
+    from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
     from ramgape.planning.lower_bound import LowerBound, lower_bound
     from ramgape.planning.plan import plan
+    from ramgape.problems.distributions import Distribution
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
+    from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
     from ramgape.risks.mean_variance import MeanVariance, Variance
+    from ramgape.risks.measure import Measure
     from ramgape.risks.semivariance import Semivariance
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
     from ramgape.search.result import ArmReport, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
+    from ramgape.studies.catalog import delete_study, list_studies
+    from ramgape.studies.exchange import Answer, Exchange, Pull
     from ramgape.studies.report import Failure, Report, StudySummary
-    from ramgape.studies.study import Answer, Pull, Study, delete_study, list_studies
+    from ramgape.studies.study import Study
 
 __all__ = [
     "Analysis",
@@ -61,7 +67,9 @@ __all__ = [
     "DamagedStore",
     "Data",
     "DataError",
+    "Distribution",
     "Entropic",
+    "Exchange",
     "Expectation",
     "FailedTrial",
     "FailingArm",
@@ -75,11 +83,13 @@ __all__ = [
     "InvalidSpec",
     "LowerBound",
     "MeanVariance",
+    "Measure",
     "MissingExtra",
     "NoAnswer",
     "Plan",
     "Progress",
     "Pull",
+    "PullForecast",
     "Quality",
     "RamgapeError",
     "RamgapeWarning",
@@ -87,6 +97,7 @@ __all__ = [
     "Report",
     "Result",
     "Run",
+    "Search",
     "Semivariance",
     "SpecificationError",
     "StorageError",
@@ -112,6 +123,7 @@ __all__ = [
     "load_instance",
     "lower_bound",
     "plan",
+    "register",
     "replicate",
     "simulate",
 ]
@@ -119,6 +131,7 @@ __all__ = [
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
     "search.analysis": ("Analysis", "analyze"),
+    "problems.distributions": ("Distribution",),
     "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",
@@ -145,17 +158,22 @@ _HOMES = {
         "UnknownPull",
         "UnknownStudy",
     ),
-    "planning.forecast": ("ArmForecast", "Plan", "Quality", "Trials"),
+    "options": ("Search", "Trials"),
+    "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
     "search.result": ("ArmReport", "Expectation", "Goal", "Result", "Truth"),
+    "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
+    "risks.measure": ("Measure",),
     "risks.semivariance": ("Semivariance",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),
-    "studies.study": ("Answer", "Pull", "Study", "delete_study", "list_studies"),
+    "studies.study": ("Study",),
+    "studies.exchange": ("Answer", "Exchange", "Pull"),
+    "studies.catalog": ("delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
     "planning.lower_bound": ("LowerBound", "lower_bound"),
 }

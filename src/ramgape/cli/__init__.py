@@ -2,7 +2,8 @@
 
     simulate, analyze, run, reproduce, benchmark,
     demo, listing, lower_bound, plan     one command each
-    study                                the commands for studies: study_create, study_work, study_show, study_files
+    study                                the commands for studies: study_create, study_delete, study_work, study_show,
+                                         study_files
     storage, stores                      the commands for stores; where studies are kept
     csv_rows                             logged rewards from a file
     books                                what `reproduce` and `benchmark` share
@@ -24,7 +25,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli import analyze, benchmark, demo, listing, lower_bound, plan, reproduce, run, simulate, storage, study
-from ramgape.cli.errors import Commands, prepare_streams, written
+from ramgape.cli.errors import Commands, output_flushed, prepare_streams
 
 __all__ = ["app", "main"]
 
@@ -58,7 +59,7 @@ app.add_typer(storage.app, name="storage")
 def main() -> None:
     """The console script."""
     prepare_streams()
-    with written():
+    with output_flushed():
         app()
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ramgape.cli.csv_rows import Rows, Source, check_delimiter, opened
+from ramgape.cli.csv_rows import Rows, Source, check_delimiter, open_source
 from ramgape.cli.errors import warnings_told
-from ramgape.cli.parsing import number, number_range
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -29,12 +28,13 @@ from ramgape.cli.simulate import (
     option,
     read_options,
 )
+from ramgape.common.parsing import number_range, parse_number
 from ramgape.errors import InvalidSpec
 from ramgape.views.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
+    from ramgape.options import Options
     from ramgape.search.analysis import Analysis
-    from ramgape.search.spec import Options
 
 DATA = "What is in the file"
 OFTEN = 20_000  # rows after which the bar moves
@@ -102,11 +102,11 @@ def analyze(
         allowed = "given (--reward-range LO HI), or --noise gaussian; it is never guessed"
         raise InvalidSpec(what="reward range", allowed=allowed)
     if reward_range is not None:
-        options["reward_range"] = number_range(reward_range)
+        options["reward_range"] = cast(tuple[float, float], number_range(reward_range, "reward_range"))
     options["noise"] = noise
     letter = check_delimiter(delimiter)
-    further = number(next_pulls, "next")
-    with warnings_told() as told, opened(data) as source:
+    further = parse_number(next_pulls, "next")
+    with warnings_told() as told, open_source(data) as source:
         rows = Rows(source, arm_column, reward_column, letter, skip_empty)
         analysis = read(source, rows, options, further, (f"column {arm_column!r}", f"column {reward_column!r}"))
     if as_json:

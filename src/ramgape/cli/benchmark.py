@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.reports import JOBS, JSON, OUT, SEED, make_book, show_book, verdict_table
+from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, verdict_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ramgape.paper.report import Book
+    from ramgape.paper.report import ReportPlan
 
 PARTS = "all, stopping or budget."
 QUICK = "Fewer instances and runs: a minute instead of a quarter of an hour."
@@ -39,18 +39,18 @@ def benchmark(
 
     Interrupted and started again, it goes on where it was.
     """
-    summary = make_book(load, parts, out, seed, jobs, quick)
-    show_book(summary, tables(summary), out, as_json)
+    summary = run_report(load_benchmark, parts, out, seed, jobs, quick)
+    show_report(summary, benchmark_tables(summary), out, as_json)
 
 
-def load() -> Book:
+def load_benchmark() -> ReportPlan:
     """The benchmark."""
-    from ramgape.paper.benchmark import BOOK
+    from ramgape.paper.benchmark import REPORT
 
-    return BOOK
+    return REPORT
 
 
-def tables(summary: dict[str, Any]) -> list[RenderableType]:
+def benchmark_tables(summary: dict[str, Any]) -> list[RenderableType]:
     """Averages, errors, regrets, and the verdicts."""
     shown: list[RenderableType] = []
     if "stopping" in summary:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import INTERRUPTED
-from ramgape.cli.parsing import number
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.common.checks import check_seed
+from ramgape.common.parsing import parse_number
 from ramgape.errors import MissingExtra, printable
 from ramgape.views.terminal import READY, is_watched, messages, output, state, waiting
 
@@ -64,7 +64,7 @@ def demo(
 
     Prints the verdict and writes a picture into the current folder.
     """
-    first = check_seed(number(seed, "seed"))
+    first = check_seed(parse_number(seed, "seed"))
     missing = None
     try:
         check_picture(out, "out")
@@ -74,8 +74,8 @@ def demo(
     console.print(f"{STORY}\n")
     depot = Depot()
     with depot.watched():
+        from ramgape.common.formatting import list_names
         from ramgape.search.identification import identify
-        from ramgape.views import list_names
 
         result = identify(
             depot.send,

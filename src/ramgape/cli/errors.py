@@ -2,7 +2,7 @@
 
 0     done
 1     unexpected failure: a traceback, which is a bug worth reporting; or the reader of a pipe went away; or damage that
-      `storage check` has found
+      `storage check` has found; or a deletion that was not confirmed
 2     bad input or usage
 130   interrupted
 """
@@ -80,7 +80,7 @@ def tell_unwritten(error: OSError) -> None:
 
 
 @contextmanager
-def written() -> Iterator[None]:
+def output_flushed() -> Iterator[None]:
     """See to it that the output has arrived; Python itself would complain of that only in passing."""
     try:
         try:

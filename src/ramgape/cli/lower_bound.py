@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ramgape.cli.parsing import number, tolerance
 from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, RISK, Alpha, AsJson, Direction, Text, option
-from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_RHO
+from ramgape.common.parsing import parse_number, tolerance
+from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO
 from ramgape.views.terminal import output, waiting
 
 EPSILON = "Tolerance in mean and scaled risk, or MEAN,RISK: one for each. 0 asks for the exact Pareto set."
@@ -38,10 +38,10 @@ def lower_bound(
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
     asked: dict[str, Any] = {
-        "delta": DEFAULT_DELTA if delta is None else number(delta, "delta"),
-        "epsilon": tolerance(epsilon),
-        "rho": DEFAULT_RHO if rho is None else number(rho, "rho"),
-        "alpha": number(alpha, "alpha"),
+        "delta": DEFAULT_DELTA if delta is None else parse_number(delta, "delta"),
+        "epsilon": tolerance(epsilon, "epsilon"),
+        "rho": DEFAULT_RHO if rho is None else parse_number(rho, "rho"),
+        "alpha": parse_number(alpha, "alpha"),
         "direction": direction,
     }
     with waiting("looking for what could be mistaken for this instance"):

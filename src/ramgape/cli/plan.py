@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.parsing import number, numbers
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.cli.simulate import (
     BUDGET,
@@ -36,7 +35,8 @@ from ramgape.cli.simulate import (
     option,
     read_options,
 )
-from ramgape.search.spec import PLANNED_PULLS, PLANNED_RUNS
+from ramgape.common.parsing import numbers, parse_number
+from ramgape.options import PLANNED_PULLS, PLANNED_RUNS
 from ramgape.views.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def plan(
         "epsilons": numbers(epsilons, "epsilons"),
         "deltas": numbers(deltas, "deltas"),
         "budgets": numbers(budgets, "budgets"),
-        "runs": number(runs, "runs"),
-        "seed": number(seed, "seed"),
+        "runs": parse_number(runs, "runs"),
+        "seed": parse_number(seed, "seed"),
         **read_options(
             epsilon=epsilon,
             delta=delta,

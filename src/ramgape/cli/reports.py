@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ramgape.cli.parsing import number
 from ramgape.cli.pictures import check_matplotlib
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.parsing import parse_number
 from ramgape.errors import printable
 from ramgape.views.terminal import watching_work
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ramgape.paper.report import Book
+    from ramgape.paper.report import ReportPlan
 
 OUT = "Where everything goes; what is already there is not computed again."
 SEED = "Another seed, other rewards."
@@ -23,28 +23,28 @@ JOBS = "Processes that share the work; 0: one for each core. The numbers do not 
 JSON = "Print the summary as JSON instead of a table."
 
 
-def make_book(
-    load: Callable[[], Book], parts: Sequence[str] | None, out: Path, seed: str, jobs: str, quick: bool
+def run_report(
+    load: Callable[[], ReportPlan], parts: Sequence[str] | None, out: Path, seed: str, jobs: str, quick: bool
 ) -> dict[str, Any]:
     """Write a report, showing how far it is; returns its summary. `load` imports what takes long to import."""
-    first = check_seed(number(seed, "seed"))
-    processes = whole(number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+    first = check_seed(parse_number(seed, "seed"))
+    processes = whole(parse_number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
     check_matplotlib()
     with watching_work() as show:
         from ramgape.cli.workers import workers
-        from ramgape.paper.report import open_store, publish
+        from ramgape.paper.report import open_cache, publish
 
-        book = load()
-        wanted = book.check_parts(parts or ["all"])
-        open_store(out)
+        report = load()
+        wanted = report.check_parts(parts or ["all"])
+        open_cache(out)
         try:
             with workers(processes) as executor:
-                return publish(book, wanted, out, seed=first, quick=quick, executor=executor, progress=show)
+                return publish(report, wanted, out, seed=first, quick=quick, executor=executor, progress=show)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"what is finished is in {out}; the same command goes on from there") from None
 
 
-def show_book(summary: dict[str, Any], tables: Sequence[RenderableType], out: Path, as_json: bool) -> None:
+def show_report(summary: dict[str, Any], tables: Sequence[RenderableType], out: Path, as_json: bool) -> None:
     """Print the summary, or tables and where the report is."""
     import json
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.reports import JOBS, JSON, OUT, SEED, make_book, show_book, verdict_table
+from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, verdict_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ramgape.paper.report import Book
+    from ramgape.paper.report import ReportPlan
 
 PARTS = "all, 1, 1-tight, 2, 3, 4, gaussian, gaps or theorems; several may be given."
 QUICK = "Fewer patterns and trials: half a minute instead of some."
@@ -37,18 +37,18 @@ def reproduce(
 
     Interrupted and started again, it goes on where it was.
     """
-    summary = make_book(load, parts, out, seed, jobs, quick)
-    show_book(summary, tables(summary), out, as_json)
+    summary = run_report(load_reproduction, parts, out, seed, jobs, quick)
+    show_report(summary, reproduction_tables(summary), out, as_json)
 
 
-def load() -> Book:
+def load_reproduction() -> ReportPlan:
     """The paper."""
-    from ramgape.paper.reproduction import BOOK
+    from ramgape.paper.reproduction import REPORT
 
-    return BOOK
+    return REPORT
 
 
-def tables(summary: dict[str, Any]) -> list[RenderableType]:
+def reproduction_tables(summary: dict[str, Any]) -> list[RenderableType]:
     """The paper's numbers beside ours, and the verdicts."""
     from rich import box
     from rich.table import Table

@@ -17,6 +17,7 @@ import typer
 from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
 from ramgape.cli.simulate import RUNS, AsJson, check_jobs, option
 from ramgape.cli.stores import Storage, storage_url
+from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, located
 from ramgape.storage.urls import parse_url
 from ramgape.views.terminal import output, waiting
@@ -85,7 +86,7 @@ def run(
     with study:
         made = study.known_progress().samples
         if made and not study.done:
-            tell("resumed", f"study {study.name!r} has {made:,} {trials_word(made)} already", "bold")
+            tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
         code = make_trials(study, described, count, url)
         report = study.report()
     if as_json:
@@ -99,7 +100,7 @@ def run(
     if code > SIGNALLED:
         tell(
             "interrupted",
-            f"{report.told:,} {trials_word(report.told)} are stored; run it again to go on",
+            f"{plural(report.told, 'trial')} are stored; run it again to go on",
             "bold yellow",
         )
     if code:
@@ -134,15 +135,16 @@ def open_study(file: StudyFile, url: str) -> Study:
 
 def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     """All trials that are still to be made; returns the exit code."""
-    from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, Trials
+    from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, CommandTrials
+    from ramgape.studies.running import run_study
 
     if study.done:
         return 0
     study.retry()
     hidden = OUR_STORE + OUR_PASSWORD if parse_url(url).path is None else OUR_STORE
-    with ending_gently() as signals, Trials(file, succeeded(study), hidden) as trials:
+    with ending_gently() as signals, CommandTrials(file, succeeded(study), hidden) as trials:
         try:
-            result = study.run(trials, workers=jobs)
+            result = run_study(study, trials, jobs)
         except FailingArm as error:
             hint = f"mend the command in {file.path} and run it again: what was given up is then tried again"
             tell("error", f"{error}; {hint}", "bold red")
@@ -204,10 +206,5 @@ def tell_failures(report: Report, file: StudyFile) -> None:
         became = "none of them counts, and they were tried again"
         if file.reward == "elapsed":
             became += "; runs that take too long are left out, so the times look better than they are"
-    text = f"{report.failed:,} {trials_word(report.failed)} ({counts}): {became}; {reason_words(report)}"
+    text = f"{plural(report.failed, 'trial')} ({counts}): {became}; {reason_words(report)}"
     tell("failed", text, "bold yellow")
-
-
-def trials_word(count: int) -> str:
-    """In the right number."""
-    return "trial" if count == 1 else "trials"

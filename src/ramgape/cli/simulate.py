@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ramgape.cli.errors import INTERRUPTED, tell, warnings_told
-from ramgape.cli.parsing import number, number_or_name, tolerance
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.parsing import parse_number
 from ramgape.errors import RamgapeWarning
-from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, Options
+from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_MAX_PULLS, DEFAULT_RHO, OPTIONS, Options
 from ramgape.views.terminal import count_runs, output, waiting, watching_run, watching_runs
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def simulate(
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
-    first = check_seed(number(seed, "seed"))
-    count = whole(number(runs, "runs"), "runs", "a whole number of at least 1", 1)
+    first = check_seed(parse_number(seed, "seed"))
+    count = whole(parse_number(runs, "runs"), "runs", "a whole number of at least 1", 1)
     processes = check_jobs(jobs)
     if plot is not None:
         check_picture(plot, "plot")
@@ -148,7 +148,7 @@ def simulate(
         else:
             output().print(replace(replication, warnings=()))  # which have been told on stderr
     else:
-        result = run_once(instance, first, options)
+        result = simulate_once(instance, first, options)
         output().print(result)
         if result.stopped == "interrupted":
             raise typer.Exit(INTERRUPTED)
@@ -158,20 +158,13 @@ def simulate(
 
 def check_jobs(jobs: str) -> int:
     """How many processes; 0 stands for one for each core."""
-    return whole(number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+    return whole(parse_number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
 
 
 def read_options(**texts: Text) -> Options:
     """What was typed as the library's options; what was not given is the library's to decide."""
-    read: dict[str, Any] = {}
-    for name, text in texts.items():
-        if name in ("direction", "policy", "bound", "returned", "risk"):
-            read[name] = text
-        elif name == "epsilon":
-            read[name] = tolerance(text)
-        else:
-            read[name] = number_or_name(text) if name == "exploration" else number(text, name)
-    return cast(Options, {name: value for name, value in read.items() if value is not None})
+    read = {name: OPTIONS[name].read(text, name) for name, text in texts.items() if text is not None}
+    return cast(Options, read)
 
 
 def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -> Replication:
@@ -195,7 +188,7 @@ def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -
         raise KeyboardInterrupt(f"after {count_runs(finished, runs)}{hint}") from None
 
 
-def run_once(instance: str, seed: int, options: Options) -> Result:
+def simulate_once(instance: str, seed: int, options: Options) -> Result:
     """One run, with a live line on its doubt; a warning told on stderr is not told again with the result."""
     with watching_run(budget="budget" in options) as show, warnings_told() as told:
         import ramgape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ramgape.cli import study_create, study_files, study_show, study_work
+from ramgape.cli import study_create, study_delete, study_files, study_show, study_work
 
 HELP = """Search with trials of your own, over hours or weeks, from any number of processes at once.
 
@@ -23,7 +23,7 @@ NEGATIVE = {"ignore_unknown_options": True}
 
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode="rich")
 app.command("create")(study_create.create)
-app.command("list")(study_show.show_list)
+app.command("list")(study_show.list_studies)
 app.command("show")(study_show.show)
 app.command("ask")(study_work.ask)
 app.command("tell", context_settings=NEGATIVE)(study_work.tell_reward)
@@ -35,4 +35,4 @@ app.command("export")(study_files.export_trials)
 app.command("renew")(study_work.renew)
 app.command("give-back")(study_work.give_back)
 app.command("retry")(study_work.retry)
-app.command("delete")(study_create.delete)
+app.command("delete")(study_delete.delete)

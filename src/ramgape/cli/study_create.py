@@ -1,16 +1,13 @@
-"""`ramgape study create` and `delete`: how a study begins, and how it is gone."""
+"""`ramgape study create`: how a study begins."""
 
 from __future__ import annotations
 
 import shlex
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ramgape.cli.csv_rows import opened
-from ramgape.cli.errors import INTERRUPTED, tell
-from ramgape.cli.parsing import number, number_range
+from ramgape.cli.csv_rows import open_source
 from ramgape.cli.simulate import (
     DELTA,
     GOAL,
@@ -30,15 +27,16 @@ from ramgape.cli.simulate import (
     option,
     read_options,
 )
-from ramgape.cli.stores import Name, Storage, existing_storage, storage_url
+from ramgape.cli.stores import Storage, storage_url
 from ramgape.cli.study_files import ARM_COLUMN, REWARD_COLUMN, Format, WarmStart
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.parsing import number_range, parse_number
 from ramgape.errors import InvalidData, InvalidSpec, StudyExists
 from ramgape.storage.urls import shown
 from ramgape.views.terminal import output, print_object, waiting
 
 if TYPE_CHECKING:
-    from ramgape.search.spec import Options
+    from ramgape.options import Options
     from ramgape.studies.report import StudySummary
     from ramgape.studies.study import Study
 
@@ -124,7 +122,7 @@ def create(
         initial_pulls=initial_pulls,
     )
     if reward_range is not None:
-        options["reward_range"] = number_range(reward_range)
+        options["reward_range"] = cast(tuple[float, float], number_range(reward_range, "reward_range"))
     if noise is not None:
         options["noise"] = noise
     if arms_file == data == "-":
@@ -135,14 +133,14 @@ def create(
         what = "--format, --arm-column and --reward-column"
         raise InvalidSpec(what=what, verb="go", allowed="with --data", given="no data")
     url = storage_url(storage)
-    first = None if seed is None else check_seed(number(seed, "seed"))
-    attempts = whole(number(retries, "retries"), "retries", "a whole number of at least 0", 0)
+    first = None if seed is None else check_seed(parse_number(seed, "seed"))
+    attempts = whole(parse_number(retries, "retries"), "retries", "a whole number of at least 0", 0)
     start = None if data is None else WarmStart(data, form, arm_column, reward_column)
     trials = {"failure": failure, "retries": attempts, "seed": first, "in_order": in_order, "expired": expired}
     with waiting("creating"):
         study, new = make(name, names, url, exist_ok, start, options, **trials)
     study.close()
-    from ramgape.studies.study import find_summary
+    from ramgape.studies.catalog import find_summary
 
     made = find_summary(name, url)
     if made is None:
@@ -183,7 +181,7 @@ def make(
 
 def read_names(path: str) -> list[str]:
     """The lines of a file that are not empty."""
-    with opened(path) as source:
+    with open_source(path) as source:
         try:
             lines = source.text.read().splitlines()
         except UnicodeDecodeError as error:
@@ -201,62 +199,16 @@ def tell_next(study: StudySummary, url: str, new: bool, storage: str | None) -> 
     """For people: what there is now, and what to do with it."""
     from rich.text import Text as Line
 
-    from ramgape.views import printable
-    from ramgape.views.content import plural
+    from ramgape.common.formatting import plural
+    from ramgape.errors import printable
     from ramgape.views.study import goal_words
 
-    count = len(study.arms)
-    facts = [f"{count:,} {plural('arm', count)}", goal_words(study.goal)]
+    facts = [plural(len(study.arms), "arm"), goal_words(study.goal)]
     if study.told:
-        facts.append(f"{study.told:,} {plural('trial', study.told)} told already")
+        facts.append(f"{plural(study.told, 'trial')} told already")
     verb = "Created" if new else "There is already"
     where = "" if storage is None else f" --storage {shlex.quote(storage)}"
     step = f"ramgape study {'show' if study.done else 'ask'} {shlex.quote(study.name)}{where}"
     console = output()
     console.print(Line(f"{verb} study {printable(study.name)} in {shown(url)}: {'; '.join(facts)}."), soft_wrap=True)
     console.print(Line(f"Next: {printable(step)}"), soft_wrap=True)
-
-
-def delete(
-    name: Name,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether that is meant.")] = False,
-    storage: Storage = None,
-    as_json: AsJson = False,
-) -> None:
-    """Delete a study with all its observations, for good. At a terminal it asks first; elsewhere it needs --yes."""
-    url = existing_storage(storage)
-    from ramgape.studies.study import delete_study, find_summary
-
-    if not yes:
-        found = find_summary(name, url)
-        if found is not None:  # otherwise the deletion says so
-            confirm(name, found.told)
-    delete_study(name, url)
-    if as_json:
-        print_object({"deleted": name})
-    else:
-        from ramgape.views import printable
-
-        typer.echo(f"Deleted study {printable(name)}.")
-
-
-def can_ask() -> bool:
-    """Whether somebody sits there."""
-    return sys.stdin.isatty()
-
-
-def confirm(name: str, told: int) -> None:
-    """Ask whoever is there."""
-    from ramgape.views import printable
-
-    if not can_ask():
-        allowed = "confirmed by --yes where nobody can be asked"
-        raise InvalidSpec(what="a deletion", allowed=allowed, given="none")
-    question = f"Delete study {printable(name)} with {told:,} observations, for good?"
-    try:
-        meant = typer.confirm(question, err=True)
-    except typer.Abort:
-        meant = False
-    if not meant:
-        tell("interrupted", "nothing is deleted", "bold yellow")
-        raise typer.Exit(INTERRUPTED)

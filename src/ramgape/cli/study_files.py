@@ -12,9 +12,10 @@ from typing import IO, Annotated, cast
 
 import typer
 
-from ramgape.cli.csv_rows import STANDARD_INPUT, opened
+from ramgape.cli.csv_rows import STANDARD_INPUT, open_source
 from ramgape.cli.simulate import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
+from ramgape.common.formatting import plural
 from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
 from ramgape.views.terminal import print_object, waiting
 
@@ -48,7 +49,7 @@ def import_trials(
     if as_json:
         print_object({"imported": count, "done": done})
     else:
-        typer.echo(f"{count:,} {'trial' if count == 1 else 'trials'} imported.{' The study is done.' if done else ''}")
+        typer.echo(f"{plural(count, 'trial')} imported.{' The study is done.' if done else ''}")
 
 
 def export_trials(
@@ -69,7 +70,7 @@ def export_trials(
     if as_json:
         print_object({"exported": count, "file": file, "format": chosen, "done": done})
     elif file != STANDARD_INPUT:
-        typer.echo(printable(f"{count:,} {'observation' if count == 1 else 'observations'} written to {file}."))
+        typer.echo(printable(f"{plural(count, 'observation')} written to {file}."))
 
 
 def form_of(file: str, given: str | None) -> str:
@@ -93,7 +94,7 @@ def reading(file: str) -> Iterator[IO[str]]:
 
     A study is locked while it takes in trials, and whoever writes into a pipe may take long.
     """
-    with opened(file) as source:
+    with open_source(file) as source:
         if file != STANDARD_INPUT:
             yield source.text
             return

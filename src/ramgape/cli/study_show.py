@@ -46,10 +46,10 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
         tell("note", "the study is not done: these are the arms that look best so far", "bold")
 
 
-def show_list(storage: Storage = None, as_json: AsJson = False) -> None:
+def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
     """All studies in the store."""
     url = existing_storage(storage)
-    from ramgape.studies.study import list_studies
+    from ramgape.studies.catalog import list_studies
 
     studies = list_studies(url)
     if as_json:
@@ -66,7 +66,7 @@ def table_of(studies: Sequence[StudySummary]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from ramgape.views import short_names
+    from ramgape.common.formatting import short_names
     from ramgape.views.content import asked_for
 
     names = short_names((study.name for study in studies), NAME_WIDTH)

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.parsing import number
 from ramgape.cli.simulate import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.study_files import reading
 from ramgape.common.files import read_number
+from ramgape.common.formatting import plural
+from ramgape.common.parsing import parse_number
 from ramgape.errors import FailingArm, InvalidSpec, located, require, shorten
 from ramgape.views.terminal import print_object
 
 if TYPE_CHECKING:
-    from ramgape.studies.study import Answer, Study
+    from ramgape.studies.exchange import Answer
+    from ramgape.studies.study import Study
 
 PULL = "The id that ask gave, such as a1b2c3-17."
 REWARD = "What came out."
@@ -44,7 +46,7 @@ def ask(
     [bold]ramgape study ask models --count 4 --json[/bold]
     {"pulls": [{"id": "a1b2c3-0", "arm": "A", "seed": 123}, ...], "done": false}
     """
-    wanted, seconds = number(count, "count"), lease_of(lease)
+    wanted, seconds = parse_number(count, "count"), lease_of(lease)
     with opened_study(name, storage) as study:
         try:
             pulls = study.ask(wanted, worker, seconds)  # type: ignore[arg-type]
@@ -176,7 +178,7 @@ def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     if as_json:
         print_object({"retried": count, "done": done})
     else:
-        typer.echo(f"{count:,} {'pull is' if count == 1 else 'pulls are'} available again.")
+        typer.echo(f"{plural(count, 'pull is', 'pulls are')} available again.")
 
 
 def one_reward(argument: str | None, given: str | None) -> float:
@@ -194,7 +196,7 @@ def one_reward(argument: str | None, given: str | None) -> float:
 
 def lease_of(text: str) -> float | None:
     """Seconds; None for ever."""
-    return None if text.lower() == "none" else number(text, "lease")
+    return None if text.lower() == "none" else parse_number(text, "lease")
 
 
 def show_answer(answer: Answer, about: dict[str, str], as_json: bool) -> None:

@@ -33,10 +33,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ramgape.common.checks import number
+from ramgape.common.checks import check_number
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
+from ramgape.options import FILE, Options, options_at
 from ramgape.problems.instance_files import read_text
-from ramgape.search.spec import Options
 from ramgape.storage.urls import anchored, has_password, parse_url
 from ramgape.studies.specification import DEFAULT_RETRIES
 
@@ -45,7 +45,7 @@ LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
 OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "in_order", "expired", "seed", "storage", "cwd")
-OPTION_KEYS = tuple(Options.__annotations__)
+OPTION_KEYS = tuple(name for name in options_at(FILE) if name not in OWN_KEYS)
 
 Command = str | tuple[str, ...]  # for the shell, or words
 
@@ -165,7 +165,7 @@ def _timeout(timeout: object, reward: str) -> float | None:
         require(reward != "elapsed", "timeout", "given with reward = 'elapsed': it is the worst time there is", timeout)
         return None
     allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
-    return number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+    return check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
 
 
 def _storage(storage: object, path: Path) -> str | None:

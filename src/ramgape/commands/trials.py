@@ -47,8 +47,8 @@ class Finished:
     errors: str
 
 
-class Trials:
-    """Makes the trials of a study, for `Study.run`; from several threads at once, if need be.
+class CommandTrials:
+    """Makes the trials of a study, for `run_study`; from several threads at once, if need be.
 
     `proven` are arms that have succeeded before; `hidden` are variables of the environment that commands do not see.
     """
@@ -62,12 +62,11 @@ class Trials:
         self._running: set[Process] = set()
         self._closed = False
 
-    def __call__(self, arm: str, rng: np.random.Generator) -> float:
-        """Run the arm's command with the seed of the trial, which is the generator's."""
-        seed = cast(int, cast(np.random.SeedSequence, rng.bit_generator.seed_seq).entropy)
+    def __call__(self, arm: str, seed: int) -> float:
+        """Run the arm's command with the seed of the trial."""
         finished = self.run(arm, seed)
-        self._check_command(arm, finished, rng)
-        return judge(finished, self._file.reward, self._file.timeout)
+        self._check_command(arm, finished, np.random.default_rng(seed))
+        return reward_of(finished, self._file.reward, self._file.timeout)
 
     def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator) -> None:
         """Complain about a command that cannot work, before it is taken for an arm that is slow or fails at times.
@@ -143,7 +142,7 @@ class Trials:
     def _tell_guard(self) -> None:
         self._guard.watch(process.pid for process in self._running)
 
-    def __enter__(self) -> Trials:
+    def __enter__(self) -> CommandTrials:
         """As it is."""
         return self
 
@@ -210,12 +209,12 @@ def environment(arm: str, seed: int, hidden: Collection[str]) -> dict[str, str]:
     return {**ours, "RAMGAPE_ARM": arm, "RAMGAPE_SEED": str(seed)}
 
 
-def judge(finished: Finished, reward: str, timeout: float | None) -> float:
+def reward_of(finished: Finished, reward: str, timeout: float | None) -> float:
     """The reward of a trial: its time, or the last line of its output. What has none has failed.
 
-    >>> judge(Finished(0, 0.25, "reading ... done", ""), "elapsed", 10.0)
+    >>> reward_of(Finished(0, 0.25, "reading ... done", ""), "elapsed", 10.0)
     0.25
-    >>> judge(Finished(0, 0.25, "accuracy:", "no data"), "output", None)
+    >>> reward_of(Finished(0, 0.25, "accuracy:", "no data"), "output", None)
     Traceback (most recent call last):
     ramgape.errors.FailedTrial: the last line of the output must be a number,
     got 'accuracy:'; stderr ends with 'no data'

@@ -28,7 +28,7 @@ def as_float(value: Any) -> float:
         return math.nan
 
 
-def number(value: Any, what: str, allowed: str, test: Any) -> float:
+def check_number(value: Any, what: str, allowed: str, test: Any) -> float:
     """A finite float that passes a test, and is not too large."""
     converted = as_float(value)
     require(math.isfinite(converted) and test(converted), what, allowed, value)

@@ -1,24 +1,19 @@
-"""`benchmark`: the methods of this package against each other, as a book."""
+"""What `ramgape benchmark` runs: the methods of this package against each other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
-from pathlib import Path
-from typing import Any
-
 from ramgape.paper import budget, race
 from ramgape.paper.benchmark_scale import FULL, QUICK
-from ramgape.paper.page import Cover
-from ramgape.paper.report import Book, Part, Progress, publish
+from ramgape.paper.page import PageText
+from ramgape.paper.report import Part, ReportPlan
 from ramgape.planning import lower_bound
 
 PARTS = {
-    "stopping": Part("stopping", race.plan, race.tell, needs=lower_bound.load_solver),
-    "budget": Part("budget", budget.plan, budget.tell),
+    "stopping": Part("stopping", race.plan_jobs, race.make_section, needs=lower_bound.load_solver),
+    "budget": Part("budget", budget.plan_jobs, budget.make_section),
 }
 
-COVER = Cover(
+PAGE_TEXT = PageText(
     command="benchmark",
     title="ramgape, measured",
     lead=(
@@ -30,17 +25,4 @@ COVER = Cover(
     footer="Every number is in the CSV files, one line for each method on each instance.",
 )
 
-BOOK = Book(COVER, PARTS, FULL, QUICK, figures=9)
-
-
-def benchmark(
-    parts: Sequence[str],
-    out: Path,
-    *,
-    seed: int = 0,
-    quick: bool = False,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Run parts of the benchmark ("all", or names of `PARTS`) into a folder; see `publish`."""
-    return publish(BOOK, parts, out, seed=seed, quick=quick, executor=executor, progress=progress)
+REPORT = ReportPlan(PAGE_TEXT, PARTS, FULL, QUICK, figures=9)

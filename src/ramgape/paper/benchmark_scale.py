@@ -41,7 +41,7 @@ class BudgetScale:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class BenchmarkScale:
     """Which instances with how many runs of each method, and where a run is given up."""
 
     name: str
@@ -61,7 +61,7 @@ def instances() -> dict[str, int]:
     return {**dict.fromkeys(FAMOUS, 100), **dict.fromkeys([*patterns, *gaussian, *random], 20)}
 
 
-FULL = Scale(
+FULL = BenchmarkScale(
     "full",
     instances(),
     EPSILONS,
@@ -77,7 +77,7 @@ FULL = Scale(
     ),
 )
 
-QUICK = Scale(
+QUICK = BenchmarkScale(
     "quick",
     dict.fromkeys((*FAMOUS, "paper-gaussian:10", "random-beta:1", "random-bernoulli:4", "random-gaussian:5"), 5),
     EPSILONS,

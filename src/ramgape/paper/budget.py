@@ -1,6 +1,6 @@
 """The benchmark of answers under a budget: the same instances and budgets for every rule.
 
-budget            what to run, and the chapter
+budget            what to run, and the section
 budget_results    what the runs amount to: mean regrets, wrong sets, ratios
 budget_claims     what they say
 """
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ramgape.common.formatting import plural
 from ramgape.paper import paper
-from ramgape.paper.benchmark_scale import BudgetScale, Scale
+from ramgape.paper.benchmark_scale import BenchmarkScale, BudgetScale
 from ramgape.paper.budget_claims import AIM, GOAL, findings
 from ramgape.paper.budget_results import (
     BY_ARMS,
@@ -18,34 +19,34 @@ from ramgape.paper.budget_results import (
     OWN,
     POLICIES,
     WHOLE,
-    Average,
+    BudgetAverage,
+    BudgetMeasurement,
     Key,
-    Measurement,
     Outcomes,
     Ratio,
-    averages,
-    groups,
-    measure,
+    budget_averages,
+    instance_groups,
+    measure_budgets,
     ratios,
     summarize,
 )
-from ramgape.paper.formatting import display_name, factor, percent, plural, thousandths
-from ramgape.paper.jobs import Cell
-from ramgape.paper.section import Chapter, Drawing, Grid, Sheet
+from ramgape.paper.formatting import display_name, factor, percent, thousandths
+from ramgape.paper.jobs import Job
+from ramgape.paper.section import DataFile, Drawing, Grid, Section
 from ramgape.problems.instances import load_instance
 
 START = 3_000.0  # what it takes to begin a run, in pulls; for the order of work and the time left only
 
 
-def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
+def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
     """Every rule on every instance under every budget."""
-    cells: dict[Key, Cell] = {}
+    jobs: dict[Key, Job] = {}
     for instance, runs in scale.budget.instances.items():
         arms = len(load_instance(instance).names)
         for budget, trials in runs.items():
             for policy in POLICIES:
                 slowness = (1.0 + arms / 30.0) * {"evidence": 2.0, "egp": 1.0 + arms / 12.0}.get(policy, 1.0)
-                cells[instance, budget, policy] = Cell(
+                jobs[instance, budget, policy] = Job(
                     "trials",
                     {
                         "instance": instance,
@@ -58,19 +59,19 @@ def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
                     },
                     trials * (START + budget * slowness),
                 )
-    return cells
+    return jobs
 
 
-def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Section:
     """Regret and wrong sets."""
     field = scale.budget
-    rows = measure(outcomes, field)
-    table = averages(rows, field)
+    rows = measure_budgets(outcomes, field)
+    table = budget_averages(rows, field)
     beside = ratios(table)
     arms = [row.arms for row in rows if row.instance in field.averaged]
     budgets = ", ".join(f"{budget:,}" for budget in field.budgets)
-    families = [title for title in FAMILIES.values() if title in groups(field)]
-    return Chapter(
+    families = [title for title in FAMILIES.values() if title in instance_groups(field)]
+    return Section(
         "budget",
         "Answers under a budget, by sampling rule",
         (
@@ -90,31 +91,31 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
             "n": budgets,
             "a of the paper's rules": f"(n − 2K) ε² / (16 K) with ε = {paper.EPSILON:g}, as Theorem 1 has it",
             "ρ": f"{paper.RHO:g}",
-            "runs": f"{runs_in_words(field.runs)} on each random instance; {runs_in_words(field.runs_alone)} on "
+            "runs": f"{runs_by_budget(field.runs)} on each random instance; {runs_by_budget(field.runs_alone)} on "
             f"{' and '.join(field.alone)}",
             "seeds": f"run r has {seed} + r, counted from 0",
             "instances": ", ".join(field.instances),
         },
-        sheets(rows, table, beside),
+        budget_files(rows, table, beside),
         [
             lines("benchmark-budget", table, field, (WHOLE, *field.alone), ""),
-            against(beside, field),
+            rival_drawing(beside, field),
             lines("benchmark-budget-families", table, field, families, "By the kind of rewards. "),
             lines("benchmark-budget-arms", table, field, BY_ARMS, "By the number of arms. "),
         ],
         [
             *(quality_grid(table, group) for group in (WHOLE, *field.alone)),
             ratio_grid(beside, field),
-            *(instance_grid(rows, budget) for budget in field.budgets),
+            *(regret_grid(rows, budget) for budget in field.budgets),
         ],
         findings(rows, field),
     )
 
 
-def runs_in_words(runs: Mapping[int, int]) -> str:
+def runs_by_budget(runs: Mapping[int, int]) -> str:
     """How many runs under which budgets.
 
-    >>> runs_in_words({500: 100, 2_000: 100, 10_000: 40})
+    >>> runs_by_budget({500: 100, 2_000: 100, 10_000: 40})
     '100 (n = 500, 2,000) or 40 (n = 10,000)'
     """
     by_number: dict[int, list[str]] = {}
@@ -123,21 +124,23 @@ def runs_in_words(runs: Mapping[int, int]) -> str:
     return " or ".join(f"{number} (n = {', '.join(budgets)})" for number, budgets in by_number.items())
 
 
-def sheets(rows: Sequence[Measurement], table: Sequence[Average], beside: Sequence[Ratio]) -> list[Sheet]:
+def budget_files(
+    rows: Sequence[BudgetMeasurement], table: Sequence[BudgetAverage], beside: Sequence[Ratio]
+) -> list[DataFile]:
     """By instance, by group, and the ratios; intervals as two columns."""
     names = ("regret_low", "regret_high", "wrong_low", "wrong_high")
-    plain = [name for name in Average._fields if not name.endswith("_interval")]
+    plain = [name for name in BudgetAverage._fields if not name.endswith("_interval")]
     grouped = [[*(getattr(row, name) for name in plain), *row.regret_interval, *row.wrong_interval] for row in table]
     compared = [[*row[:-1], *(row.interval or (None, None))] for row in beside]
     by_instance = [row.to_dict() for row in rows]
     return [
-        Sheet("budget", list(by_instance[0]), [list(row.values()) for row in by_instance]),
-        Sheet("budget-averages", (*plain, *names), grouped),
-        Sheet("budget-ratios", (*Ratio._fields[:-1], "ratio_low", "ratio_high"), compared),
+        DataFile("budget", list(by_instance[0]), [list(row.values()) for row in by_instance]),
+        DataFile("budget-averages", (*plain, *names), grouped),
+        DataFile("budget-ratios", (*Ratio._fields[:-1], "ratio_low", "ratio_high"), compared),
     ]
 
 
-def lines(name: str, table: Sequence[Average], field: BudgetScale, shown: Sequence[str], words: str) -> Drawing:
+def lines(name: str, table: Sequence[BudgetAverage], field: BudgetScale, shown: Sequence[str], words: str) -> Drawing:
     """Regret and wrong sets over the budget, for some of the groups."""
     found = {(row.group, row.budget, row.policy): row for row in table}
     panels = []
@@ -173,9 +176,9 @@ def heading(group: str, instances: int) -> str:
     return f"{instances} {group}" if group == WHOLE else f"{group} ({instances})"
 
 
-def against(beside: Sequence[Ratio], field: BudgetScale) -> Drawing:
+def rival_drawing(beside: Sequence[Ratio], field: BudgetScale) -> Drawing:
     """Our rule beside its best rival, wherever one may look."""
-    sizes = {group: len(names) for group, names in groups(field).items()}
+    sizes = {group: len(names) for group, names in instance_groups(field).items()}
     found = {(row.group, row.budget): row for row in beside}
     panels = []
     for budget in field.budgets:
@@ -196,12 +199,12 @@ def against(beside: Sequence[Ratio], field: BudgetScale) -> Drawing:
     )
 
 
-def quality_grid(table: Sequence[Average], group: str) -> Grid:
+def quality_grid(table: Sequence[BudgetAverage], group: str) -> Grid:
     """Rules by budgets."""
     own = [row for row in table if row.group == group]
     budgets = list(dict.fromkeys(row.budget for row in own))
     found = {(row.policy, row.budget): row for row in own}
-    rows = [[display_name(policy), *(in_cell(found[policy, budget]) for budget in budgets)] for policy in POLICIES]
+    rows = [[display_name(policy), *(quality_cell(found[policy, budget]) for budget in budgets)] for policy in POLICIES]
     number = own[0].instances
     title = group if number == 1 else f"{plural(number, 'random instance')}, averaged"
     return Grid(
@@ -213,7 +216,7 @@ def quality_grid(table: Sequence[Average], group: str) -> Grid:
     )
 
 
-def in_cell(row: Average) -> str:
+def quality_cell(row: BudgetAverage) -> str:
     """One rule under one budget, in three lines."""
     low, high = row.regret_interval
     return "\n".join(
@@ -230,7 +233,7 @@ def ratio_grid(beside: Sequence[Ratio], field: BudgetScale) -> Grid:
     found = {(row.group, row.budget): row for row in beside}
     rows = [
         [heading(group, len(names)), *(ratio_cell(found[group, budget]) for budget in field.budgets)]
-        for group, names in groups(field).items()
+        for group, names in instance_groups(field).items()
     ]
     return Grid(
         f"Mean regret of {display_name(OWN)} / that of its best rival",
@@ -250,9 +253,9 @@ def ratio_cell(row: Ratio) -> str:
     return f"{factor(row.ratio)}\n{factor(low)} to {factor(high)}\n{display_name(row.rival)}"
 
 
-def instance_grid(rows: Sequence[Measurement], budget: int) -> Grid:
+def regret_grid(rows: Sequence[BudgetMeasurement], budget: int) -> Grid:
     """One budget: a row for each instance."""
-    found: dict[str, dict[str, Measurement]] = {}
+    found: dict[str, dict[str, BudgetMeasurement]] = {}
     for row in rows:
         if row.budget == budget:
             found.setdefault(row.instance, {})[row.policy] = row

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ramgape.common.formatting import plural
 from ramgape.paper.benchmark_scale import BudgetScale
 from ramgape.paper.budget_results import (
     OWN,
     RIVALS,
     WHOLE,
-    Average,
+    BudgetAverage,
+    BudgetMeasurement,
     Difference,
-    Measurement,
     Ratio,
-    averages,
+    budget_averages,
     differences,
     ratios,
 )
-from ramgape.paper.formatting import display_name, factor, percent, plural, thousandths
+from ramgape.paper.formatting import display_name, factor, percent, thousandths
 from ramgape.paper.section import Finding, judged
 
 AIM = 0.75  # of the best rival's mean regret, over the random instances, up to this budget
@@ -30,9 +31,9 @@ SOURCE = "our aim"
 NAME = f"policy {OWN}"
 
 
-def findings(rows: Sequence[Measurement], scale: BudgetScale) -> list[Finding]:
+def findings(rows: Sequence[BudgetMeasurement], scale: BudgetScale) -> list[Finding]:
     """All claims."""
-    table = averages(rows, scale)
+    table = budget_averages(rows, scale)
     beside = ratios(table)
     whole = [row for row in beside if row.group == WHOLE]
     parts = [row for row in beside if row.group != WHOLE and row.group not in scale.alone]
@@ -101,7 +102,7 @@ def nowhere_worse(beside: Sequence[Ratio]) -> Finding:
     )
 
 
-def fewest_wrong(table: Sequence[Average]) -> Finding:
+def fewest_wrong(table: Sequence[BudgetAverage]) -> Finding:
     """Are the sets wrong least often?"""
     told, holds = [], []
     for budget in dict.fromkeys(row.budget for row in table):
@@ -119,7 +120,7 @@ def fewest_wrong(table: Sequence[Average]) -> Finding:
     )
 
 
-def worse_on_no_instance(rows: Sequence[Measurement], scale: BudgetScale, whole: Sequence[Ratio]) -> Finding:
+def worse_on_no_instance(rows: Sequence[BudgetMeasurement], scale: BudgetScale, whole: Sequence[Ratio]) -> Finding:
     """On which instances is the rival that is best overall better?"""
     told, found = [], 0
     for case in whole:
@@ -152,7 +153,7 @@ def by_how_much(row: Difference) -> str:
     return f"{row.instance} [{row.arms}] {thousandths(row.difference)}"
 
 
-def share_of(row: Average) -> str:
+def share_of(row: BudgetAverage) -> str:
     """A share of wrong sets with its interval."""
     low, high = row.wrong_interval
     return f"{percent(row.wrong_share)} ({percent(low)} to {percent(high)})"

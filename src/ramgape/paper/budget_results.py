@@ -11,14 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import BudgetScale
 from ramgape.paper.jobs import Outcome
-from ramgape.paper.race_results import NORMAL
+from ramgape.paper.statistics import NORMAL, ratio_interval, standard_error
 from ramgape.problems.instances import load_instance
 
 Key = tuple[str, int, str]  # instance, budget, policy
@@ -37,7 +35,7 @@ BY_ARMS = (f"up to {FEW_ARMS} arms", f"more than {FEW_ARMS} arms")
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class BudgetMeasurement:
     """One rule on one instance under one budget; the standard error is that of the mean regret."""
 
     instance: str
@@ -54,7 +52,7 @@ class Measurement:
         return asdict(self)
 
 
-class Average(NamedTuple):
+class BudgetAverage(NamedTuple):
     """A rule under a budget, over the instances of a group, each with the same weight."""
 
     group: str
@@ -102,7 +100,7 @@ class Difference(NamedTuple):
         return (self.interval[0] > 0.0) - (self.interval[1] < 0.0)
 
 
-def measure(outcomes: Outcomes, scale: BudgetScale) -> list[Measurement]:
+def measure_budgets(outcomes: Outcomes, scale: BudgetScale) -> list[BudgetMeasurement]:
     """Everything that was run, in the order of the plan."""
     rows = []
     for instance, runs in scale.instances.items():
@@ -113,7 +111,7 @@ def measure(outcomes: Outcomes, scale: BudgetScale) -> list[Measurement]:
                 outcome = outcomes[instance, budget, policy]
                 regrets, number = outcome["regret"], len(outcome["regret"])
                 rows.append(
-                    Measurement(
+                    BudgetMeasurement(
                         instance=instance,
                         arms=len(known.names),
                         front=front,
@@ -121,45 +119,45 @@ def measure(outcomes: Outcomes, scale: BudgetScale) -> list[Measurement]:
                         policy=policy,
                         runs=number,
                         regret=math.fsum(regrets) / number,
-                        standard_error=float(np.std(regrets, ddof=1)) / math.sqrt(number) if number > 1 else 0.0,
+                        standard_error=standard_error(regrets) or 0.0,
                         wrong=sum(not exact for exact in outcome["exact"]),
                     )
                 )
     return rows
 
 
-def groups(scale: BudgetScale) -> dict[str, list[str]]:
+def instance_groups(scale: BudgetScale) -> dict[str, list[str]]:
     """The instances that are averaged, whole and in parts, and each of the others for itself."""
     few, many = BY_ARMS
     parts: dict[str, list[str]] = {WHOLE: list(scale.averaged)}
-    parts |= {title: [name for name in scale.averaged if family_of(name) == title] for title in FAMILIES.values()}
+    parts |= {title: [name for name in scale.averaged if family_title(name) == title] for title in FAMILIES.values()}
     parts[few] = [name for name in scale.averaged if len(load_instance(name).names) <= FEW_ARMS]
     parts[many] = [name for name in scale.averaged if name not in parts[few]]
     parts |= {name: [name] for name in scale.alone}
     return {title: names for title, names in parts.items() if names}
 
 
-def family_of(instance: str) -> str:
+def family_title(instance: str) -> str:
     """What the rewards of a random instance are.
 
-    >>> family_of("random-beta:3")
+    >>> family_title("random-beta:3")
     'Beta'
     """
     return FAMILIES.get(instance.split(":")[0], "")
 
 
-def averages(rows: Sequence[Measurement], scale: BudgetScale) -> list[Average]:
+def budget_averages(rows: Sequence[BudgetMeasurement], scale: BudgetScale) -> list[BudgetAverage]:
     """Every rule under every budget, group by group."""
     found = {(row.instance, row.budget, row.policy): row for row in rows}
     return [
-        average(group, [found[name, budget, policy] for name in names])
-        for group, names in groups(scale).items()
+        budget_average(group, [found[name, budget, policy] for name in names])
+        for group, names in instance_groups(scale).items()
         for budget in scale.instances[names[0]]
         for policy in POLICIES
     ]
 
 
-def average(group: str, rows: Sequence[Measurement]) -> Average:
+def budget_average(group: str, rows: Sequence[BudgetMeasurement]) -> BudgetAverage:
     """One rule under one budget.
 
     The interval of the regret is normal. That of the share of wrong sets is Clopper and Pearson's for as many runs of
@@ -170,7 +168,7 @@ def average(group: str, rows: Sequence[Measurement]) -> Average:
     regret = math.fsum(row.regret for row in rows) / number
     error = math.sqrt(math.fsum(row.standard_error**2 for row in rows)) / number
     runs, wrong = sum(row.runs for row in rows), sum(row.wrong for row in rows)
-    return Average(
+    return BudgetAverage(
         group=group,
         instances=number,
         budget=rows[0].budget,
@@ -184,49 +182,48 @@ def average(group: str, rows: Sequence[Measurement]) -> Average:
     )
 
 
-def ratios(table: Sequence[Average]) -> list[Ratio]:
+def ratios(table: Sequence[BudgetAverage]) -> list[Ratio]:
     """Our rule beside the best rival, in every group under every budget."""
-    cases: dict[tuple[str, int], dict[str, Average]] = {}
+    cases: dict[tuple[str, int], dict[str, BudgetAverage]] = {}
     for row in table:
         cases.setdefault((row.group, row.budget), {})[row.policy] = row
     return [ratio(rules[OWN], best_rival(rules)) for rules in cases.values()]
 
 
-def best_rival(rules: Mapping[str, Average]) -> Average:
+def best_rival(rules: Mapping[str, BudgetAverage]) -> BudgetAverage:
     """The rival with the smallest mean regret, as it was seen; chance helps it a little to be that one."""
     return min((rules[policy] for policy in RIVALS), key=lambda row: row.regret)
 
 
-def ratio(own: Average, rival: Average) -> Ratio:
-    """Two rules in one group: their runs are independent, and the logarithm of the ratio is taken as normal."""
+def ratio(own: BudgetAverage, rival: BudgetAverage) -> Ratio:
+    """Two rules in one group, whose runs are independent."""
     value = own.regret / rival.regret if rival.regret > 0.0 else None
     interval = None
     if value is not None and value > 0.0:
-        factor = math.exp(NORMAL * math.hypot(own.standard_error / own.regret, rival.standard_error / rival.regret))
-        interval = (value / factor, value * factor)
+        interval = ratio_interval(value, own.standard_error / own.regret, rival.standard_error / rival.regret)
     return Ratio(own.group, own.budget, rival.policy, own.regret, rival.regret, value, interval)
 
 
-def differences(rows: Sequence[Measurement], scale: BudgetScale, budget: int, rival: str) -> list[Difference]:
+def differences(rows: Sequence[BudgetMeasurement], scale: BudgetScale, budget: int, rival: str) -> list[Difference]:
     """Our rule against one rival on each of the averaged instances."""
     found = {(row.instance, row.policy): row for row in rows if row.budget == budget}
     return [difference(found[name, OWN], found[name, rival]) for name in scale.averaged]
 
 
-def difference(own: Measurement, rival: Measurement) -> Difference:
+def difference(own: BudgetMeasurement, rival: BudgetMeasurement) -> Difference:
     """Two rules on one instance."""
     value = own.regret - rival.regret
     spread = NORMAL * math.hypot(own.standard_error, rival.standard_error)
     return Difference(own.instance, own.arms, value, (value - spread, value + spread))
 
 
-def summarize(rows: Sequence[Measurement], scale: BudgetScale) -> dict[str, Any]:
+def summarize(rows: Sequence[BudgetMeasurement], scale: BudgetScale) -> dict[str, Any]:
     """For machines."""
-    table = averages(rows, scale)
+    table = budget_averages(rows, scale)
     return {
         "epsilon": paper.EPSILON,
         "rho": paper.RHO,
-        "groups": groups(scale),
+        "groups": instance_groups(scale),
         "measurements": [row.to_dict() for row in rows],
         "averages": [row._asdict() for row in table],
         "against_best_rival": [row._asdict() for row in ratios(table)],

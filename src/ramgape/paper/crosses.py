@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ramgape.common.formatting import plural
 from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, percent, plural
-from ramgape.paper.jobs import Cell, Outcome
+from ramgape.paper.formatting import display_name, percent
+from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Chapter, Drawing, Finding, Grid, Sheet, judged
-from ramgape.paper.stopping import OWN, TWIN, common_settings, gaps_of, search_cell
+from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
+from ramgape.paper.stopping import common_settings, search_job
+from ramgape.paper.stopping_results import OWN, RA_LUCB, gaps_of
 from ramgape.problems.instances import load_instance
 from ramgape.search.result import ArmReport
 
@@ -22,19 +24,19 @@ NEAR = 0.02  # totals within 2 % of the printed ones count as reproduced: they a
 FIGURES = {46: "Figure 2", 10: "Figure 3"}
 
 
-def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
+def plan_jobs(scale: Scale, seed: int) -> dict[Key, Job]:
     """Four rules on two patterns, at epsilon 0."""
     return {
-        (pattern, policy): search_cell(f"paper:{pattern}", seed, 0.0, policy, "paper")
+        (pattern, policy): search_job(f"paper:{pattern}", seed, 0.0, policy, "paper")
         for pattern, policies in scale.totals.items()
         for policy in policies
     }
 
 
-def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """Experiment 2."""
     patterns = list(dict.fromkeys(pattern for pattern, _ in outcomes))
-    return Chapter(
+    return Section(
         "2",
         "Experiment 2: the exact Pareto set, and the intervals when it is found",
         (
@@ -44,15 +46,15 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
         ),
         summarize(outcomes),
         {**common_settings(seed), "ε": "0", "bound": "paper"},
-        [sheet(outcomes)],
+        [arms_file(outcomes)],
         [drawing(outcomes, pattern) for pattern in patterns],
         [totals(outcomes)],
         [
             reproduced(outcomes),
-            *labels(outcomes),
-            *(avoids_waste(outcomes, policy) for policy in (OWN, TWIN) if comparable(outcomes, policy)),
+            *swapped_labels(outcomes),
+            *(avoids_waste(outcomes, policy) for policy in (OWN, RA_LUCB) if comparable(outcomes, policy)),
             balanced(outcomes),
-            *(spares_far_right(outcomes, policy) for policy in (OWN, TWIN) if (46, policy) in outcomes),
+            *(spares_far_right(outcomes, policy) for policy in (OWN, RA_LUCB) if (46, policy) in outcomes),
         ],
     )
 
@@ -91,7 +93,7 @@ def share_outside(outcome: Outcome) -> float:
     return outside / int(outcome["samples"])
 
 
-def sheet(outcomes: Outcomes) -> Sheet:
+def arms_file(outcomes: Outcomes) -> DataFile:
     """A row for each arm at each stop."""
     columns = ("name", "verdict", "pulls", "mean", "risk")
     header = ("pattern", "policy", "arm", *columns[1:], "mean_low", "mean_high", "risk_low", "risk_high")
@@ -100,7 +102,7 @@ def sheet(outcomes: Outcomes) -> Sheet:
         for (pattern, policy), outcome in outcomes.items()
         for arm in outcome["arms"]
     ]
-    return Sheet("experiment2", header, rows)
+    return DataFile("experiment2", header, rows)
 
 
 def drawing(outcomes: Outcomes, pattern: int) -> Drawing:
@@ -112,7 +114,7 @@ def drawing(outcomes: Outcomes, pattern: int) -> Drawing:
     ]
     count = len(load_front(pattern))
     shown = [policy for policy, *_ in panels]
-    sparing = " and ".join(display_name(policy) for policy in (OWN, TWIN) if policy in shown)
+    sparing = " and ".join(display_name(policy) for policy in (OWN, RA_LUCB) if policy in shown)
     even = "; Round-Robin makes all of them equally short" if "round-robin" in shown else ""
     return Drawing(
         f"experiment2-pattern-{pattern}",
@@ -168,7 +170,7 @@ def reproduced(outcomes: Outcomes) -> Finding:
     )
 
 
-def labels(outcomes: Outcomes) -> list[Finding]:
+def swapped_labels(outcomes: Outcomes) -> list[Finding]:
     """Are the two patterns what the text says they are?"""
     own = {pattern: outcomes[pattern, OWN]["samples"] for pattern in paper.TOTALS if (pattern, OWN) in outcomes}
     if len(own) < len(paper.TOTALS):

@@ -14,15 +14,6 @@ def display_name(policy: str) -> str:
     return look(policy).name
 
 
-def plural(number: int, noun: str) -> str:
-    """A count and what is counted.
-
-    >>> plural(1, "pattern"), plural(2000, "trial")
-    ('1 pattern', '2,000 trials')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def percent(share: float) -> str:
     """A share with one digit, or more where it is small.
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ramgape.core.pareto import advantage, gaps, pareto_front
 from ramgape.paper import paper
-from ramgape.paper.jobs import Cell, Outcome
+from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Chapter, Drawing, Finding, Grid, Sheet, judged
+from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
 from ramgape.problems.distributions import Beta
 from ramgape.views.plots.geometry import GapCase
 
@@ -34,12 +34,12 @@ def beta_with(mean: float, variance: float) -> Beta:
     return Beta(mean * size, (1.0 - mean) * size)
 
 
-def plan(scale: Scale, seed: int) -> dict[Any, Cell]:
+def plan_jobs(scale: Scale, seed: int) -> dict[Any, Job]:
     """Nothing to simulate."""
     return {}
 
 
-def measure(arms: Mapping[str, tuple[float, float]]) -> GapCase:
+def gap_case(arms: Mapping[str, tuple[float, float]]) -> GapCase:
     """Places and distances of three arms."""
     known = {name: beta_with(*moments) for name, moments in arms.items()}
     means = np.array([arm.mean for arm in known.values()])
@@ -53,15 +53,15 @@ def measure(arms: Mapping[str, tuple[float, float]]) -> GapCase:
     return GapCase(places, {name: float(value) for name, value in zip(QUANTITIES, distances, strict=True)})
 
 
-def tell(scale: Scale, seed: int, outcomes: Mapping[Any, Outcome]) -> Chapter:
+def make_section(scale: Scale, seed: int, outcomes: Mapping[Any, Outcome]) -> Section:
     """Appendix A."""
-    cases = {name: measure(arms) for name, arms in CASES.items()}
+    cases = {name: gap_case(arms) for name, arms in CASES.items()}
     summary = {
         f"case_{name}": {"arms": {arm: list(place) for arm, place in case.arms.items()}, **case.distances}
         for name, case in cases.items()
     }
     rows = [[name, *(f"{cases[case].distances[name]:.4f}" for case in CASES)] for name in QUANTITIES]
-    return Chapter(
+    return Section(
         "gaps",
         "The geometry of gaps (appendix A)",
         (
@@ -73,7 +73,7 @@ def tell(scale: Scale, seed: int, outcomes: Mapping[Any, Outcome]) -> Chapter:
         summary,
         {"ρ": f"{paper.RHO:g}", "α": "1 / (3 + ρ)", "arms": "Beta; means and variances in the sheet"},
         [
-            Sheet(
+            DataFile(
                 "gaps",
                 ("case", "arm", "mean", "variance", "scaled_risk", "gap"),
                 [

@@ -1,7 +1,7 @@
 """Pieces of work that can be done apart, in any order and in any process.
 
-A cell is the name of one of the functions below and its arguments, all of them plain data. Its outcome, plain data as
-well, is a function of these alone: that is why results do not depend on the number of processes, and why a cell that
+A job is the name of one of the functions below and its arguments, all of them plain data. Its outcome, plain data as
+well, is a function of these alone: that is why results do not depend on the number of processes, and why a job that
 is on disk never has to be computed again.
 """
 
@@ -30,7 +30,7 @@ STAGES = 4  # a run under a budget is looked at in so many equal parts
 
 
 @dataclass(frozen=True)
-class Cell:
+class Job:
     """One piece of work; `cost` is a guess at its pulls, for the order of work and the time left."""
 
     kind: str
@@ -141,11 +141,11 @@ KINDS: dict[str, Callable[..., Outcome]] = {
 }
 
 
-def compute(cell: Cell) -> Outcome:
-    """Do the work; `seconds` tells how long it took."""
+def run_job(job: Job) -> Outcome:
+    """Do the work; `seconds` of the outcome is how long it took."""
     begun = time.perf_counter()
     with warnings.catch_warnings():
         # The report speaks of vacuous tolerances in its own words.
         warnings.simplefilter("ignore", RamgapeWarning)
-        outcome = KINDS[cell.kind](**cell.arguments)
+        outcome = KINDS[job.kind](**job.arguments)
     return {**outcome, "seconds": time.perf_counter() - begun}

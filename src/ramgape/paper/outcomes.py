@@ -16,7 +16,7 @@ from ramgape.paper.statistics import mean_interval, middle_half_mean
 Key = tuple[Any, ...]
 Outcomes = Mapping[Key, Outcome]
 
-OWN, TWIN = "ramgape", "ra-lucb"
+OWN, RA_LUCB = "ramgape", "ra-lucb"
 FURTHER = ("evidence", "ege-sr", "ege-sh")  # not in the paper: shown beside its rules, and in no verdict on it
 
 
@@ -33,29 +33,19 @@ def quality(regrets: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def traces_of(outcomes: Outcomes) -> dict[str, Outcome]:
-    """The watched trials of the paper's rules."""
-    return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == "trace"}
+def traces_of(outcomes: Outcomes, kind: str = "trace") -> dict[str, Outcome]:
+    """The watched trials of the paper's rules; of those that it does not have, if the kind is "further"."""
+    return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == kind}
 
 
-def further_of(outcomes: Outcomes) -> dict[str, Outcome]:
-    """Those of the rules that the paper does not have."""
-    return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == "further"}
+def finals(outcomes: Outcomes, kind: str = "trace") -> dict[str, dict[str, Any]]:
+    """The quality of each of these rules after the last pull."""
+    return {policy: quality(outcome["final"]) for policy, outcome in traces_of(outcomes, kind).items()}
 
 
-def finals(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
-    """The quality of each of the paper's rules after the last pull."""
-    return {policy: quality(outcome["final"]) for policy, outcome in traces_of(outcomes).items()}
-
-
-def further_finals(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
-    """That of the others."""
-    return {policy: quality(outcome["final"]) for policy, outcome in further_of(outcomes).items()}
-
-
-def duel(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
+def closer_comparison(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
     """The same, from more trials of few rules."""
-    return {key[1]: quality(outcome["regret"]) for key, outcome in outcomes.items() if key[0] == "duel"}
+    return {policy: quality(outcome["regret"]) for policy, outcome in traces_of(outcomes, "duel").items()}
 
 
 def sweep(outcomes: Outcomes) -> dict[str, dict[str, list[Any]]]:

@@ -7,32 +7,32 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.paper.section import Chapter, Finding, judged
+from ramgape.paper.section import Finding, Section, judged
 
 BUDGETS = ("3", "4")
-SETTINGS = {"1": "comparable", "3": "equals the best", "4": "equals the best"}  # the finding that tells, by chapter
+SETTINGS = {"1": "comparable", "3": "equals the best", "4": "equals the best"}  # the finding that tells, by section
 
 
-def findings(chapters: Mapping[str, Chapter]) -> list[Finding]:
+def findings(sections: Mapping[str, Section]) -> list[Finding]:
     """The paper's overall assessment."""
     told = []
-    if all(name in chapters for name in SETTINGS):
+    if all(name in sections for name in SETTINGS):
         decisive = {
-            name: next(finding for finding in chapters[name].findings if word in finding.claim)
+            name: next(finding for finding in sections[name].findings if word in finding.claim)
             for name, word in SETTINGS.items()
         }
         told.append(
             Finding(
                 "RAMGapE unifies both settings, and is the best of the compared rules or equally good in both.",
                 judged(
-                    chapters["1"].summary["epsilon_0.1"]["holds"]
+                    sections["1"].summary["epsilon_0.1"]["holds"]
                     and all(decisive[name].verdict == "confirmed" for name in BUDGETS)
                 ),
                 " ".join(f"Experiment {name}: {finding.evidence}" for name, finding in decisive.items()),
                 "Section 4, results",
             )
         )
-    if all(name in chapters for name in BUDGETS):
+    if all(name in sections for name in BUDGETS):
         told += [
             Finding(
                 "RAMGapE performs stably in both settings and balances exploration and exploitation.",
@@ -46,12 +46,12 @@ def findings(chapters: Mapping[str, Chapter]) -> list[Finding]:
                 "not checkable",
                 "A cause is claimed where two things are seen together. Across the rules, the rank correlation between "
                 "the share of pulls of Pareto arms and a small regret is "
-                + " and ".join(f"{agreement(chapters[name]):.2f} in Experiment {name}" for name in BUDGETS)
+                + " and ".join(f"{agreement(sections[name]):.2f} in Experiment {name}" for name in BUDGETS)
                 + "; it would be 1 if a larger share always went with a smaller regret.",
                 "Section 4, results",
             ),
         ]
-    if chapters:
+    if sections:
         told.append(
             Finding(
                 "RAMGapE suits risk-averse decisions in practice, such as medical trials or portfolios.",
@@ -63,9 +63,9 @@ def findings(chapters: Mapping[str, Chapter]) -> list[Finding]:
     return told
 
 
-def agreement(chapter: Chapter) -> float:
+def agreement(section: Section) -> float:
     """Spearman's correlation over the rules: of the share of pulls of Pareto arms, and of how small the regret is."""
-    shares, regrets = chapter.summary["pulling_ratio"], chapter.summary["final_regret"]
+    shares, regrets = section.summary["pulling_ratio"], section.summary["final_regret"]
     large = ranks([shares[rule]["mean"] for rule in regrets])
     small = ranks([-regrets[rule]["mean"] for rule in regrets])
     return float((large * small).mean() / (large.std() * small.std()))

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from ramgape.errors import MissingExtra
-from ramgape.paper.section import Chapter, Finding
+from ramgape.paper.section import Finding, Section
 
 MARKS = {"confirmed": "✓", "refuted": "✗", "not checkable": "?"}
 
 
 @dataclass(frozen=True, slots=True)
-class Cover:
-    """The words around the chapters, of which `lead` may have tags."""
+class PageText:
+    """The text around the sections, of which `lead` may have tags."""
 
     command: str  # of `ramgape`, that makes the report
     title: str
@@ -26,9 +26,9 @@ class Cover:
     footer: str
 
 
-def page(
-    cover: Cover,
-    chapters: Sequence[Chapter],
+def render_page(
+    page_text: PageText,
+    sections: Sequence[Section],
     general: Sequence[Finding],
     summary: Mapping[str, Any],
     figures: Path,
@@ -36,7 +36,13 @@ def page(
 ) -> str:
     """The report as HTML; figures are read from their folder and become part of the page.
 
-    every   whether all parts of the book are there
+    Args:
+        page_text: The text around the sections.
+        sections: What each part contributes, in order.
+        general: Findings that belong to no section.
+        summary: What `summary.json` has.
+        figures: The folder of the SVG files.
+        every: Whether all parts of the report are there.
     """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -50,12 +56,12 @@ def page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    findings = [*(finding for chapter in chapters for finding in chapter.findings), *general]
+    findings = [*(finding for section in sections for finding in section.findings), *general]
     verdicts: Counter[str] = Counter(finding.verdict for finding in findings)
     return environment.get_template("report.html.jinja").render(
-        cover=cover,
+        page_text=page_text,
         every=every,
-        chapters=chapters,
+        sections=sections,
         general=general,
         summary=summary,
         verdicts={verdict: verdicts[verdict] for verdict in MARKS},

@@ -52,7 +52,7 @@ def correct_cap(epsilon: float, arms: int = ARMS, delta: float = DELTA) -> int:
     return high
 
 
-def theorem_one(budget: int, arms: int, epsilon: float) -> float:
+def theorem_one_bound(budget: int, arms: int, epsilon: float) -> float:
     """Theorem 1's bound on the chance of a regret of epsilon or more, at its own a; above 1 it says nothing."""
     exploration = (budget - 2 * arms) * epsilon**2 / (16.0 * arms)
     return 4.0 * arms * budget * math.exp(-2.0 * exploration)

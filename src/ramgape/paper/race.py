@@ -1,6 +1,6 @@
 """The benchmark of stopping times: the same instances for every method, until it stops.
 
-race            what to run, and the chapter
+race            what to run, and the section
 race_results    what the runs amount to: means, ratios, errors
 race_claims     what they say
 """
@@ -9,29 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ramgape.common.formatting import list_names, plural
 from ramgape.paper import paper
-from ramgape.paper.benchmark_scale import FAMOUS, Scale
-from ramgape.paper.formatting import factor, interval, plural
-from ramgape.paper.jobs import Cell
+from ramgape.paper.benchmark_scale import FAMOUS, BenchmarkScale
+from ramgape.paper.formatting import factor, interval
+from ramgape.paper.jobs import Job
 from ramgape.paper.methods import LINE_UPS, LineUp
 from ramgape.paper.race_claims import findings
 from ramgape.paper.race_results import (
-    Average,
-    Errors,
+    ErrorCounts,
     Key,
-    Measurement,
     Outcomes,
-    averages,
+    StoppingAverage,
+    StoppingMeasurement,
     by_instance,
     errors,
-    measure,
+    measure_stopping,
+    stopping_averages,
     summarize,
     versus,
 )
-from ramgape.paper.section import Chapter, Drawing, Grid, Sheet
+from ramgape.paper.section import DataFile, Drawing, Grid, Section
 from ramgape.paper.stopping import expected_pulls
 from ramgape.problems.instances import load_instance
-from ramgape.views import list_names
 from ramgape.views.content import least_word
 
 # For the order of work and the time left only: what a bound needs of the paper's pulls, and what a pull costs.
@@ -41,33 +41,33 @@ Point = tuple[float | None, bool]  # a number of samples, and what is to be know
 SLOWNESS = {"pairwise": 5.0, "empirical-bernstein": 2.0}
 
 
-def plan(scale: Scale, seed: int) -> dict[Key, Cell]:
+def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
     """Every method on every instance at every tolerance, and what Gaussian arms would take at least."""
-    cells: dict[Key, Cell] = {}
+    jobs: dict[Key, Job] = {}
     for instance, runs in scale.instances.items():
         line_up = LINE_UPS[load_instance(instance).noise]
         for epsilon in scale.epsilons:
             asked = {"instance": instance, "epsilon": epsilon, "delta": paper.DELTA, "rho": paper.RHO}
-            cells["least", instance, epsilon] = Cell("least_samples", asked, 2e6)
+            jobs["least", instance, epsilon] = Job("least_samples", asked, 2e6)
             guess = expected_pulls(instance, max(epsilon, 1e-4), "ramgape")  # two arms may be equal
             for method in line_up.methods:
                 papers = method == line_up.paper
                 trials, cap = (scale.paper_runs, scale.paper_cap) if papers else (runs, scale.cap)
                 pulls = min(guess, cap) if papers else SEARCH + min(guess / SAVING, cap)
-                cells["race", instance, epsilon, method.name] = Cell(
+                jobs["race", instance, epsilon, method.name] = Job(
                     "race",
                     {**asked, "seed": seed, "trials": trials, "max_pulls": cap, **method._asdict()},
                     trials * pulls * SLOWNESS.get(method.bound, 1.0),
                 )
-    return cells
+    return jobs
 
 
-def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Section:
     """Samples to stop."""
-    rows = measure(outcomes, scale)
+    rows = measure_stopping(outcomes, scale)
     present = {noise: line_up for noise, line_up in LINE_UPS.items() if any(row.noise == noise for row in rows)}
     arms = [row.arms for row in rows]
-    return Chapter(
+    return Section(
         "stopping",
         "Samples to stop, by bound and tolerance",
         (
@@ -83,22 +83,22 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
         {
             "δ": f"{paper.DELTA:g}",
             "ρ": f"{paper.RHO:g}",
-            "runs": f"{runs_in_words(scale)}; of the paper's methods {scale.paper_runs}",
+            "runs": f"{runs_by_instance(scale)}; of the paper's methods {scale.paper_runs}",
             "cap on the pulls of a run": f"{scale.cap:,}; of the paper's methods {scale.paper_cap:,}",
             "seeds": f"run r has {seed} + r, counted from 0",
             "instances": ", ".join(scale.instances),
         },
-        [sheet(rows)],
+        [stopping_file(rows)],
         [
             *overview(rows, scale),
             *(by_rewards(rows, scale, noise, line_up) for noise, line_up in present.items()),
-            *(against(rows, scale, noise, line_up) for noise, line_up in present.items()),
+            *(challenger_drawing(rows, scale, noise, line_up) for noise, line_up in present.items()),
         ],
         [
-            *(average_grid(averages(rows, noise), line_up) for noise, line_up in present.items()),
+            *(average_grid(stopping_averages(rows, noise), line_up) for noise, line_up in present.items()),
             error_grid(errors(rows)),
             *(
-                instance_grid(rows, noise, line_up, epsilon)
+                samples_grid(rows, noise, line_up, epsilon)
                 for noise, line_up in present.items()
                 for epsilon in scale.epsilons
             ),
@@ -107,7 +107,7 @@ def tell(scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
     )
 
 
-def explained(rows: Sequence[Measurement]) -> Iterator[str]:
+def explained(rows: Sequence[StoppingMeasurement]) -> Iterator[str]:
     """What the samples are compared with: references, and bounds where there are any."""
     yield (
         "The Gaussian reference is what arms would take at least, on average, if they were Gaussian with the same "
@@ -128,10 +128,10 @@ def defaults(present: Mapping[str, LineUp]) -> str:
     return f"The default is {list_names(told)}."
 
 
-def runs_in_words(scale: Scale) -> str:
+def runs_by_instance(scale: BenchmarkScale) -> str:
     """How many runs on which instances.
 
-    >>> runs_in_words(Scale("", {"a": 100, "b": 20, "c": 20}, (), 1, 1, 1))
+    >>> runs_by_instance(BenchmarkScale("", {"a": 100, "b": 20, "c": 20}, (), 1, 1, 1))
     '100 on a, 20 elsewhere'
     """
     usual = min(scale.instances.values())
@@ -139,16 +139,16 @@ def runs_in_words(scale: Scale) -> str:
     return ", ".join([*more, f"{usual} elsewhere"]) if more else str(usual)
 
 
-def sheet(rows: list[Measurement]) -> Sheet:
+def stopping_file(rows: list[StoppingMeasurement]) -> DataFile:
     """A row for each method on each instance at each tolerance."""
     table = [row.to_dict() for row in rows]
     for row in table:
         low_and_high = row.pop("error_interval") or (None, None)
         row["error_low"], row["error_high"] = low_and_high
-    return Sheet("stopping", list(table[0]), [list(row.values()) for row in table])
+    return DataFile("stopping", list(table[0]), [list(row.values()) for row in table])
 
 
-def overview(rows: list[Measurement], scale: Scale) -> list[Drawing]:
+def overview(rows: list[StoppingMeasurement], scale: BenchmarkScale) -> list[Drawing]:
     """The two instances of Experiment 2, for a quick look."""
     line_up = LINE_UPS["bounded"]
     shown = (line_up.paper.name, line_up.default.name, line_up.challenger.name)
@@ -171,17 +171,17 @@ def overview(rows: list[Measurement], scale: Scale) -> list[Drawing]:
     ]
 
 
-def least_of(row: Measurement) -> Point:
+def least_of(row: StoppingMeasurement) -> Point:
     """What the samples are compared with, and whether it is a bound."""
     return row.least, bool(row.least_exact)
 
 
-def point(row: Measurement) -> Point:
+def point(row: StoppingMeasurement) -> Point:
     """Where a method is drawn, and whether it is known to need more than that."""
     return (row.mean, False) if row.mean is not None else (row.pulls, True)
 
 
-def by_rewards(rows: list[Measurement], scale: Scale, noise: str, line_up: LineUp) -> Drawing:
+def by_rewards(rows: list[StoppingMeasurement], scale: BenchmarkScale, noise: str, line_up: LineUp) -> Drawing:
     """All methods on all instances."""
     found = {(row.instance, row.epsilon, row.method): row for row in rows if row.noise == noise}
     least = {(row.instance, row.epsilon): least_of(row) for row in found.values()}
@@ -205,18 +205,18 @@ def by_rewards(rows: list[Measurement], scale: Scale, noise: str, line_up: LineU
     )
 
 
-def against(rows: list[Measurement], scale: Scale, noise: str, line_up: LineUp) -> Drawing:
+def challenger_drawing(rows: list[StoppingMeasurement], scale: BenchmarkScale, noise: str, line_up: LineUp) -> Drawing:
     """The challenger beside the default."""
     own, base = line_up.challenger.name, line_up.default.name
     mine = [row for row in rows if row.noise == noise]
-    duels = {(duel.instance, duel.epsilon): duel for duel in versus(mine, own, base)}
+    pairs = {(pair.instance, pair.epsilon): pair for pair in versus(mine, own, base)}
     names = by_difficulty(rows, scale, noise)
     panels = [
         (
             f"ε = {epsilon:g}",
             [
-                None if duel.ratio is None or duel.interval is None else (duel.ratio, *duel.interval)
-                for duel in (duels[name, epsilon] for name in names)
+                None if pair.ratio is None or pair.interval is None else (pair.ratio, *pair.interval)
+                for pair in (pairs[name, epsilon] for name in names)
             ],
         )
         for epsilon in scale.epsilons
@@ -232,7 +232,7 @@ def against(rows: list[Measurement], scale: Scale, noise: str, line_up: LineUp) 
     )
 
 
-def by_difficulty(rows: list[Measurement], scale: Scale, noise: str) -> list[str]:
+def by_difficulty(rows: list[StoppingMeasurement], scale: BenchmarkScale, noise: str) -> list[str]:
     """The instances, the hardest first; where no number of samples suffices is hardest of all."""
     tightest = min(scale.epsilons)
     least = {row.instance: row.least for row in rows if (row.noise, row.epsilon) == (noise, tightest)}
@@ -244,7 +244,7 @@ def labels(instances: list[str]) -> list[str]:
     return [f"{name} ({len(load_instance(name).names)})" for name in instances]
 
 
-def instance_grid(rows: list[Measurement], noise: str, line_up: LineUp, epsilon: float) -> Grid:
+def samples_grid(rows: list[StoppingMeasurement], noise: str, line_up: LineUp, epsilon: float) -> Grid:
     """One tolerance: a row for each instance."""
     groups = by_instance(rows, noise, epsilon)
     least = least_word(all(group[0].least_exact is not False for group in groups.values()))
@@ -255,7 +255,7 @@ def instance_grid(rows: list[Measurement], noise: str, line_up: LineUp, epsilon:
             str(group[0].arms),
             str(group[0].front),
             "none suffices" if group[0].least is None else f"{group[0].least:,.0f}",
-            *(in_cell(row) for row in group),
+            *(stopping_cell(row) for row in group),
         ]
         for instance, group in groups.items()
     ]
@@ -269,7 +269,7 @@ def instance_grid(rows: list[Measurement], noise: str, line_up: LineUp, epsilon:
     )
 
 
-def in_cell(row: Measurement) -> str:
+def stopping_cell(row: StoppingMeasurement) -> str:
     """One method on one instance, in a few lines."""
     if row.pulls is None:
         return "not run" if row.least is None else f"not run\nlower bound > {row.cap:,}"
@@ -285,7 +285,7 @@ def in_cell(row: Measurement) -> str:
     return "\n".join(line for line in (large, " · ".join(ratios), " · ".join(ends)) if line)
 
 
-def average_grid(table: list[Average], line_up: LineUp) -> Grid:
+def average_grid(table: list[StoppingAverage], line_up: LineUp) -> Grid:
     """What each method needs on average, as ratios."""
 
     def shown(value: float | None, count: int) -> str:
@@ -322,7 +322,7 @@ def average_grid(table: list[Average], line_up: LineUp) -> Grid:
     return Grid(f"On average, {line_up.rewards}", header, rows, note)
 
 
-def error_grid(table: list[Errors]) -> Grid:
+def error_grid(table: list[ErrorCounts]) -> Grid:
     """Wrong answers, over all instances and tolerances."""
     rows = [
         [

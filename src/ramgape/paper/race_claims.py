@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ramgape.common.formatting import plural
 from ramgape.common.proportions import clopper_pearson
 from ramgape.paper import paper
-from ramgape.paper.formatting import plural
 from ramgape.paper.methods import LINE_UPS, LineUp
-from ramgape.paper.race_results import Duel, Measurement, errors, tolerances, versus
+from ramgape.paper.race_results import MethodRatio, StoppingMeasurement, errors, tolerances, versus
 from ramgape.paper.section import Finding, judged
 from ramgape.paper.statistics import geometric_mean
 
@@ -20,7 +20,7 @@ PROMISED = {
 
 # What the bound and the sampling rule of the challenger do apart, and what closed formulas cost: the first of two
 # methods is said to need fewer samples.
-MORE_DUELS = {
+MORE_COMPARISONS = {
     "bounded": (
         ("empirical-bernstein + ramgape", "empirical-bernstein-stitched + ramgape"),
         ("pairwise + ramgape", "empirical-bernstein + ramgape"),
@@ -30,7 +30,7 @@ MORE_DUELS = {
 }
 
 
-def findings(rows: Sequence[Measurement]) -> list[Finding]:
+def findings(rows: Sequence[StoppingMeasurement]) -> list[Finding]:
     """All claims, for the rewards that were run."""
     told = [reliable(rows)]
     for noise, line_up in LINE_UPS.items():
@@ -42,13 +42,13 @@ def findings(rows: Sequence[Measurement]) -> list[Finding]:
             saves(own, noise, line_up),
             fewer_on_average(own, challenger, default, line_up.rewards),
             fewer_everywhere(own, challenger, default, line_up.rewards),
-            *(fewer_on_average(own, first, second, line_up.rewards) for first, second in MORE_DUELS[noise]),
+            *(fewer_on_average(own, first, second, line_up.rewards) for first, second in MORE_COMPARISONS[noise]),
         ]
     bounded = [row for row in rows if row.least_exact]
     return [*told, above_the_bound(bounded)] if bounded else told
 
 
-def reliable(rows: Sequence[Measurement]) -> Finding:
+def reliable(rows: Sequence[StoppingMeasurement]) -> Finding:
     """Are answers wrong more often than is allowed, on the whole or anywhere?"""
     totals = [row for row in errors(rows) if row.epsilon is None]
     tried = [row for row in rows if row.error_interval is not None]
@@ -68,7 +68,7 @@ def reliable(rows: Sequence[Measurement]) -> Finding:
     )
 
 
-def saves(rows: Sequence[Measurement], noise: str, line_up: LineUp) -> Finding:
+def saves(rows: Sequence[StoppingMeasurement], noise: str, line_up: LineUp) -> Finding:
     """Is the default as much better than the paper's bound as is said?"""
     promised, source = PROMISED[noise]
     own = [row for row in rows if row.method == line_up.default.name and row.saving is not None]
@@ -94,10 +94,10 @@ def saves(rows: Sequence[Measurement], noise: str, line_up: LineUp) -> Finding:
     )
 
 
-def fewer_on_average(rows: Sequence[Measurement], own: str, base: str, rewards: str) -> Finding:
+def fewer_on_average(rows: Sequence[StoppingMeasurement], own: str, base: str, rewards: str) -> Finding:
     """Is one method better than another, at every tolerance, on geometric average?"""
     ratios = {
-        epsilon: [duel.ratio for duel in versus(rows, own, base, epsilon) if duel.ratio is not None]
+        epsilon: [pair.ratio for pair in versus(rows, own, base, epsilon) if pair.ratio is not None]
         for epsilon in tolerances(rows)
     }
     means = {epsilon: geometric_mean(group) for epsilon, group in ratios.items() if group}
@@ -114,17 +114,23 @@ def fewer_on_average(rows: Sequence[Measurement], own: str, base: str, rewards: 
     )
 
 
-def fewer_everywhere(rows: Sequence[Measurement], own: str, base: str, rewards: str) -> Finding:
+def fewer_everywhere(rows: Sequence[StoppingMeasurement], own: str, base: str, rewards: str) -> Finding:
     """Is it better everywhere? Every exception is listed, and how sure it is."""
-    duels = [duel for duel in versus(rows, own, base) if duel.fewer is not None]
-    fewer = [duel for duel in duels if duel.fewer]
-    exceptions = sorted((duel for duel in duels if not duel.fewer), key=lambda duel: -(duel.ratio or float("inf")))
-    ratios = [duel.ratio for duel in duels if duel.ratio is not None]
-    below, above = sum(duel.sure for duel in fewer), sum(duel.sure for duel in exceptions)
+    pairs = [pair for pair in versus(rows, own, base) if pair.fewer is not None]
+    fewer = [pair for pair in pairs if pair.fewer]
+    exceptions = sorted(
+        (pair for pair in pairs if not pair.fewer),
+        key=lambda pair: -(pair.ratio or float("inf")),
+    )
+    ratios = [pair.ratio for pair in pairs if pair.ratio is not None]
+    below, above = (
+        sum(pair.sure for pair in fewer),
+        sum(pair.sure for pair in exceptions),
+    )
     return Finding(
         f"{own} needs fewer samples than {base}, on every instance at every ε ({rewards}).",
-        judged(not exceptions) if duels else "not checkable",
-        f"So it is in {len(fewer)} of {plural(len(duels), 'case')} (instances at tolerances) where one of them stops"
+        judged(not exceptions) if pairs else "not checkable",
+        f"So it is in {len(fewer)} of {plural(len(pairs), 'case')} (instances at tolerances) where one of them stops"
         + (f"; geometric mean of the ratio of their samples {geometric_mean(ratios):.3f}" if ratios else "")
         + f". The approximate 95 % interval of the ratio lies below 1 in {below} and above 1 in {above}; of so many "
         "intervals some miss by chance. "
@@ -137,16 +143,16 @@ def fewer_everywhere(rows: Sequence[Measurement], own: str, base: str, rewards: 
     )
 
 
-def exception(duel: Duel) -> str:
+def exception(pair: MethodRatio) -> str:
     """Where, and by how much."""
-    place = f"{duel.instance} at ε = {duel.epsilon:g}"
-    if duel.ratio is None or duel.interval is None:
+    place = f"{pair.instance} at ε = {pair.epsilon:g}"
+    if pair.ratio is None or pair.interval is None:
         return f"{place}: undecided at its cap, the other not"
-    low, high = duel.interval
-    return f"{place}: {duel.ratio:.2f} ({low:.2f} to {high:.2f})"
+    low, high = pair.interval
+    return f"{place}: {pair.ratio:.2f} ({low:.2f} to {high:.2f})"
 
 
-def above_the_bound(rows: Sequence[Measurement]) -> Finding:
+def above_the_bound(rows: Sequence[StoppingMeasurement]) -> Finding:
     """Does any method do better than the lower bound, where it is one?"""
     compared = [row for row in rows if row.over_least is not None]
     better = [row for row in compared if row.over_least is not None and row.over_least < 1.0]

@@ -7,26 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
-from ramgape.paper.benchmark_scale import Scale
+from ramgape.paper.benchmark_scale import BenchmarkScale
 from ramgape.paper.jobs import Outcome
 from ramgape.paper.methods import LINE_UPS, Method, all_methods
-from ramgape.paper.statistics import geometric_mean
+from ramgape.paper.statistics import geometric_mean, ratio_interval, standard_error
 from ramgape.problems.instances import load_instance
 
 Key = tuple[Any, ...]  # ("least", instance, epsilon) or ("race", instance, epsilon, method)
 Outcomes = Mapping[Key, Outcome]
 Interval = tuple[float, float]
 
-NORMAL = 1.959964  # of a standard normal variable, 95 % lie within so much of 0
-
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class StoppingMeasurement:
     """One method on one instance at one tolerance.
 
     `least` is the lower bound if `least_exact`, else the Gaussian reference; both are None where no number of samples
@@ -65,7 +61,7 @@ class Measurement:
         return asdict(self)
 
 
-class Average(NamedTuple):
+class StoppingAverage(NamedTuple):
     """A method at a tolerance: geometric means of ratios, each with the number of instances behind it."""
 
     noise: str
@@ -83,7 +79,7 @@ class Average(NamedTuple):
     not_run: int
 
 
-class Errors(NamedTuple):
+class ErrorCounts(NamedTuple):
     """Wrong answers of a method, at one tolerance or, with epsilon None, at all."""
 
     method: str
@@ -94,7 +90,7 @@ class Errors(NamedTuple):
     undecided: int
 
 
-class Duel(NamedTuple):
+class MethodRatio(NamedTuple):
     """Two methods on one instance: the ratio of their samples, with an approximate 95 % interval.
 
     None where at most one of them stopped in every run; `fewer` still tells which is ahead if one did, and is None if
@@ -113,7 +109,7 @@ class Duel(NamedTuple):
         return self.interval is None or not self.interval[0] <= 1.0 <= self.interval[1]
 
 
-def measure(outcomes: Outcomes, scale: Scale) -> list[Measurement]:
+def measure_stopping(outcomes: Outcomes, scale: BenchmarkScale) -> list[StoppingMeasurement]:
     """Everything that was run, in the order of the plan."""
     rows = []
     for instance in scale.instances:
@@ -141,7 +137,7 @@ def measure(outcomes: Outcomes, scale: Scale) -> list[Measurement]:
     return rows
 
 
-def measure_one(outcome: Outcome, *, epsilon: float, least: float | None, **described: Any) -> Measurement:
+def measure_one(outcome: Outcome, *, epsilon: float, least: float | None, **described: Any) -> StoppingMeasurement:
     """What the runs of one method say, for themselves."""
     samples, runs = outcome["samples"], len(outcome["samples"])
     ended = [stopped != "cap" for stopped in outcome["stopped"]]
@@ -149,8 +145,7 @@ def measure_one(outcome: Outcome, *, epsilon: float, least: float | None, **desc
     wrong = sum(over and not good for over, good in zip(ended, right, strict=True))
     pulls = math.fsum(samples) / runs if runs else None
     mean = pulls if all(ended) else None
-    spread = float(np.std(samples, ddof=1)) / math.sqrt(runs) if mean is not None and runs > 1 else None
-    return Measurement(
+    return StoppingMeasurement(
         **described,
         epsilon=epsilon,
         runs=runs,
@@ -158,7 +153,7 @@ def measure_one(outcome: Outcome, *, epsilon: float, least: float | None, **desc
         wrong=wrong,
         least=least,
         mean=mean,
-        standard_error=spread,
+        standard_error=None if mean is None else standard_error(samples),
         pulls=pulls,
         over_least=mean / least if mean is not None and least is not None else None,
         saving=None,
@@ -167,44 +162,48 @@ def measure_one(outcome: Outcome, *, epsilon: float, least: float | None, **desc
     )
 
 
-def beside(row: Measurement, papers: Measurement) -> Measurement:
+def beside(row: StoppingMeasurement, papers: StoppingMeasurement) -> StoppingMeasurement:
     """The same row, compared with the paper's method."""
     if row.mean is None or papers.pulls is None:
         return row
     return replace(row, saving=papers.pulls / row.mean, saving_is_least=papers.mean is None)
 
 
-def by_instance(rows: Sequence[Measurement], noise: str, epsilon: float) -> dict[str, list[Measurement]]:
+def by_instance(
+    rows: Sequence[StoppingMeasurement], noise: str, epsilon: float
+) -> dict[str, list[StoppingMeasurement]]:
     """The methods of one tolerance, instance by instance."""
-    groups: dict[str, list[Measurement]] = {}
+    groups: dict[str, list[StoppingMeasurement]] = {}
     for row in rows:
         if (row.noise, row.epsilon) == (noise, epsilon):
             groups.setdefault(row.instance, []).append(row)
     return groups
 
 
-def tolerances(rows: Sequence[Measurement]) -> list[float]:
+def tolerances(rows: Sequence[StoppingMeasurement]) -> list[float]:
     """The values of epsilon, in the order of the plan."""
     return list(dict.fromkeys(row.epsilon for row in rows))
 
 
-def averages(rows: Sequence[Measurement], noise: str) -> list[Average]:
+def stopping_averages(rows: Sequence[StoppingMeasurement], noise: str) -> list[StoppingAverage]:
     """Every method at every tolerance."""
     return [
-        average(rows, noise, epsilon, method.name) for epsilon in tolerances(rows) for method in LINE_UPS[noise].methods
+        stopping_average(rows, noise, epsilon, method.name)
+        for epsilon in tolerances(rows)
+        for method in LINE_UPS[noise].methods
     ]
 
 
-def average(rows: Sequence[Measurement], noise: str, epsilon: float, method: str) -> Average:
+def stopping_average(rows: Sequence[StoppingMeasurement], noise: str, epsilon: float, method: str) -> StoppingAverage:
     """One method at one tolerance; what did not stop in every run is in no mean."""
     groups = list(by_instance(rows, noise, epsilon).values())
     own = [next(row for row in group if row.method == method) for group in groups]
     over_least = [row.over_least for row in own if row.over_least is not None]
     savings = [row.saving for row in own if row.saving is not None and not row.saving_is_least]
-    duels = versus(rows, method, LINE_UPS[noise].default.name, epsilon)
-    over_default = [duel.ratio for duel in duels if duel.ratio is not None]
+    pairs = versus(rows, method, LINE_UPS[noise].default.name, epsilon)
+    over_default = [pair.ratio for pair in pairs if pair.ratio is not None]
     fewest = [min((row.mean for row in group if row.mean is not None), default=None) for group in groups]
-    return Average(
+    return StoppingAverage(
         noise=noise,
         epsilon=epsilon,
         method=method,
@@ -221,49 +220,48 @@ def average(rows: Sequence[Measurement], noise: str, epsilon: float, method: str
     )
 
 
-def versus(rows: Sequence[Measurement], own: str, base: str, epsilon: float | None = None) -> list[Duel]:
+def versus(rows: Sequence[StoppingMeasurement], own: str, base: str, epsilon: float | None = None) -> list[MethodRatio]:
     """One method against another, on every instance where both were tried, at one tolerance or at all."""
     found = {(row.instance, row.epsilon, row.method): row for row in rows}
     return [
-        duel(row, found[row.instance, row.epsilon, base])
+        method_ratio(row, found[row.instance, row.epsilon, base])
         for row in rows
         if row.method == own and epsilon in (None, row.epsilon)
     ]
 
 
-def duel(own: Measurement, base: Measurement) -> Duel:
+def method_ratio(own: StoppingMeasurement, base: StoppingMeasurement) -> MethodRatio:
     """One method against another on one instance."""
     if own.mean is None or base.mean is None:
         ahead = None if own.mean is None and base.mean is None else own.mean is not None
-        return Duel(own.instance, own.epsilon, None, None, ahead)
+        return MethodRatio(own.instance, own.epsilon, None, None, ahead)
     ratio = own.mean / base.mean
     relative = [(row.standard_error or 0.0) / row.mean for row in (own, base) if row.mean is not None]
-    factor = math.exp(NORMAL * math.hypot(*relative))
-    return Duel(own.instance, own.epsilon, ratio, (ratio / factor, ratio * factor), ratio < 1.0)
+    return MethodRatio(own.instance, own.epsilon, ratio, ratio_interval(ratio, *relative), ratio < 1.0)
 
 
-def errors(rows: Sequence[Measurement]) -> list[Errors]:
+def errors(rows: Sequence[StoppingMeasurement]) -> list[ErrorCounts]:
     """Wrong answers of each method, at each tolerance and at all of them together."""
     present = [method.name for noise, method in all_methods() if any(row.noise == noise for row in rows)]
     return [pooled(rows, method, epsilon) for method in present for epsilon in (*tolerances(rows), None)]
 
 
-def pooled(rows: Sequence[Measurement], method: str, epsilon: float | None) -> Errors:
+def pooled(rows: Sequence[StoppingMeasurement], method: str, epsilon: float | None) -> ErrorCounts:
     """All runs of a method as if they were of one instance."""
     own = [row for row in rows if row.method == method and epsilon in (None, row.epsilon)]
     undecided, wrong = sum(row.undecided for row in own), sum(row.wrong for row in own)
     ended = sum(row.runs for row in own) - undecided
-    return Errors(method, epsilon, ended, wrong, clopper_pearson(wrong, ended) if ended else None, undecided)
+    return ErrorCounts(method, epsilon, ended, wrong, clopper_pearson(wrong, ended) if ended else None, undecided)
 
 
-def summarize(rows: Sequence[Measurement]) -> dict[str, Any]:
+def summarize(rows: Sequence[StoppingMeasurement]) -> dict[str, Any]:
     """For machines."""
     present = {noise: line_up for noise, line_up in LINE_UPS.items() if any(row.noise == noise for row in rows)}
     return {
         "delta": paper.DELTA,
         "rho": paper.RHO,
         "measurements": [row.to_dict() for row in rows],
-        "averages": [row._asdict() for noise in present for row in averages(rows, noise)],
+        "averages": [row._asdict() for noise in present for row in stopping_averages(rows, noise)],
         "errors": [row._asdict() for row in errors(rows)],
         "challenger_against_default": {
             noise: [

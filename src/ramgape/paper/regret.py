@@ -14,84 +14,83 @@ from typing import Any
 import numpy as np
 
 from ramgape.bounds.budget import exploration
+from ramgape.common.formatting import plural
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, interval, percent, plural, ranked
-from ramgape.paper.jobs import STAGES, Cell, Outcome
+from ramgape.paper.formatting import display_name, interval, percent, ranked
+from ramgape.paper.jobs import STAGES, Job, Outcome
 from ramgape.paper.outcomes import (
     FURTHER,
     OWN,
-    TWIN,
+    RA_LUCB,
     Key,
     Outcomes,
     area,
+    closer_comparison,
     curve,
-    duel,
     finals,
-    further_finals,
-    further_of,
     stage_shares,
     sweep,
     traces_of,
 )
 from ramgape.paper.regret_claims import findings
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import Chapter, Drawing, Grid, Sheet
+from ramgape.paper.section import DataFile, Drawing, Grid, Section
 from ramgape.problems.instances import load_instance
 from ramgape.views.plots.policies import name_outside
 
 INSTANCES = {3: "paper:exp3", 4: "paper:exp4"}
-DUELLISTS = (OWN, TWIN, "round-robin")
+COMPARED = (OWN, RA_LUCB, "round-robin")
 STEERED = ("ramgape", "ra-lucb", "lie-round-robin", "xi-lcb")  # the rules that look at widths, and so at a
 MARKED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # tolerances whose a is shown
 RATIO_FIGURES = {3: "Figure 8", 4: "Figure 9"}
 
 
-def plan(experiment: int, scale: Scale, seed: int) -> dict[Key, Cell]:
+def plan_jobs(experiment: int, scale: Scale, seed: int) -> dict[Key, Job]:
     """Traces of all rules; finals of more trials of some, and of some over a."""
     instance = INSTANCES[experiment]
     common = {"instance": instance, "seed": seed, "budget": paper.HORIZON, "rho": paper.RHO}
     arms = len(load_instance(instance).arms)
 
-    def cell(kind: str, trials: int, policy: str, **options: Any) -> Cell:
+    def job(kind: str, trials: int, policy: str, **options: Any) -> Job:
         # At K = 100 EGP takes 40 times as long for a pull as the others.
         cost = trials * paper.HORIZON * (1.0 + arms / 40.0) * (arms / 4.0 if policy == "egp" else 1.0)
-        return Cell(kind, {**common, "trials": trials, "policy": policy, **options}, cost)
+        return Job(kind, {**common, "trials": trials, "policy": policy, **options}, cost)
 
     traces = {
-        ("trace", policy): cell("regret_traces", scale.trials, policy, epsilon=paper.EPSILON)
+        ("trace", policy): job("regret_traces", scale.trials, policy, epsilon=paper.EPSILON)
         for policy in paper.BUDGET_POLICIES
     }
     further = {
-        ("further", policy): cell("regret_traces", scale.trials, policy, epsilon=paper.EPSILON) for policy in FURTHER
+        ("further", policy): job("regret_traces", scale.trials, policy, epsilon=paper.EPSILON) for policy in FURTHER
     }
-    duels = {("duel", policy): cell("trials", scale.duel_trials, policy, epsilon=paper.EPSILON) for policy in DUELLISTS}
+    duels = {("duel", policy): job("trials", scale.duel_trials, policy, epsilon=paper.EPSILON) for policy in COMPARED}
     swept = {
-        ("sweep", policy, value): cell("trials", scale.sweep_trials, policy, epsilon=paper.EPSILON, exploration=value)
+        ("sweep", policy, value): job("trials", scale.sweep_trials, policy, epsilon=paper.EPSILON, exploration=value)
         for policy in STEERED
         for value in scale.explorations
     }
     return {**traces, **further, **duels, **swept}
 
 
-plan_three, plan_four = partial(plan, 3), partial(plan, 4)
+plan_three, plan_four = partial(plan_jobs, 3), partial(plan_jobs, 4)
 
 
 def summarize(outcomes: Outcomes, marks: Mapping[str, float]) -> dict[str, Any]:
     """For machines: `final_regret.ramgape.mean` and so on."""
-    traces, further = traces_of(outcomes), further_of(outcomes)
+    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
     return {
         "epsilon": paper.EPSILON,
         "exploration": traces[OWN]["exploration"],
-        "theorem_1_bound": paper.theorem_one(paper.HORIZON, traces[OWN]["arms"], paper.EPSILON),
+        "theorem_1_bound": paper.theorem_one_bound(paper.HORIZON, traces[OWN]["arms"], paper.EPSILON),
         "final_regret": finals(outcomes),
         "average_regret": {policy: area(outcome, "middle_half") for policy, outcome in traces.items()},
-        "duel": duel(outcomes),
+        "duel": closer_comparison(outcomes),
         "by_exploration": sweep(outcomes),
         "exploration_at_epsilon": dict(marks),
         "pulling_ratio": pulling_ratios(traces),
         "pareto_arms": traces[OWN]["pareto_arms"],
         "not_in_the_paper": {
-            "final_regret": further_finals(outcomes),
+            "final_regret": finals(outcomes, "further"),
             "average_regret": {policy: area(outcome, "middle_half") for policy, outcome in further.items()},
             "pulling_ratio": pulling_ratios(further),
         },
@@ -110,7 +109,7 @@ def pulling_ratios(traces: Mapping[str, Outcome]) -> dict[str, dict[str, Any]]:
     }
 
 
-def tell(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Chapter:
+def make_section(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """One of the two experiments."""
     traces = traces_of(outcomes)
     arms, front = traces[OWN]["arms"], traces[OWN]["pareto_arms"]
@@ -119,7 +118,7 @@ def tell(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Chapte
     inside = {
         label: value for label, value in marks.items() if scale.explorations[0] <= value <= scale.explorations[-1]
     }
-    return Chapter(
+    return Section(
         str(experiment),
         f"Experiment {experiment}: simple regret under a budget, {arms} arms",
         (
@@ -141,20 +140,20 @@ def tell(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Chapte
             "trials": f"{scale.trials}; {scale.duel_trials} in the duel, {scale.sweep_trials} for each value of a",
             "seeds": f"trial r has {seed} + r",
         },
-        sheets(experiment, outcomes),
+        trial_files(experiment, outcomes),
         drawings(experiment, scale, outcomes, inside),
-        [final_grid(outcomes), duel_grid(outcomes), ratio_grid(outcomes)],
+        [final_grid(outcomes), comparison_grid(outcomes), share_grid(outcomes)],
         findings(experiment, outcomes),
     )
 
 
-tell_three, tell_four = partial(tell, 3), partial(tell, 4)
+make_section_three, make_section_four = partial(make_section, 3), partial(make_section, 4)
 
 
-def sheets(experiment: int, outcomes: Outcomes) -> list[Sheet]:
+def trial_files(experiment: int, outcomes: Outcomes) -> list[DataFile]:
     """Curves, trials, and the sweep over a; of all rules, the last column telling which are the paper's."""
     papers = traces_of(outcomes)
-    traces = {**papers, **further_of(outcomes)}
+    traces = {**papers, **traces_of(outcomes, "further")}
     names = ("middle_half", "mean", "wrong")
     curves = [
         (pull, policy, *(outcome[name][pull - 1] for name in names), policy in papers)
@@ -176,24 +175,24 @@ def sheets(experiment: int, outcomes: Outcomes) -> list[Sheet]:
     ]
     stages = [f"pareto_share_stage_{stage}" for stage in range(1, STAGES + 1)]
     return [
-        Sheet(f"experiment{experiment}-curves", ("pull", "policy", *names, "in_paper"), curves),
-        Sheet(
+        DataFile(f"experiment{experiment}-curves", ("pull", "policy", *names, "in_paper"), curves),
+        DataFile(
             f"experiment{experiment}-trials",
             ("policy", "trial", "regret", "pareto_share", *stages, "in_paper"),
             trials,
         ),
-        Sheet(f"experiment{experiment}-exploration", ("policy", "a", "trial", "regret"), steered),
+        DataFile(f"experiment{experiment}-exploration", ("policy", "a", "trial", "regret"), steered),
     ]
 
 
 def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[str, float]) -> list[Drawing]:
     """Curves, finals, sweep, pulling ratios."""
-    traces, further = traces_of(outcomes), further_of(outcomes)
+    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
     curves = {
         policy: {name: curve(outcome, name) for name in ("middle_half", "mean")}
         for policy, outcome in {**traces, **further}.items()
     }
-    results, beside = finals(outcomes), further_finals(outcomes)
+    results, beside = finals(outcomes), finals(outcomes, "further")
     flat = {policy: results[policy] for policy in results if policy not in STEERED}
     shares = {policy: outcome["pareto_share"] for policy, outcome in traces.items()}
     even = traces[OWN]["pareto_arms"] / traces[OWN]["arms"]
@@ -203,9 +202,8 @@ def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[s
             "regret_curves",
             (np.arange(1, paper.HORIZON + 1), curves, list(further)),
             "Figure 4" + ("a" if experiment == 3 else "b"),
-            "Left as in the paper, the mean of the middle half of the trials; right the mean of all. "
-            + ranking_in_words(results)
-            + further_in_words(beside),
+            "Left as in the paper, the mean of the middle half of the trials; right the mean of all. At the end, by "
+            f"the mean of all trials, the best first: {ranking_in_words(results)}.{further_in_words(beside)}",
         ),
         Drawing(
             f"experiment{experiment}-final",
@@ -236,45 +234,42 @@ def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[s
 
 def final_grid(outcomes: Outcomes) -> Grid:
     """The quality of all rules."""
-    further = further_finals(outcomes)
+    further = finals(outcomes, "further")
     rows = [
         [
             name_outside(policy) if policy in further else display_name(policy),
             f"{result['middle_half_mean']:.5f}",
-            f"{result['mean']:.5f}",
-            interval(result["mean_interval"]),
-            percent(result["wrong_share"]),
-            " to ".join(percent(end) for end in result["wrong_share_interval"]),
+            *quality_cells(result),
         ]
         for policy, result in {**finals(outcomes), **further}.items()
     ]
-    header = ("rule", "regret, middle half", "regret, mean", "95 % interval", "wrong sets", "95 % interval")
-    return Grid(
-        "After the last pull", header, rows, "Intervals: bootstrap for the mean, Clopper-Pearson for the share."
-    )
+    note = "Intervals: bootstrap for the mean, Clopper-Pearson for the share."
+    return Grid("After the last pull", ("rule", "regret, middle half", *QUALITY), rows, note)
 
 
-def duel_grid(outcomes: Outcomes) -> Grid:
+def comparison_grid(outcomes: Outcomes) -> Grid:
     """The best rules, more closely."""
-    results = duel(outcomes)
-    rows = [
-        [
-            display_name(policy),
-            f"{result['mean']:.5f}",
-            interval(result["mean_interval"]),
-            percent(result["wrong_share"]),
-            " to ".join(percent(end) for end in result["wrong_share_interval"]),
-        ]
-        for policy, result in results.items()
+    results = closer_comparison(outcomes)
+    rows = [[display_name(policy), *quality_cells(result)] for policy, result in results.items()]
+    return Grid(f"Three rules over {plural(results[OWN]['trials'], 'trial')}", ("rule", *QUALITY), rows)
+
+
+QUALITY = ("regret, mean", "95 % interval", "wrong sets", "95 % interval")
+
+
+def quality_cells(result: Mapping[str, Any]) -> list[str]:
+    """Mean regret and wrong sets, each with its interval."""
+    return [
+        f"{result['mean']:.5f}",
+        interval(result["mean_interval"]),
+        percent(result["wrong_share"]),
+        " to ".join(percent(end) for end in result["wrong_share_interval"]),
     ]
-    trials = results[OWN]["trials"]
-    header = ("rule", "regret, mean", "95 % interval", "wrong sets", "95 % interval")
-    return Grid(f"Three rules over {plural(trials, 'trial')}", header, rows)
 
 
-def ratio_grid(outcomes: Outcomes) -> Grid:
+def share_grid(outcomes: Outcomes) -> Grid:
     """Where the pulls went, by quarter of the run."""
-    traces, further = traces_of(outcomes), further_of(outcomes)
+    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
     rows = [
         [
             name_outside(policy) if policy in further else display_name(policy),
@@ -288,21 +283,18 @@ def ratio_grid(outcomes: Outcomes) -> Grid:
 
 
 def ranking_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The paper's rules in their order."""
+    """Rules in their order, the best first, with their mean regrets."""
     order = sorted(results, key=lambda policy: results[policy]["mean"])
-    named = [f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order]
-    return f"At the end, by the mean of all trials, the best first: {', '.join(named)}."
+    return ", ".join(f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order)
 
 
 def further_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The other rules in theirs, and how their curves are to be read."""
+    """The rules that the paper does not have, and how their curves are to be read."""
     if not results:
         return ""
-    order = sorted(results, key=lambda policy: results[policy]["mean"])
-    named = [f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order]
     return (
-        f" Not in the paper: {', '.join(named)}. EGE-SR and EGE-SH are made for an answer after the last pull only; "
-        "before it, their curves show what they have accepted and the front of the arms that are still open."
+        f" Not in the paper: {ranking_in_words(results)}. EGE-SR and EGE-SH are made for an answer after the last pull "
+        "only; before it, their curves show what they have accepted and the front of the arms that are still open."
     )
 
 

@@ -1,6 +1,6 @@
-"""A report of several parts: run what is missing, then tell everything that is there.
+"""A report of several parts: run the jobs that are missing, then write a section for each part.
 
-`reproduction` and `benchmark` are books; they differ in their parts, in how much is run, and in their words.
+`reproduction` and `benchmark` each define one: their parts, how much is run, and the text around the sections.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 from ramgape.common.checks import check_seed
 from ramgape.errors import InvalidSpec, known_name
 from ramgape.paper import figures
-from ramgape.paper.cache import Store, unique, write_whole
-from ramgape.paper.jobs import Cell, Outcome, compute
-from ramgape.paper.page import Cover, page
-from ramgape.paper.section import Chapter, Drawing, Finding, Sheet
+from ramgape.paper.cache import ResultCache, unique, write_whole
+from ramgape.paper.jobs import Job, Outcome, run_job
+from ramgape.paper.page import PageText, render_page
+from ramgape.paper.section import DataFile, Drawing, Finding, Section
 from ramgape.search.explained import versions
 
 SCHEMA_VERSION = 1  # of summary.json: raised when a key changes its meaning or goes
@@ -30,7 +30,7 @@ WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a 
 COST_OF_FIGURE = 4e6  # in pulls, for the time left
 
 # Called with what is done and what there is to do, in pulls, and with words.
-Progress = Callable[[float, float, str], object]
+OnProgress = Callable[[float, float, str], object]
 
 
 def nothing() -> None:
@@ -38,32 +38,33 @@ def nothing() -> None:
 
 
 class Part(NamedTuple):
-    """What to run, and how to tell it; `key` is its place in the summary.
+    """What to run and how to write it up; `key` is its place in the summary.
 
-    Both functions take the book's scale; `needs` complains if something is missing, before anything is computed.
+    Both functions take the report's scale and the seed; `make_section` also takes the outcome of each job, by its key
+    in the plan. `needs` complains if something is missing, before anything is computed.
     """
 
     key: str
-    plan: Callable[[Any, int], Mapping[Any, Cell]]
-    tell: Callable[[Any, int, Any], Chapter]
+    plan: Callable[[Any, int], Mapping[Any, Job]]
+    make_section: Callable[[Any, int, Any], Section]
     needs: Callable[[], object] = nothing
 
 
-def no_findings(chapters: Mapping[str, Chapter]) -> list[Finding]:
-    """For books whose chapters say it all."""
+def no_findings(sections: Mapping[str, Section]) -> list[Finding]:
+    """For reports whose sections say it all."""
     return []
 
 
 @dataclass(frozen=True)
-class Book:
-    """The parts in the order of the report, how much each scale runs (it has a `name`), and the words around them."""
+class ReportPlan:
+    """The parts in the order of the report, how much each scale runs (it has a `name`), and the text around them."""
 
-    cover: Cover
+    page_text: PageText
     parts: Mapping[str, Part]
     full: Any
     quick: Any
     figures: int  # about how many, for the time left
-    overall: Callable[[Mapping[str, Chapter]], list[Finding]] = no_findings
+    overall: Callable[[Mapping[str, Section]], list[Finding]] = no_findings
 
     def check_parts(self, parts: Sequence[str]) -> list[str]:
         """The parts that are meant, in the order of the report."""
@@ -76,74 +77,93 @@ class Book:
 
 
 def publish(
-    book: Book,
+    report: ReportPlan,
     parts: Sequence[str],
     out: Path,
     *,
     seed: int = 0,
     quick: bool = False,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """Run parts of a book ("all", or their names) into a folder; returns what its `summary.json` has.
+    """Run parts of a report into a folder. The numbers do not depend on the executor.
 
-    Outcomes that the folder already has are not computed again, and parts that it already tells of stay in the report.
-    The numbers do not depend on the executor.
+    Args:
+        report: What there is to run.
+        parts: The names of parts, or "all". Parts that the folder already has, with the same seed and scale, stay.
+        out: The folder; outcomes that it already has are not computed again.
+        seed: Of the first run; the others count on from it.
+        quick: Whether the small scale is enough.
+        executor: Where the jobs are run; in this process if there is none.
+        progress: Called with what is done and what there is to do, in pulls, and with words.
+
+    Returns:
+        What `summary.json` has.
     """
     begun = time.perf_counter()
-    wanted, seed = book.check_parts(parts), check_seed(seed)
-    scale = book.quick if quick else book.full
-    store = open_store(out)
-    plans = {name: part.plan(scale, seed) for name, part in book.parts.items()}
+    wanted, seed = report.check_parts(parts), check_seed(seed)
+    scale = report.quick if quick else report.full
+    cache = open_cache(out)
+    plans = {name: part.plan(scale, seed) for name, part in report.parts.items()}
     before = read_summary(out / "summary.json")
     same = (before.get("scale"), before.get("seed")) == (scale.name, seed)
-    earlier = [name for name in book.parts if same and name in before["parts"]]
-    kept = [name for name in earlier if all(store.load(cell) is not None for cell in plans[name].values())]
-    names = [name for name in book.parts if name in wanted or name in kept]
-    cells = unique(cell for name in names for cell in plans[name].values())
+    earlier = [name for name in report.parts if same and name in before["parts"]]
+    kept = [name for name in earlier if all(cache.load(job) is not None for job in plans[name].values())]
+    names = [name for name in report.parts if name in wanted or name in kept]
+    jobs = unique(job for name in names for job in plans[name].values())
 
-    todo = [cell for cell in cells if store.load(cell) is None]
-    gauge = Gauge(progress, sum(cell.cost for cell in todo) + COST_OF_FIGURE * book.figures)
-    for cell, outcome in computed(todo, executor):
-        store.save(cell, outcome)
-        gauge.add(cell.cost, "simulating")
+    todo = [job for job in jobs if cache.load(job) is None]
+    counter = ProgressCounter(progress, sum(job.cost for job in todo) + COST_OF_FIGURE * report.figures)
+    for job, outcome in computed(todo, executor):
+        cache.save(job, outcome)
+        counter.add(job.cost, "simulating")
 
-    chapters = {name: tell(book.parts[name], plans[name], scale, seed, store) for name in names}
-    drawings = [drawing for chapter in chapters.values() for drawing in chapter.drawings]
+    sections = {}
+    for name in names:
+        outcomes = {key: cached(cache, job) for key, job in plans[name].items()}
+        sections[name] = report.parts[name].make_section(scale, seed, outcomes)
+    drawings = [drawing for section in sections.values() for drawing in section.drawings]
     for _ in drawn(drawings, out / "figures", executor):
-        gauge.add(COST_OF_FIGURE * book.figures / len(drawings), "drawing")
-    for sheet in (sheet for chapter in chapters.values() for sheet in chapter.sheets):
-        write_whole(out / "data" / f"{sheet.name}.csv", as_csv(sheet))
+        counter.add(COST_OF_FIGURE * report.figures / len(drawings), "drawing")
+    for data_file in (data_file for section in sections.values() for data_file in section.data_files):
+        write_whole(out / "data" / f"{data_file.name}.csv", as_csv(data_file))
     # What an earlier report with another seed or scale showed would only mislead beside this one.
-    for stale in set(before["files"]) - set(files := written(chapters)):
+    for stale in set(before["files"]) - set(files := product_names(sections)):
         (out / stale).unlink(missing_ok=True)
-    general = book.overall(chapters)
-    findings = [*(finding for chapter in chapters.values() for finding in chapter.findings), *general]
+    settings = {"scale": scale.name, "seed": seed, "parts": names, "files": files}
+    simulated = sum(cached(cache, job)["seconds"] for job in jobs)
+    return write_report(report, sections, settings, (begun, simulated), out)
+
+
+def write_report(
+    report: ReportPlan,
+    sections: Mapping[str, Section],
+    settings: Mapping[str, Any],
+    times: tuple[float, float],
+    out: Path,
+) -> dict[str, Any]:
+    """Write `report.html` and `summary.json`; `times` are when this run began and how long its jobs took."""
+    general = report.overall(sections)
+    findings = [*(finding for section in sections.values() for finding in section.findings), *general]
     summary = {
         "schema_version": SCHEMA_VERSION,
         "versions": versions(),
-        "scale": scale.name,
-        "seed": seed,
-        "parts": names,
-        "files": files,
-        **merged(book, chapters),
+        **settings,
+        **merged(report, sections),
         "findings": [asdict(finding) for finding in findings],
-        "seconds": {
-            "this_run": time.perf_counter() - begun,
-            "simulations": sum(stored(store, cell)["seconds"] for cell in cells),
-        },
+        "seconds": {"this_run": time.perf_counter() - times[0], "simulations": times[1]},
     }
-    every = len(names) == len(book.parts)
-    html = page(book.cover, list(chapters.values()), general, summary, out / "figures", every)
+    every = len(sections) == len(report.parts)
+    html = render_page(report.page_text, list(sections.values()), general, summary, out / "figures", every)
     write_whole(out / "report.html", html)
     write_whole(out / "summary.json", json.dumps(summary, indent=2, allow_nan=False, ensure_ascii=False))
     return summary
 
 
-def open_store(out: Path) -> Store:
+def open_cache(out: Path) -> ResultCache:
     """The folder of outcomes, or an error that says why there can be none."""
     try:
-        return Store(out / "runs")
+        return ResultCache(out / "runs")
     except OSError as error:
         reason = f": {error.strerror or error}"
         given = repr(str(out))
@@ -151,7 +171,7 @@ def open_store(out: Path) -> Store:
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """What an earlier report in this folder told, or nothing: the file may be anybody's, and may list anything."""
+    """The summary of an earlier report in this folder, or nothing: the file may be anybody's, and may list anything."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         files = [name for name in map(str, before["files"]) if WRITTEN.fullmatch(name)]
@@ -160,21 +180,21 @@ def read_summary(path: Path) -> dict[str, Any]:
         return {"files": [], "parts": []}
 
 
-def written(chapters: Mapping[str, Chapter]) -> list[str]:
+def product_names(sections: Mapping[str, Section]) -> list[str]:
     """The files with data and figures, in the folder of the report."""
-    sheets = [f"data/{sheet.name}.csv" for chapter in chapters.values() for sheet in chapter.sheets]
-    drawings = [drawing.name for chapter in chapters.values() for drawing in chapter.drawings]
-    return sorted([*sheets, *(f"figures/{name}.{ending}" for name in drawings for ending in ("png", "svg"))])
+    data_files = [f"data/{data_file.name}.csv" for section in sections.values() for data_file in section.data_files]
+    drawings = [drawing.name for section in sections.values() for drawing in section.drawings]
+    return sorted([*data_files, *(f"figures/{name}.{ending}" for name in drawings for ending in ("png", "svg"))])
 
 
-def computed(cells: Sequence[Cell], executor: Executor | None) -> Iterator[tuple[Cell, Outcome]]:
-    """Cells with their outcomes, as they are finished; the longest are begun first, so that none is left at the end."""
-    ordered = sorted(cells, key=lambda cell: -cell.cost)
+def computed(jobs: Sequence[Job], executor: Executor | None) -> Iterator[tuple[Job, Outcome]]:
+    """Jobs with their outcomes, as they are finished; the longest are begun first, so that none is left at the end."""
+    ordered = sorted(jobs, key=lambda job: -job.cost)
     if executor is None:
-        for cell in ordered:
-            yield cell, compute(cell)
+        for job in ordered:
+            yield job, run_job(job)
         return
-    futures = {executor.submit(compute, cell): cell for cell in ordered}
+    futures = {executor.submit(run_job, job): job for job in ordered}
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -183,18 +203,13 @@ def computed(cells: Sequence[Cell], executor: Executor | None) -> Iterator[tuple
             future.cancel()
 
 
-def stored(store: Store, cell: Cell) -> Outcome:
+def cached(cache: ResultCache, job: Job) -> Outcome:
     """An outcome that has just been seen on disk."""
-    outcome = store.load(cell)
+    outcome = cache.load(job)
     if outcome is None:
-        hint = f"; a file vanished from {str(store.folder)!r}"
+        hint = f"; a file vanished from {str(cache.folder)!r}"
         raise InvalidSpec(what="out", allowed="left alone while it is being written", hint=hint)
     return outcome
-
-
-def tell(part: Part, plan: Mapping[Any, Cell], scale: Any, seed: int, store: Store) -> Chapter:
-    """A part's chapter."""
-    return part.tell(scale, seed, {key: stored(store, cell) for key, cell in plan.items()})
 
 
 def drawn(drawings: Sequence[Drawing], folder: Path, executor: Executor | None) -> Iterator[Drawing]:
@@ -202,41 +217,41 @@ def drawn(drawings: Sequence[Drawing], folder: Path, executor: Executor | None) 
     folder.mkdir(parents=True, exist_ok=True)
     if executor is None:
         for drawing in drawings:
-            draw(drawing, folder)
+            draw_figure(drawing, folder)
             yield drawing
         return
-    futures = {executor.submit(draw, drawing, folder): drawing for drawing in drawings}
+    futures = {executor.submit(draw_figure, drawing, folder): drawing for drawing in drawings}
     for future in as_completed(futures):
         future.result()
         yield futures[future]
 
 
-def draw(drawing: Drawing, folder: Path) -> None:
+def draw_figure(drawing: Drawing, folder: Path) -> None:
     """One figure, as bitmap and as vectors."""
     figures.write(getattr(figures, drawing.function)(*drawing.arguments), folder, drawing.name)
 
 
-def as_csv(sheet: Sheet) -> str:
+def as_csv(data_file: DataFile) -> str:
     """Numbers in full precision, so that what is read is what was computed."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(sheet.header)
-    writer.writerows(sheet.rows)
+    writer.writerow(data_file.header)
+    writer.writerows(data_file.rows)
     return text.getvalue()
 
 
-def merged(book: Book, chapters: Mapping[str, Chapter]) -> dict[str, Any]:
-    """The chapters' summaries; several may share a key, such as the two that speak of Experiment 1."""
+def merged(report: ReportPlan, sections: Mapping[str, Section]) -> dict[str, Any]:
+    """The sections' summaries; several may share a key, such as the two that speak of Experiment 1."""
     summaries: dict[str, Any] = {}
-    for name, chapter in chapters.items():
-        summaries.setdefault(book.parts[name].key, {}).update(chapter.summary)
+    for name, section in sections.items():
+        summaries.setdefault(report.parts[name].key, {}).update(section.summary)
     return summaries
 
 
-class Gauge:
+class ProgressCounter:
     """Counts what is done, and passes it on."""
 
-    def __init__(self, progress: Progress | None, total: float) -> None:
+    def __init__(self, progress: OnProgress | None, total: float) -> None:
         self.progress, self.total, self.done = progress, total, 0.0
 
     def add(self, cost: float, words: str) -> None:

@@ -1,29 +1,24 @@
-"""`reproduce`: the paper's experiments as a book."""
+"""What `ramgape reproduce` runs: the experiments of the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
-from pathlib import Path
-from typing import Any
-
 from ramgape.paper import crosses, geometry, overall, regret, stopping, theorems
-from ramgape.paper.page import Cover
-from ramgape.paper.report import Book, Part, Progress, publish
+from ramgape.paper.page import PageText
+from ramgape.paper.report import Part, ReportPlan
 from ramgape.paper.scale import FULL, QUICK
 
 PARTS = {
-    "1": Part("experiment1", stopping.plan_one, stopping.tell_one),
-    "1-tight": Part("experiment1", stopping.plan_tight, stopping.tell_tight),
-    "2": Part("experiment2", crosses.plan, crosses.tell),
-    "3": Part("experiment3", regret.plan_three, regret.tell_three),
-    "4": Part("experiment4", regret.plan_four, regret.tell_four),
-    "gaussian": Part("gaussian", stopping.plan_gaussian, stopping.tell_gaussian),
-    "gaps": Part("gaps", geometry.plan, geometry.tell),
-    "theorems": Part("theorems", theorems.plan, theorems.tell),
+    "1": Part("experiment1", stopping.plan_one, stopping.make_section_one),
+    "1-tight": Part("experiment1", stopping.plan_tight, stopping.make_section_tight),
+    "2": Part("experiment2", crosses.plan_jobs, crosses.make_section),
+    "3": Part("experiment3", regret.plan_three, regret.make_section_three),
+    "4": Part("experiment4", regret.plan_four, regret.make_section_four),
+    "gaussian": Part("gaussian", stopping.plan_gaussian, stopping.make_section_gaussian),
+    "gaps": Part("gaps", geometry.plan_jobs, geometry.make_section),
+    "theorems": Part("theorems", theorems.plan_jobs, theorems.make_section),
 }
 
-COVER = Cover(
+PAGE_TEXT = PageText(
     command="reproduce",
     title="RAMGapE, reproduced",
     lead=(
@@ -38,17 +33,4 @@ COVER = Cover(
     ),
 )
 
-BOOK = Book(COVER, PARTS, FULL, QUICK, figures=17, overall=overall.findings)
-
-
-def reproduce(
-    parts: Sequence[str],
-    out: Path,
-    *,
-    seed: int = 0,
-    quick: bool = False,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Run parts of the paper ("all", or names of `PARTS`) into a folder; see `publish`."""
-    return publish(BOOK, parts, out, seed=seed, quick=quick, executor=executor, progress=progress)
+REPORT = ReportPlan(PAGE_TEXT, PARTS, FULL, QUICK, figures=17, overall=overall.findings)

@@ -1,4 +1,4 @@
-"""What an experiment has to tell: numbers for machines, raw data, and figures, tables and findings for readers."""
+"""A section of a report: numbers for machines, raw data, and figures, tables and findings for readers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class DataFile:
     """Raw data: a CSV file."""
 
     name: str
@@ -56,15 +56,15 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
-    """One experiment, told."""
+class Section:
+    """One experiment, written up."""
 
     name: str
     title: str
     text: Sequence[str]
     summary: dict[str, Any]
     settings: dict[str, str]
-    sheets: Sequence[Sheet] = ()
+    data_files: Sequence[DataFile] = ()
     drawings: Sequence[Drawing] = ()
     grids: Sequence[Grid] = ()
     findings: Sequence[Finding] = field(default_factory=tuple)

@@ -19,7 +19,7 @@ Skipped = Literal["tie", "lower bound", "easier goal"]
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
+class PullForecast:
     """The trials that one confidence goal takes.
 
     runs          simulated searches, of which `undecided` reached the cap; 0 where `skipped` says why there are none
@@ -117,7 +117,7 @@ class Plan(Explained):
     runs: int
     seed: int
     guessed_front: tuple[str, ...]
-    trials: tuple[Trials, ...]
+    trials: tuple[PullForecast, ...]
     qualities: tuple[Quality, ...]
     arms: tuple[ArmForecast, ...]
     bound_note: str
@@ -125,7 +125,7 @@ class Plan(Explained):
     warnings: tuple[str, ...] = ()
 
     @property
-    def chosen(self) -> Trials | Quality:
+    def chosen(self) -> PullForecast | Quality:
         """The row of what was asked for."""
         asked = self.goal.epsilon, self.goal.delta
         for row in self.trials:

@@ -36,14 +36,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.checks import SMALLEST, number
+from ramgape.common.checks import SMALLEST, check_number
 from ramgape.core.pareto import advantage, is_epsilon_cover, pareto_front
 from ramgape.errors import InvalidInstance, MissingExtra, require
+from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO, Tolerance
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.mean_variance import MeanVariance
 from ramgape.search.explained import Explained, load_extra
-from ramgape.search.spec import DEFAULT_DELTA, DEFAULT_RHO, Tolerance, check_alpha, check_tolerance
+from ramgape.search.spec import check_alpha, check_tolerance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,11 +150,11 @@ def lower_bound(
     '1'
     """
     instance = load_instance(instance)
-    delta = number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
+    delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
     tolerance, risk_epsilon = check_tolerance(epsilon)
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", epsilon)
     assert tolerance is not None
-    rho = number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
+    rho = check_number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
     low, high = instance.reward_range or (0.0, 1.0)
     scale = check_alpha(alpha, high - low, MeanVariance(rho), risk_epsilon)
     if tolerance and risk_epsilon:

@@ -23,14 +23,15 @@ import numpy as np
 from ramgape.common.checks import check_many, check_seed, whole
 from ramgape.common.proportions import clopper_pearson
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
-from ramgape.planning.forecast import ArmForecast, Plan, Quality, Skipped, Trials
+from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, flatten, shows_options
+from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
 from ramgape.planning.lower_bound import LowerBound, lower_bound, relative_entropy
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.identification import check_callback
 from ramgape.search.inference import goal_of, judge
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
-from ramgape.search.spec import PLANNED_PULLS, PLANNED_RUNS, Options, Spec
+from ramgape.search.spec import Spec
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
 FACTORS = (2.0, 1.0, 0.5, 0.25)  # between the chosen epsilon and those around it; 0 comes last
@@ -48,6 +49,7 @@ PlanCallback = Callable[[float, float, str], object]
 Target = tuple[float, float]  # epsilon, delta
 
 
+@shows_options(PLAN)
 def plan(
     instance: Source,
     *,
@@ -62,25 +64,27 @@ def plan(
 ) -> Plan:
     """What to expect of a search before its first trial, from guessed arms.
 
-    instance   the arms as you guess them: a name, an instance file, its contents, or an `Instance`
-    epsilons   the tolerances to compare; unless given, some around epsilon, and 0. Where epsilon is a pair (mean,
-               risk), these are about the mean, and that about the risk changes in proportion
-    deltas     the accepted probabilities of a wrong answer to compare
-    budgets    under a budget: the budgets to compare
-    runs       simulated searches of each goal; fewer where they are long (see `max_pulls`), but ten at least
-    executor   anything that speaks `concurrent.futures.Executor`; the numbers do not depend on it
-    callback   called with what is done, what there is to do, and what is going on, in words
-    options    as for `simulate`. Unless given, epsilon is the first of `epsilons` or a twentieth of the reward range,
-               delta the first of `deltas` or 0.05, and budget the first of `budgets`. `max_pulls`, unless given a
-               million, is where a run gives up; the runs of the chosen goal together take about ten times as much at
-               most, those of any other goal about twice as much.
-
     If the guess is wrong, the guarantee of a confidence goal holds all the same; only the number of trials changes.
+    The runs of the chosen goal together take about ten times `max_pulls` at most, those of any other goal twice that.
 
-    >>> import ramgape
-    >>> planned = ramgape.plan("paper:46", epsilon=0.05, epsilons=[], deltas=[], runs=20)
-    >>> round(planned.chosen.mean, -3), planned.chosen.errors
-    (4000.0, 0)
+    Args:
+        instance: The arms as you guess them: a name, an instance file, its contents, or an `Instance`.
+        {options}
+        epsilons: The tolerances to compare, the first of which stands for `epsilon`; unless given, some around that,
+            and 0. Where `epsilon` is a pair (mean, risk), these are about the mean, and that about the risk changes in
+            proportion.
+        deltas: The accepted probabilities of a wrong answer to compare; the first stands for `delta`.
+        budgets: Under a budget: the budgets to compare; the first stands for `budget`.
+        runs: Simulated searches of each goal; fewer where they are long (see `max_pulls`), but ten at least.
+        seed: Of the first run; run r has seed + r.
+        executor: Anything that speaks `concurrent.futures.Executor`; the numbers do not depend on it.
+        callback: Called with what is done, what there is to do, and what is going on, in words.
+
+    Examples:
+        >>> import ramgape
+        >>> planned = ramgape.plan("paper:46", epsilon=0.05, epsilons=[], deltas=[], runs=20)
+        >>> round(planned.chosen.mean, -3), planned.chosen.errors
+        (4000.0, 0)
     """
     known = load_instance(instance)
     setting = Setting(
@@ -92,6 +96,7 @@ def plan(
     )
     check_callback(callback)
     check_executor(executor)
+    options = cast(Options, flatten(options))
     if options.get("max_pulls") is None:
         options["max_pulls"] = PLANNED_PULLS
     if options.get("budget") is not None or budgets is not None:
@@ -269,7 +274,7 @@ def _trials(
     skipped: Skipped | None,
     bounds: dict[float, LowerBound],
     max_pulls: int,
-) -> Trials:
+) -> PullForecast:
     """What the runs of a goal took; a run that reached the cap would have taken more, nobody knows how much."""
     least = _least(bounds, target)
     runs = () if replication is None else replication.runs
@@ -279,7 +284,7 @@ def _trials(
     more_than = {"tie": None, "lower bound": least, "easier goal": float(max_pulls)}[skipped] if skipped else None
     if replication is not None and decided is None:
         more_than = replication.mean_samples
-    return Trials(
+    return PullForecast(
         epsilon=target[0],
         delta=target[1],
         runs=len(runs),

@@ -10,7 +10,8 @@ one array `parameters`, one column per arm, with these rows:
     DATA       start   count       least   greatest     of values[start : start + count]
     GAUSSIAN   mean    deviation   -inf    inf
 
-The Python road and the compiled loops call the very same function, so they see the same rewards to the bit.
+The Python road and the compiled loops call the very same function, so they see the same rewards to the bit. Arms of any
+other distribution are drawn in Python, by the distribution itself.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ from ramgape.problems.distributions import (
     Beta,
     Data,
     Distribution,
+    Drawn,
     Gaussian,
     Uniform,
-    number,
+    parameter,
 )
 
 __all__ = ["Arm", "Bernoulli", "Beta", "Data", "Distribution", "Gaussian", "Instance", "Sampler", "Uniform"]
@@ -113,6 +115,13 @@ def draw_mixed(parameters: Floats, values: Floats, arm: int, generator: np.rando
     return draw_gaussian(parameters, values, arm, generator)
 
 
+def draw_in_python(
+    distributions: list[Distribution], parameters: Floats, values: Floats, arm: int, generator: np.random.Generator
+) -> float:
+    """For instances with an arm of which no kernel knows: some hundred times slower."""
+    return distributions[arm].draw(generator)
+
+
 DRAWS: dict[type[Distribution], Draw] = {
     Beta: draw_beta,
     Bernoulli: draw_bernoulli,
@@ -146,11 +155,13 @@ def column(distribution: Distribution, start: int) -> tuple[float, ...]:
             return DATA, start, len(values), *distribution.support
         case Gaussian(mean, variance):
             return GAUSSIAN, mean, math.sqrt(variance), -math.inf, math.inf
+        case _:  # draws by itself
+            return (math.nan,) * 5
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A name and the distribution of the rewards behind it."""
+    """A name and the distribution of the rewards behind it, or a function of a generator that returns rewards."""
 
     name: str
     distribution: Distribution
@@ -158,7 +169,10 @@ class Arm:
     def __post_init__(self) -> None:
         check_name("name", self.name)
         known = isinstance(self.distribution, Distribution)
-        allowed = "a Beta, Bernoulli, Uniform, Data or Gaussian"
+        if not known and callable(self.distribution) and not isinstance(self.distribution, type):
+            object.__setattr__(self, "distribution", Drawn(self.distribution))
+            known = True
+        allowed = "a Beta, Bernoulli, Uniform, Data, Gaussian or other Distribution, or a function of a generator"
         require(known, "distribution", allowed, self.distribution, error=InvalidInstance)
 
 
@@ -223,11 +237,11 @@ class Instance:
         When rewards are costs to minimise, the mean counts as a risk: alpha (variance + rho mean). Unless
         stated, alpha is 1 / (3R + rho), where R is the length of the reward range (1 for gaussian noise).
         """
-        rho = checks.number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
+        rho = checks.check_number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
         if alpha is None:
             low, high = self.reward_range or (0.0, 1.0)
             alpha = 1.0 / (3.0 * (high - low) + rho)
-        alpha = checks.number(alpha, "alpha", "a positive finite number", lambda value: value > 0.0)
+        alpha = checks.check_number(alpha, "alpha", "a positive finite number", lambda value: value > 0.0)
         known_name(direction, ("maximize", "minimize"), "direction")
         signed_rho = rho if direction == "minimize" else -rho
         return alpha * (self.variances + signed_rho * self.means)
@@ -269,7 +283,10 @@ class Instance:
     @functools.cached_property
     def _sampler(self) -> Sampler:
         kinds = {type(arm.distribution) for arm in self.arms}
-        draw = DRAWS[kinds.pop()] if len(kinds) == 1 else draw_mixed
+        draw: Draw = DRAWS[next(iter(kinds))] if len(kinds) == 1 and kinds <= DRAWS.keys() else draw_mixed
+        if not kinds <= DRAWS.keys():
+            distributions = [arm.distribution for arm in self.arms]
+            draw = functools.partial(draw_in_python, distributions)
         columns: list[tuple[float, ...]] = []
         values: list[float] = []
         for arm in self.arms:
@@ -305,7 +322,7 @@ def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, floa
     pair = isinstance(reward_range, (tuple, list)) and len(reward_range) == 2
     allowed = "given as [low, high], or replaced by gaussian noise"
     require(pair, "reward_range", allowed, reward_range, error=InvalidInstance)
-    low, high = (number(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
+    low, high = (parameter(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
     allowed = "given as [low, high] with low < high"
     require(low < high, "reward_range", allowed, reward_range, error=InvalidInstance)
     for place, arm in enumerate(arms):
@@ -319,12 +336,12 @@ def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, floa
 def checked_sigma_max(sigma_max: Any, arms: tuple[Arm, ...]) -> float | None:
     """The stated bound as a float, if every arm is Gaussian and none exceeds it."""
     for place, arm in enumerate(arms):
-        normal = isinstance(arm.distribution, Gaussian)
+        normal = isinstance(arm.distribution, (Gaussian, Drawn))
         allowed = "gaussian in an instance with gaussian noise"
         require(normal, f"arms[{place}].distribution", allowed, arm.distribution, error=InvalidInstance)
     if sigma_max is None:
         return None
-    sigma_max = number("sigma_max", sigma_max, SMALLEST)
+    sigma_max = parameter("sigma_max", sigma_max, SMALLEST)
     largest = max(math.sqrt(arm.distribution.variance) for arm in arms)
     allowed = f"at least the largest standard deviation of an arm, {largest!r}"
     require(largest <= sigma_max, "sigma_max", allowed, sigma_max, error=InvalidInstance)

@@ -61,7 +61,7 @@ def arm_from_dict(description: Any, place: str) -> Arm:
     with inside(owner=f"{place}."):
         check_given(description, ("name", "distribution"))
         kind = DISTRIBUTIONS[known_name(description["distribution"], DISTRIBUTIONS, "distribution")]
-    fields = dataclasses.fields(kind)
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
     with inside(place):
         check_keys(description, ("name", "distribution", *(field.name for field in fields)))
     with inside(owner=f"{place}."):

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ramgape.common.checks import as_float
-from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.risks.table import RISKS, written
+from ramgape.common.parsing import parse_numbers
+from ramgape.errors import known_name, require
+from ramgape.risks.table import RISKS, notation
 
 if TYPE_CHECKING:
     from ramgape.risks.measure import Measure
@@ -25,8 +25,8 @@ def risk_module(name: str) -> ModuleType:
 def make_risk(risk: Any) -> Measure:
     """The measure that is meant: one as such, or by name, `cvar:0.1` say; without a number it has its usual one.
 
-    >>> make_risk("cvar:0.1")
-    CVaR(level=0.1)
+    >>> make_risk("cvar:0.1"), make_risk("cvar:level=0.1")
+    (CVaR(level=0.1), CVaR(level=0.1))
     >>> make_risk("variance")
     Variance()
     """
@@ -34,21 +34,13 @@ def make_risk(risk: Any) -> Measure:
 
     if isinstance(risk, Measure):
         return risk
-    allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(written, RISKS))}"
+    allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(notation, RISKS))}"
     require(isinstance(risk, str), "risk", allowed, risk)
-    name, colon, text = risk.partition(":")
-    name = known_name(name.strip(), RISKS, "risk")
-    known = RISKS[name]
-    make: Callable[..., Measure] = getattr(risk_module(name), known.measure)
-    if not colon:
-        require(known.parameter != "target", "risk", f"written {written(name)}", risk)
-        return make()
-    require(known.parameter is not None, "risk", f"written {written(name)}", risk)
-    try:
-        value = as_float(float(text))
-    except ValueError:
-        raise InvalidSpec(what="risk", allowed=f"written {written(name)}", given=shorten(risk)) from None
-    return make(value)
+    parameters = {name: [known.parameter] if known.parameter else [] for name, known in RISKS.items()}
+    name, values = parse_numbers(risk, parameters, "risk")
+    require(bool(values) or RISKS[name].parameter != "target", "risk", f"written {notation(name)}", risk)
+    make: Callable[..., Measure] = getattr(risk_module(name), RISKS[name].measure)
+    return make(**values)
 
 
 def measure_to_dict(measure: Measure) -> dict[str, Any]:

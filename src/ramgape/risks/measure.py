@@ -12,7 +12,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ramgape.common.checks import number
+from ramgape.common.checks import check_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,5 +87,5 @@ class Measure:
     def _check(self, name: str, allowed: str, low: float, high: float = math.inf) -> None:
         """Make a parameter a float, if it is a finite number between two."""
         value = getattr(self, name)
-        checked = number(value, f"the {name} of risk {self.name}", allowed, lambda given: low <= given <= high)
+        checked = check_number(value, f"the {name} of risk {self.name}", allowed, lambda given: low <= given <= high)
         object.__setattr__(self, name, checked)

@@ -24,7 +24,7 @@ RISKS: dict[str, Risk] = {
 }
 
 
-def written(name: str) -> str:
+def notation(name: str) -> str:
     """How a risk is written in a command."""
     parameter = RISKS[name].parameter
     return name if parameter is None else f"{name}:{parameter.upper()}"

@@ -8,25 +8,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
 from ramgape.common.checks import check_many, whole
+from ramgape.common.formatting import list_names
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.errors import InvalidData, RamgapeWarning, require, shorten
+from ramgape.options import ANALYZE, Options, shows_options, take
 from ramgape.policies import POLICIES
 from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.result import Result, Stopped
-from ramgape.search.spec import Options, Spec, Tolerance, make_spec
+from ramgape.search.spec import Spec, make_spec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ramgape.risks.measure import Measure
     from ramgape.views.explanation import Explanation
 
 CHUNK = 512  # rows that are looked at together
@@ -76,38 +77,16 @@ class Analysis(Explained):
         return restore(cls, {**description, "result": description})
 
 
+@shows_options(ANALYZE)
 def analyze(
     rows: Iterable[tuple[Any, Any]],
     *,
     arms: Iterable[object] | None = None,
-    reward_range: tuple[float, float] | None = None,
-    noise: str | None = None,
-    epsilon: Tolerance = 0.0,
-    delta: float | None = None,
-    risk: Measure | str | None = None,
-    rho: float | None = None,
-    alpha: float | None = None,
-    direction: str = "maximize",
-    policy: str = "auto",
-    bound: str = "auto",
-    sigma_max: float | None = None,
-    resolution: float | None = None,
     next_pulls: int = 10,
     skip_empty: bool = False,
+    **options: Unpack[Options],
 ) -> Analysis:
     """Find what logged rewards prove about the Pareto set, and which arms to try next.
-
-    rows           pairs (arm, reward), in the order in which they came; read once, and not kept, but for the rewards
-                   (8 bytes each) with noise="gaussian" and a risk beyond mean and variance, which are shown beside
-                   the model's value
-    arms           all arms there are, if some may have no row yet; unless given, those that turn up
-    reward_range   (low, high) that no reward can leave, or noise="gaussian" in its place; never guessed from the data
-    epsilon        the tolerance of a proof, as for `identify`; 0, unless given, asks for the exact Pareto set
-    policy         which rule says what to try next
-    next_pulls     for how many pulls it says so
-    skip_empty     leave out rows whose reward is None, and count them, instead of refusing them
-
-    The other options are those of `identify`.
 
     With probability 1 - delta everything that is said to be proved is true, if each arm's rewards are independent draws
     from one distribution, and whether a row was logged does not depend on its reward. Which arm was tried when may have
@@ -115,28 +94,24 @@ def analyze(
     at once, so it is fine to look again whenever there are more rows, with the same options and the same arms. Delta
     is shared among the arms: if further ones may turn up between two looks, name all of them from the start (`arms`).
 
-    >>> import random, ramgape
-    >>> draw = random.Random(1)
-    >>> log = [(arm, draw.betavariate(*shape)) for _ in range(3000) for arm, shape in
-    ...        {"steady": (40, 40), "wild": (2, 1), "poor": (1, 3)}.items()]
-    >>> analysis = ramgape.analyze(log, reward_range=(0, 1))
-    >>> analysis.result.front, analysis.result.stopped, analysis.next_pulls
-    (('steady', 'wild'), 'confidence', {})
+    Args:
+        rows: Pairs (arm, reward), in the order in which they came; read once, and not kept, but for the rewards (8
+            bytes each) with noise="gaussian" and a risk beyond mean and variance, which are shown beside the model's
+            value.
+        {options}
+        arms: All arms there are, if some may have no row yet; unless given, those that turn up.
+        next_pulls: For how many pulls to tell which arm to try, by `policy`.
+        skip_empty: Leave out rows whose reward is None, and count them, instead of refusing them.
+
+    Examples:
+        >>> import random, ramgape
+        >>> draw = random.Random(1)
+        >>> log = [(arm, draw.betavariate(*shape)) for _ in range(3000) for arm, shape in
+        ...        {"steady": (40, 40), "wild": (2, 1), "poor": (1, 3)}.items()]
+        >>> analysis = ramgape.analyze(log, reward_range=(0, 1))
+        >>> analysis.result.front, analysis.result.stopped, analysis.next_pulls
+        (('steady', 'wild'), 'confidence', {})
     """
-    options: Options = {
-        "reward_range": reward_range,
-        "noise": noise,
-        "epsilon": epsilon,
-        "delta": delta,
-        "risk": risk,
-        "rho": rho,
-        "alpha": alpha,
-        "direction": direction,
-        "policy": policy,
-        "bound": bound,
-        "sigma_max": sigma_max,
-        "resolution": resolution,
-    }
     reading = Reading(options, arms, next_pulls)
     check_many(rows, "rows", "pairs (arm, reward)")
     for first, chunk in _chunks(rows):
@@ -157,7 +132,7 @@ class Reading:
         allowed = f"a whole number from 0 to {MOST_NEXT:,}"
         self._next_pulls = whole(next_pulls, "next_pulls", allowed, 0)
         require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
-        self._options: Options = {"epsilon": 0.0, **options, "max_pulls": UNLIMITED}
+        self._options = cast(Options, {"epsilon": 0.0, **take(options, ANALYZE), "max_pulls": UNLIMITED})
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
         spec = make_spec(("one", "other"), **self._options)
         _check_policy(spec.policy)
@@ -207,8 +182,6 @@ def _lacking(engine: Engine) -> tuple[str, ...]:
     few = [name for name, pulls in zip(spec.names, engine.arms["pulls"], strict=True) if pulls < FEWEST_PULLS]
     if not few:
         return ()
-    from ramgape.views import list_names
-
     return (
         f"arms with fewer than {FEWEST_PULLS} rewards, without which nothing can be compared: {list_names(few)}; "
         "they come first among the next pulls",

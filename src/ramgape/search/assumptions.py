@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.common.formatting import list_names, plural
 from ramgape.core.table import Table
 from ramgape.search.spec import Spec
-from ramgape.views.content import plural
-from ramgape.views.names import list_names
 
 FAR = 10.0  # standard errors
 SMALLEST = 1e-140  # variances whose squares have all their digits
@@ -37,7 +36,7 @@ def objections_to(spec: Spec, arms: Table, misses: int) -> list[Objection]:
     """What the data say against the assumption."""
     found = []
     if misses:
-        brief = f"{misses:,} {plural('time', misses)} an interval contradicted an older one or the average"
+        brief = f"{plural(misses, 'time')} an interval contradicted an older one or the average"
         reason = "an unlikely event, or rewards that are not independent draws from one distribution for each arm"
         found.append(Objection(brief, f"{brief}: {reason}"))
     if spec.noise == "gaussian":

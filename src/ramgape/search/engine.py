@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
+from ramgape.core import kernel
 from ramgape.core import rule as rules
 from ramgape.core.loop import advance, replay
 from ramgape.core.pending import expect
@@ -38,6 +39,9 @@ from ramgape.problems.environments import Sampler
 from ramgape.search.assembly import Adder, kernels_of, make_problem, make_rule, make_table
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
+from ramgape.views.terminal import tell_compiling
+
+kernel.on_compile(tell_compiling)
 
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import AUTOMATIC, bound_module
+from ramgape.common.formatting import round_up
 from ramgape.core.pareto import (
     Floats,
     Mask,
@@ -21,14 +22,14 @@ from ramgape.core.pareto import (
 )
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.core.table import STATISTICS, Table, empty_search
+from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import POLICIES
 from ramgape.problems.environments import Instance
 from ramgape.search.assembly import kernels_of, make_problem, make_table
 from ramgape.search.assumptions import Objection, assumption_of, objections_to
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
-from ramgape.search.spec import DEFAULT_DELTA, Spec
-from ramgape.views.numbers import round_up
+from ramgape.search.spec import Spec
 
 
 class Evidence(NamedTuple):

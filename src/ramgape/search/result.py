@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ramgape.common.checks import as_float, number
+from ramgape.common.checks import as_float, check_number
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.explained import Explained, load_extra
 
@@ -170,7 +170,7 @@ class Result(Explained):
         require(bool(choices), "the returned set", wanted, self.front, NoAnswer)
         better = -1.0 if self.direction == "minimize" else 1.0
         if rho is not None:
-            weight = better * number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
+            weight = better * check_number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
             return min(choices, key=lambda arm: arm.variance - weight * arm.mean).name
         assert max_risk is not None
         require(not math.isnan(as_float(max_risk)), "max_risk", "a number", max_risk)

@@ -19,6 +19,7 @@ from ramgape.common.proportions import clopper_pearson
 from ramgape.core.pareto import gaps, pareto_front
 from ramgape.core.table import TRACE, TRUTH, Table, new_table
 from ramgape.errors import RamgapeWarning, require
+from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
@@ -26,7 +27,7 @@ from ramgape.search.explained import Explained, jsonable, load_extra
 from ramgape.search.identification import Callback, check_callback, progress_of
 from ramgape.search.inference import find_answer, goal_of, infer, judge
 from ramgape.search.result import Goal, Result
-from ramgape.search.spec import DEFAULT_EPSILON, Options, Spec, make_spec
+from ramgape.search.spec import Spec, make_spec
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -159,18 +160,23 @@ class Replication(Explained):
         return described if runs else {key: value for key, value in described.items() if key != "runs"}
 
 
+@shows_options(SIMULATE)
 def simulate(
     instance: Source, *, seed: int = 0, callback: Callback | None = None, **options: Unpack[Options]
 ) -> Result:
     """One simulated search of an instance whose truth is known; the result carries it as `truth`.
 
-    instance   a name such as "paper:46", an instance file, its contents, or an `Instance`
-    options    as for `identify`; epsilon is 0.1 unless given
+    Args:
+        instance: A name such as "paper:46", an instance file, its contents, or an `Instance`.
+        {options}
+        seed: Of all that is random in it.
+        callback: Called now and then with a `Progress`; a true return value ends the search.
 
-    >>> import ramgape
-    >>> result = ramgape.simulate("paper:46", epsilon=0.05, seed=3)
-    >>> result.front, result.truth.regret
-    (('1', '2'), 0.0)
+    Examples:
+        >>> import ramgape
+        >>> result = ramgape.simulate("paper:46", epsilon=0.05, seed=3)
+        >>> result.front, result.truth.regret
+        (('1', '2'), 0.0)
     """
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
@@ -189,6 +195,7 @@ def simulate(
     return infer(engine, stopped, seed, judge(known, spec, find_answer(engine)))  # type: ignore[arg-type]
 
 
+@shows_options(SIMULATE)
 def replicate(
     instance: Source,
     *,
@@ -200,8 +207,13 @@ def replicate(
 ) -> Replication:
     """Many independent simulated searches; run r has seed `seed + r`.
 
-    executor   anything that speaks `concurrent.futures.Executor`; the results do not depend on it
-    callback   called with the number of finished runs
+    Args:
+        instance: As for `simulate`.
+        {options}
+        runs: How many.
+        seed: Of the first run.
+        executor: Anything that speaks `concurrent.futures.Executor`; the results do not depend on it.
+        callback: Called with the number of finished runs.
     """
     known = load_instance(instance)
     spec = simulated_spec(known, **options)

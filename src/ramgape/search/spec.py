@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Unpack
 
 from ramgape.bounds import bound_module, resolve_bound
-from ramgape.common.checks import LARGEST, SMALLEST, as_float, number, whole
+from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
+from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
+from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RHO, IDENTIFY, Options, complete
 from ramgape.policies import POLICIES, resolve_policy
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
 
-DEFAULT_DELTA = 0.05
-DEFAULT_EPSILON = 0.1
-DEFAULT_RHO = 0.01
-DEFAULT_MAX_PULLS = 10**9
-PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
-Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
+# By name: the parameters that may be given with it, noise="gaussian:resolution=0.1".
+NOISES = {"bounded": (), "gaussian": ("resolution", "sigma_max")}
+TASKS: dict[str, tuple[str, ...]] = {"pareto": ()}
+Asked = dict[str, Any]  # what is asked for, by name; checked step by step
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Spec:
     max_pulls: int
     initial_pulls: int
     returned: Literal["last", "smallest-doubt"]
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     resolution: float | None = None
 
     @property
@@ -112,78 +112,80 @@ class Spec:
         return self.risk_scale * self.span ** (self.risk.power - 1)
 
 
-class Options(TypedDict, total=False):
-    """The keywords of `make_spec`."""
+def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
+    """Check a description of a search and resolve its defaults.
 
-    reward_range: tuple[float, float] | None
-    noise: str | None
-    epsilon: Tolerance | None
-    delta: float | None
-    budget: int | None
-    risk: Measure | str | None
-    rho: float | None
-    alpha: float | None
-    policy: str
-    bound: str
-    direction: str
-    exploration: float | str | None
-    sigma_max: float | None
-    resolution: float | None
-    max_pulls: int
-    initial_pulls: int
-    returned: str
+    Args:
+        arms: Their names; other objects count by their text.
+        **options: As for `identify`.
+
+    Raises:
+        InvalidSpec: A value cannot be meant.
+        UnknownName: A name stands in no table: that of an option, a policy, a bound, a risk, ...
+    """
+    asked = complete(options, IDENTIFY)
+    asked["names"] = check_names(arms)
+    tolerance_given = asked["epsilon"] is not None
+    for check in (check_rewards, check_objectives, check_counts, check_goal, check_method):
+        asked |= check(asked)
+    spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name != "warnings"})
+    check_sizes(spec)
+    return _with_warnings(spec) if tolerance_given else spec
 
 
-def make_spec(
-    arms: Iterable[object],
-    *,
-    reward_range: tuple[float, float] | None = None,
-    noise: str | None = None,
-    epsilon: Tolerance | None = None,
-    delta: float | None = None,
-    budget: int | None = None,
-    risk: Measure | str | None = None,
-    rho: float | None = None,
-    alpha: float | None = None,
-    policy: str = "auto",
-    bound: str = "auto",
-    direction: str = "maximize",
-    exploration: float | str | None = None,
-    sigma_max: float | None = None,
-    resolution: float | None = None,
-    max_pulls: int = DEFAULT_MAX_PULLS,
-    initial_pulls: int = 2,
-    returned: str = "last",
-) -> Spec:
-    """Check a description of a search and resolve its defaults."""
-    names = check_names(arms)
-    noise, reward_range = check_noise(noise, reward_range)
-    known_name(direction, ["maximize", "minimize"], "direction")
-    known_name(returned, ["last", "smallest-doubt"], "returned")
-    measure = check_risk(risk, rho)
-    if reward_range is not None:
-        measure.check_range(*reward_range, direction == "minimize")
+def check_rewards(asked: Asked) -> Asked:
+    """The noise, with its parameters, and the range of the rewards."""
+    given = asked["noise"]
+    noise, parameters = ("bounded", {}) if given is None else parse_numbers(given, NOISES, "noise")
+    for name, value in parameters.items():
+        require(asked[name] is None, name, "given once, by itself or with the noise", asked[name])
+        asked[name] = value
+    reward_range = check_reward_range(noise, asked["reward_range"])
+    known_name(asked["direction"], ["maximize", "minimize"], "direction")
+    known_name(asked["returned"], ["last", "smallest-doubt"], "returned")
     span = 1.0 if reward_range is None else reward_range[1] - reward_range[0]
-    tolerance, risk_epsilon = check_tolerance(epsilon)
-    alpha = check_alpha(alpha, span, measure, risk_epsilon)
-    if sigma_max is not None:
-        sigma_max = number(sigma_max, "sigma_max", "a finite number above 0", lambda value: value > 0.0)
-    if resolution is not None:
-        require(noise == "gaussian", "resolution", "absent without gaussian noise, whose bounds need it", resolution)
-        resolution = number(resolution, "resolution", "a finite number above 0", lambda value: value > 0.0)
-    initial_pulls = whole(initial_pulls, "initial_pulls", "a whole number of at least 2", 2)
-    least = initial_pulls * len(names)
-    reason = f"a whole number of at least {least} ({initial_pulls} pulls of each of {len(names)} arms)"
-    max_pulls = whole(max_pulls, "max_pulls", reason, least)
+    return {**asked, "noise": noise, "reward_range": reward_range, "span": span}
 
+
+def check_objectives(asked: Asked) -> Asked:
+    """What is looked for, the risk, and the tolerances."""
+    parse_numbers(asked["task"], TASKS, "task")
+    risk = check_risk(asked["risk"], asked["rho"])
+    if asked["reward_range"] is not None:
+        low, high = asked["reward_range"]
+        risk.check_range(low, high, asked["direction"] == "minimize")
+    tolerance, risk_epsilon = check_tolerance(asked["epsilon"])
+    alpha = check_alpha(asked["alpha"], asked["span"], risk, risk_epsilon)
+    return {"risk": risk, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "alpha": alpha}
+
+
+def check_counts(asked: Asked) -> Asked:
+    """Numbers that stand for themselves."""
+    checked: Asked = {}
+    if asked["resolution"] is not None:
+        allowed = "absent without gaussian noise, whose bounds need it"
+        require(asked["noise"] == "gaussian", "resolution", allowed, asked["resolution"])
+    for name in ("sigma_max", "resolution"):
+        if asked[name] is not None:
+            checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
+    pulls = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", 2)
+    least, arms = pulls * len(asked["names"]), len(asked["names"])
+    reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
+    checked["max_pulls"] = whole(asked["max_pulls"], "max_pulls", reason, least)
+    return {**checked, "initial_pulls": pulls, "least": least, "reason": reason}
+
+
+def check_goal(asked: Asked) -> Asked:
+    """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
+    delta, budget = asked["delta"], asked["budget"]
     goal = "confidence" if budget is None else "budget"
-    policy = resolve_policy(policy, goal)
+    policy = resolve_policy(asked["policy"], goal)
     if budget is None:
-        if tolerance is None:
+        if asked["epsilon"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
             raise InvalidSpec(what="epsilon", allowed=allowed)
         delta = DEFAULT_DELTA if delta is None else delta
-        delta = number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
+        delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
     else:
         if delta is not None:
             allowed = (
@@ -191,45 +193,27 @@ def make_spec(
                 "confidence goal with a cap on pulls give max_pulls instead of budget"
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
-        budget = whole(budget, "budget", reason, least)
-    bound = check_bound(bound, noise, measure.name, goal, policy)
-    if returned == "smallest-doubt" and POLICIES[policy].own_answer:
-        require(False, "returned", f"'last' for policy {policy}, whose answer is the arms that it accepts", returned)
-    if bound == "gaussian-paper" and sigma_max is None:
+        budget = whole(budget, "budget", asked["reason"], asked["least"])
+    return {"goal": goal, "policy": policy, "delta": delta, "budget": budget}
+
+
+def check_method(asked: Asked) -> Asked:
+    """The bound, what is returned, and how much a budget explores."""
+    goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
+    bound = check_bound(asked["bound"], asked["noise"], asked["risk"].name, goal, policy)
+    if asked["returned"] == "smallest-doubt" and POLICIES[policy].own_answer:
+        allowed = f"'last' for policy {policy}, whose answer is the arms that it accepts"
+        require(False, "returned", allowed, asked["returned"])
+    if bound == "gaussian-paper" and asked["sigma_max"] is None:
         allowed = "given with bound gaussian-paper: the largest standard deviation an arm may have"
         raise InvalidSpec(what="sigma_max", allowed=allowed)
-    chosen = tolerance is not None
-    how = check_exploration(exploration, goal, bound, policy)
-    if not chosen and isinstance(how, str):
+    how = check_exploration(asked["exploration"], goal, bound, policy)
+    if tolerance is None and isinstance(how, str):
         tolerance = DEFAULT_EPSILON * span
     constant = None
-    if budget is not None and how is not None:
-        constant = exploration_constant(how, len(names), budget, tolerance, span)
-
-    spec = Spec(
-        names=names,
-        noise=noise,  # type: ignore[arg-type]
-        reward_range=reward_range,
-        goal=goal,  # type: ignore[arg-type]
-        epsilon=tolerance,
-        risk_epsilon=risk_epsilon,
-        delta=delta,
-        budget=budget,
-        risk=measure,
-        alpha=alpha,
-        direction=direction,  # type: ignore[arg-type]
-        policy=policy,
-        bound=bound,
-        exploration=constant,
-        sigma_max=sigma_max,
-        max_pulls=max_pulls,
-        initial_pulls=initial_pulls,
-        returned=returned,  # type: ignore[arg-type]
-        warnings=(),
-        resolution=resolution,
-    )
-    check_sizes(spec)
-    return _with_warnings(spec) if chosen else spec
+    if asked["budget"] is not None and how is not None:
+        constant = exploration_constant(how, len(asked["names"]), asked["budget"], tolerance, span)
+    return {"bound": bound, "exploration": constant, "epsilon": tolerance}
 
 
 def check_sizes(spec: Spec) -> None:
@@ -277,14 +261,11 @@ def check_names(arms: Iterable[object]) -> tuple[str, ...]:
     return names
 
 
-def check_noise(noise: object, reward_range: Any) -> tuple[str, tuple[float, float] | None]:
-    """Rewards are bounded, with a range, or Gaussian, without one."""
-    if noise is None:
-        noise = "bounded"
-    noise = known_name(noise, ["bounded", "gaussian"], "noise")
+def check_reward_range(noise: str, reward_range: Any) -> tuple[float, float] | None:
+    """The range of bounded rewards; Gaussian ones have none."""
     if noise == "gaussian":
         require(reward_range is None, "reward_range", "absent with gaussian noise", reward_range)
-        return noise, None
+        return None
     allowed = "two finite numbers (low, high) with low < high, or noise='gaussian' in its place"
     try:
         low, high = (as_float(end) for end in reward_range)
@@ -294,7 +275,7 @@ def check_noise(noise: object, reward_range: Any) -> tuple[str, tuple[float, flo
     inside = low >= -LARGEST and high <= LARGEST  # the squares of rewards must be numbers, too
     require(inside, "reward_range", f"between {-LARGEST:g} and {LARGEST:g}", reward_range)
     require(high - low >= SMALLEST, "reward_range", f"at least {SMALLEST:g} wide", reward_range)
-    return noise, (low, high)
+    return low, high
 
 
 def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:
@@ -303,7 +284,7 @@ def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:
         return None, None
     if not isinstance(epsilon, tuple | list):
         allowed = "a finite number of at least 0, or a pair (mean, risk)"
-        return number(epsilon, "epsilon", allowed, lambda value: value >= 0.0), None
+        return check_number(epsilon, "epsilon", allowed, lambda value: value >= 0.0), None
     allowed = "a pair (mean, risk) of finite numbers, both above 0 or both 0"
     values = [as_float(value) for value in epsilon]
     usable = len(values) == 2 and (all(0.0 < value < math.inf for value in values) or values == [0.0, 0.0])
@@ -321,14 +302,14 @@ def check_risk(risk: Any, rho: Any) -> Measure:
     from ramgape.risks.mean_variance import MeanVariance
 
     rho = DEFAULT_RHO if rho is None else rho
-    return MeanVariance(number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0))
+    return MeanVariance(check_number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0))
 
 
 def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | None) -> float:
     """The factor in the risk: unless given, the usual one, by which one tolerance serves mean and risk alike, or 1."""
     if alpha is None:
         return risk.usual_scale(span) if risk_epsilon is None else 1.0
-    scale = number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
+    scale = check_number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)
     require(scale >= SMALLEST, "alpha", f"at least {SMALLEST:g}", alpha)
     return scale
 
@@ -358,7 +339,7 @@ def check_exploration(exploration: float | str | None, goal: str, bound: str, po
     if isinstance(exploration, str):
         return known_name(exploration, names, "exploration, unless it is a number,")
     allowed = f"a finite number of at least 0, or one of {', '.join(names)}"
-    return number(exploration, "exploration", allowed, lambda value: value >= 0.0)
+    return check_number(exploration, "exploration", allowed, lambda value: value >= 0.0)
 
 
 def exploration_constant(

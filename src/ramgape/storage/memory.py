@@ -63,10 +63,7 @@ class MemoryStore:
     def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
         """The answer to a pull."""
         place = self._places.get(number)
-        if place is None:
-            return None
-        row = self._observations[place]
-        return AnswerRow(row.attempt, row.reward, row.failed, row.token or "")
+        return None if place is None else self._observations[place].answer()
 
     def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
         """Whole observations, in order."""

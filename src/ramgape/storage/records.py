@@ -68,6 +68,10 @@ class ObservationRow(NamedTuple):
     token: str | None = None  # of the pull that it answers
     chain: int = 0  # the check value of all observations up to this one
 
+    def answer(self) -> AnswerRow:
+        """What it says of the pull that it answers."""
+        return AnswerRow(self.attempt, self.reward, self.failed, self.token or "")
+
 
 class FailureRow(NamedTuple):
     """An attempt that failed."""

@@ -161,10 +161,7 @@ class SqlStore:
     def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
         """The answer to a pull, if there is one."""
         rows = self._database.fetch(self._statements.answer, (study_id, number))
-        if not rows:
-            return None
-        (found,) = open_rows(ObservationRow, rows, self.url)
-        return AnswerRow(found.attempt, found.reward, found.failed, found.token or "")
+        return open_rows(ObservationRow, rows, self.url)[0].answer() if rows else None
 
     def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
         """The observations from one place to before another, in order."""

@@ -116,12 +116,13 @@ class Ledger:
     # --- pulls -----------------------------------------------------------------------------------------------------
 
     def ask(
-        self, count: int, worker: str | None, lease: float, now: Moment, known: Set[int] = frozenset()
+        self, count: int, worker: str | None, lease: float, known: Set[int], now: Moment, *, alone: bool = True
     ) -> list[PullRow]:
         """Up to so many pulls: the worker's own open ones, then those whose lease ran out, then new ones.
 
         Fewer, if those that it has may be all it takes. But one at least: pulls of others may never come back. The
-        numbers of those that it knows it has are left out.
+        numbers of those that it knows it has are left out. It is an error if the next arm fails again and again, unless
+        there is something else to give, or to take in: then the request does not stand `alone`.
         """
         if self.spec.expired == "fail":
             self._fail_expired(now)
@@ -143,7 +144,7 @@ class Ledger:
                 break
             if self.given_up and any(pull.given_up and pull.arm == arm for pull in self.open.values()):
                 self.engine.decision = before  # it was not followed
-                if given or known:
+                if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
             self.engine.reserve(arm)
@@ -154,12 +155,26 @@ class Ledger:
             given.append(pull)
         return given
 
-    def ask_ahead(self, worker: str | None, lease: float, now: Moment) -> PullRow | None:
-        """What `ask` would give next, if that is a new pull; it may be withdrawn as if it had never been asked."""
-        if self.given_up or self._by_worker.get(worker or "") or self._expired(now.clock):
-            return None
-        given = self.ask(1, worker, lease, now)
-        return given[0] if given else None
+    def take_in(
+        self,
+        told: Sequence[tuple[PullId, float]],
+        failed: Sequence[tuple[PullId, str]],
+        given_back: Sequence[PullId],
+        now: Moment,
+        find_answer: FindAnswer,
+    ) -> list[bool]:
+        """Answers, failures and pulls that will not be made; tells which of them were accepted."""
+        accepted = self.tell(told, now, find_answer) if told else []
+        if failed or given_back:
+
+            def find(number: int) -> AnswerRow | None:
+                """What was answered just now is in no store yet."""
+                fresh = (row.answer() for row in self.changes.observations if row.number == number)
+                return next(fresh, None) or find_answer(number)
+
+            accepted += [self.fail(pull_id, reason, now, find) for pull_id, reason in failed]
+            accepted += [self.give_back(pull_id, find) for pull_id in given_back]
+        return accepted
 
     def tell(self, answers: Sequence[tuple[PullId, float]], now: Moment, find_answer: FindAnswer) -> list[bool]:
         """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
@@ -260,13 +275,6 @@ class Ledger:
             self.engine.reserve(pull.arm)
             self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
         return len(again)
-
-    def withdraw(self, pull: PullRow) -> None:
-        """Take a pull back that nobody has seen, unless somebody else has it by now."""
-        if self.open.get(pull.number) == pull:
-            self.withdrawn += 1
-            self._close(pull)
-            self._observe(self._released(pull.arm))
 
     def observe(self, trial: Trial, now: Moment) -> None:
         """Take in a trial made elsewhere."""

@@ -14,9 +14,10 @@ import platform
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -25,10 +26,12 @@ from ramgape.common.checks import whole
 from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnavailable, require
 from ramgape.search.identification import Progress, check_callback, wants_generator
 from ramgape.search.result import Result, Stopped
+from ramgape.studies.exchange import RUN_LEASE
 from ramgape.views.terminal import watching_run
 
 if TYPE_CHECKING:
-    from ramgape.studies.study import Pull, Study
+    from ramgape.studies.exchange import Pull
+    from ramgape.studies.study import Study
 
 RENEWALS = 3  # of a lease, before it would run out
 SHORTEST_WAIT, LONGEST_WAIT = 0.02, 1.0  # seconds, while others have all the pulls there are, or the store is away
@@ -36,6 +39,7 @@ SHORTEST_WAIT, LONGEST_WAIT = 0.02, 1.0  # seconds, while others have all the pu
 SHOWN = 8  # rewards in a message
 
 Show = Callable[[Progress], object] | None
+Maker = Callable[[str, int], float]  # makes a trial of an arm with a seed
 Given = TypeVar("Given")
 
 
@@ -52,30 +56,34 @@ class Inline(Executor):
         return future
 
 
-def make_trial(pull: Callable[..., float], arm: str, seed: int, with_generator: bool) -> float:
+def make_trial(pull: Callable[..., float], with_generator: bool, arm: str, seed: int) -> float:
     """One trial, wherever it is made."""
     return pull(arm, np.random.default_rng(seed)) if with_generator else pull(arm)
 
 
+def maker_of(pull: Callable[..., float]) -> Maker:
+    """What makes a trial of an arm with a seed, from what a user gives."""
+    require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
+    return partial(make_trial, pull, wants_generator(pull))
+
+
 def run_study(
     study: Study,
-    pull: Callable[..., float],
-    workers: int | Executor,
-    slots: int | None,
-    worker: str | None,
-    lease: float,
-    progress: bool,
-    callback: Show,
+    make: Maker,
+    workers: int | Executor = 1,
+    slots: int | None = None,
+    worker: str | None = None,
+    lease: float = RUN_LEASE,
+    progress: bool = True,
+    callback: Show = None,
 ) -> Result:
     """Make all pulls that the goal takes; see `Study.run`."""
-    require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
     check_callback(callback)
     budget = study.spec.search.budget is not None
     with executor_of(workers, slots) as (executor, places), watched(progress, budget) as show:
-        run = Run(study, places, worker, lease, (show, callback))
-        with_generator = wants_generator(pull)
-        with run.renewing():
-            return run.to_the_end(lambda each: executor.submit(make_trial, pull, each.arm, each.seed, with_generator))
+        runner = Runner(study, places, worker, lease, show, callback)
+        with runner.renewing():
+            return runner.to_the_end(lambda each: executor.submit(make, each.arm, each.seed))
 
 
 @contextmanager
@@ -108,17 +116,23 @@ def watched(progress: bool, budget: bool) -> Iterator[Show]:
         yield show
 
 
-class Run:
-    """A study being run: the pulls that this process has under way."""
+class Runner:
+    """A study being run: the pulls that this process has under way.
 
-    def __init__(self, study: Study, slots: int, worker: str | None, lease: float, listeners: Iterable[Show]) -> None:
+    Whatever has come out is told in the transaction that asks for the next pulls. Only where a callback may end it all
+    is it told before, so that nothing is asked for in vain.
+    """
+
+    def __init__(self, study: Study, slots: int, worker: str | None, lease: float, show: Show, callback: Show) -> None:
         self.study = study
         self.slots = slots
         self.worker = worker or f"{platform.node() or 'run'}:{os.getpid()}:{secrets.token_hex(3)}"
         self.lease = lease
-        self.listeners = [listener for listener in listeners if listener is not None]
+        self.show = show
+        self.callback = callback
         self.under_way: dict[Future[float], Pull] = {}  # in the order in which they were asked for
         self.untold: list[tuple[Pull, float]] = []  # measured
+        self.failed: list[tuple[Pull, str]] = []  # and why; not told yet
         self.fatal: Exception | None = None  # why no trial can be made any more
         self.patience = study.patience
 
@@ -139,20 +153,22 @@ class Run:
             raise
 
     def _work(self, submit: Callable[[Pull], Future[float]]) -> Stopped:
-        """What has ended it: nothing but its goal, or a listener."""
+        """What has ended it: nothing but its goal, or the callback."""
         pause = SHORTEST_WAIT
         while True:
-            self._begin(submit)
-            if not self.under_way:
-                if self._patiently(lambda: self.study.done):
-                    return "open"
+            for pull in self._exchange(self.slots - sum(not future.done() for future in self.under_way)):
+                self.under_way[submit(pull)] = pull
+            if self.under_way:
+                pause = SHORTEST_WAIT
+                wait(self.under_way, return_when=FIRST_COMPLETED)
+                self._collect()
+                if self._is_ended():
+                    return "callback"
+            elif self._patiently(lambda: self.study.done):
+                return "open"
+            else:
                 time.sleep(pause)  # the rest is with others
                 pause = min(2.0 * pause, LONGEST_WAIT)
-                continue
-            pause = SHORTEST_WAIT
-            wait(self.under_way, return_when=FIRST_COMPLETED)
-            if self._finish():
-                return "callback"
 
     def _patiently(self, operation: Callable[[], Given], pausing: Callable[[float], object] = time.sleep) -> Given:
         """What an operation on the store gives; tried again while its error may pass, with growing pauses.
@@ -170,28 +186,35 @@ class Run:
                     raise
             pause = min(2.0 * pause, LONGEST_WAIT)
 
-    def _begin(self, submit: Callable[[Pull], Future[float]]) -> None:
-        """Have as many trials under way as there are places."""
-        free = self.slots - sum(not future.done() for future in self.under_way)
-        if not free:
-            return
-        known = list(self.under_way.values())
-        for pull in self._patiently(lambda: self.study.ask_besides(known, free, self.worker, self.lease)):
-            self.under_way[submit(pull)] = pull
+    def _exchange(self, count: int) -> Sequence[Pull]:
+        """Tell what came out, and ask for so many pulls besides those under way."""
+        told, failed, known = self.untold, self.failed, list(self.under_way.values())
+        if not (told or failed or count):
+            return ()
+        pulls = self._patiently(
+            lambda: (
+                self.study.exchange(
+                    told, failed=failed, count=count, worker=self.worker, lease=self.lease, known=known
+                ).pulls
+            )
+        )
+        self.untold, self.failed = [], []
+        if self.show is not None and (told or failed):
+            self.show(self._patiently(self.study.known_progress))
+        return pulls
 
-    def _finish(self) -> bool:
-        """Tell what came out; returns whether a listener wants to end it here."""
-        for pull, reason in self._collect():
-            self._patiently(lambda pull=pull, reason=reason: self.study.fail(pull, reason))  # type: ignore[misc]
-        self._patiently(self._tell)
+    def _is_ended(self) -> bool:
+        """Whether the callback wants to end it here; an error if no trial can be made any more."""
+        if self.fatal is None and self.callback is None:
+            return False
+        self._exchange(0)
         if self.fatal is not None:
             raise self.fatal
-        wishes = [listener(self._patiently(self.study.known_progress)) for listener in self.listeners]
-        return any(wishes)
+        assert self.callback is not None
+        return bool(self.callback(self._patiently(self.study.known_progress)))
 
-    def _collect(self) -> list[tuple[Pull, str]]:
-        """Take over what was measured; returns the trials that failed, and why."""
-        failed = []
+    def _collect(self) -> None:
+        """Take over what was measured, and which trials failed."""
         for future in [future for future in self.under_way if future.done()]:
             pull = self.under_way[future]
             error = future.exception()
@@ -207,17 +230,13 @@ class Run:
                     error = invalid
             del self.under_way[future]
             if error is not None:
-                failed.append((pull, f"{type(error).__name__}: {error}"))
-        return failed
-
-    def _tell(self) -> None:
-        self.study.tell_many(self.untold)
-        self.untold = []
+                self.failed.append((pull, f"{type(error).__name__}: {error}"))
 
     def _let_go(self) -> None:
         """What is under way will not be told."""
         self._cancel()
-        self._tell()  # what was measured before an interrupt
+        self.study.tell_many(self.untold)  # what was measured before an interrupt; what it made fail is no failure
+        self.untold = []
         self.study.leave(self.worker)  # also pulls that an interrupt came between
 
     def _keep(self) -> None:

@@ -2,21 +2,14 @@
 
 Threads take turns. What has been written by others since the last time is read first; what the operation changes is
 written before it returns. After an error nothing of it remains, neither in the store nor in memory.
-
-Writing to a disk takes a millisecond or so. Whoever asks and tells in quick succession would wait twice for every pull;
-so the transaction of a brisk tell also asks for the next pull, and holds it for the ask that will come. If none comes
-soon, the pull is withdrawn, and nobody has seen it.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import threading
-import time
 import weakref
-from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,25 +70,6 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-PACE = 0.05  # seconds between ask and tell, and between tell and ask, of somebody in a hurry,
-STREAK = 3  # if that was so for so many pulls in a row
-HELD = 0.25  # seconds for which a pull is held
-SHORTEST_LEASE = 10.0  # a pull with a shorter one is not held
-
-Terms = tuple[str | None, float]  # worker and lease
-
-
-class Held(NamedTuple):
-    """A pull that was asked for in advance."""
-
-    pull: PullRow
-    before: tuple[int, ...]  # where the rule stood
-    revision: int  # of the study that contains it
-    terms: Terms
-    since: float
-    process: int
-
-
 def rehearse(spec: StudySpec) -> None:
     """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
     engine = Engine(spec.search)
@@ -111,9 +85,9 @@ def rehearse(spec: StudySpec) -> None:
 
 
 class StudySession:
-    """One study in one process. Where asking ahead is not worth it, as in memory, `ahead` is false."""
+    """One study in one process; `shared` says whether others may wait for its store, as nobody does in memory."""
 
-    def __init__(self, store: Store, spec: StudySpec, row: StudyRow, *, ahead: bool = False) -> None:
+    def __init__(self, store: Store, spec: StudySpec, row: StudyRow, *, shared: bool = False) -> None:
         self.store = store
         self.spec = spec
         self.row = row
@@ -122,14 +96,8 @@ class StudySession:
         self._ledger: Ledger | None = None
         self._place = 0  # of the first observation that is not written yet
         self._flushed = False  # some of those in the transaction under way are
-        self._rehearsed = False  # all is compiled
-        self._ahead = ahead
-        self._held: Held | None = None
-        self._terms: Terms | None = None  # of the last ask, if it was for one pull
-        self._last = -math.inf  # when somebody last asked or told
-        self._streak = 0  # brisk pulls in a row
-        self._janitor: Janitor | None = None
-        _DESKS.add(self)
+        self._rehearsed = not shared  # all is compiled that others would wait for
+        _SESSIONS.add(self)
 
     @property
     def is_changed(self) -> bool:
@@ -143,96 +111,11 @@ class StudySession:
 
     def writing(self) -> Transaction:
         """The ledger, up to date, and the time; what changes in it is written at the end."""
-        self.withdraw()
         return Transaction(self, write=True)
 
-    def reading(self, *, withdraw: bool = True) -> Transaction:
+    def reading(self) -> Transaction:
         """The ledger, up to date, and the time."""
-        if withdraw:
-            self.withdraw()
         return Transaction(self, write=False)
-
-    # --- asking ahead ----------------------------------------------------------------------------------------------
-
-    def take(self, terms: Terms) -> PullRow | None:
-        """The pull that is held for an ask like this one, if there is one. Ends with `asked`."""
-        if not self._ahead:
-            return None
-        with self._lock:
-            held = self._held
-            if not held or held.terms != terms or time.monotonic() - held.since > HELD:
-                return None
-            self._held = None
-            return held.pull if held.process == os.getpid() else None
-
-    def asked(self, terms: Terms | None) -> None:
-        """An ask has been answered, with one pull on these terms; or with several, which is none of this."""
-        if self._ahead:
-            now = time.monotonic()
-            brisk = terms is not None and terms == self._terms and now - self._last < PACE
-            self._streak = self._streak + 1 if brisk else 0
-            self._terms, self._last = terms, now
-
-    def ask_ahead(self, ledger: Ledger, now: Moment) -> None:
-        """Inside the transaction of a tell: if it is a brisk one, ask for the next pull as well."""
-        if not self._ahead:
-            return
-        moment, terms = time.monotonic(), self._terms
-        brisk = moment - self._last < PACE and self._streak >= STREAK
-        if brisk and self._held is None and terms is not None and terms[1] >= SHORTEST_LEASE:
-            before = ledger.engine.decision
-            pull = ledger.ask_ahead(*terms, now)
-            if pull is not None:
-                self._held = Held(pull, before, ledger.revision + 1, terms, moment, os.getpid())
-                self._watch()
-
-    def told(self) -> None:
-        """A tell has been written: from now on the next ask is waited for."""
-        if not self._ahead:
-            return
-        with self._lock:
-            self._last = time.monotonic()
-            if self._held is not None:
-                self._held = self._held._replace(since=self._last)
-
-    def withdraw(self) -> None:
-        """Nobody has come for the pull that is held."""
-        if not self._ahead:
-            return
-        with self._lock:
-            held, self._held = self._held, None
-            if held and held.process == os.getpid():
-                try:
-                    with Transaction(self, write=True) as (ledger, _):
-                        told = ledger.told
-                        ledger.withdraw(held.pull)
-                        if ledger.revision == held.revision and ledger.told == told:  # nobody has asked since
-                            ledger.engine.decision = held.before
-                except StorageUnavailable:
-                    self._held = held  # to be withdrawn later
-                    raise
-
-    def _watch(self) -> None:
-        """See to it that a pull is not held for long."""
-        if self._janitor is None or not self._janitor.is_alive():
-            self._janitor = Janitor(self)
-            self._janitor.start()
-
-    def tidy(self) -> bool:
-        """Withdraw a pull that was held for too long; tells whether any is held."""
-        with self._lock:
-            held = self._held
-            if held is not None and time.monotonic() - held.since > HELD:
-                with suppress(Exception):  # its lease will end in any case
-                    self.withdraw()
-            return held is not None
-
-    def dismiss(self) -> bool:
-        """Whether the janitor may go: nothing is held, and the next time there will be another."""
-        with self._lock:
-            if self._held is None:
-                self._janitor = None
-            return self._held is None
 
     # --- transactions ----------------------------------------------------------------------------------------------
 
@@ -256,7 +139,7 @@ class StudySession:
             )
         self._holder = threading.get_ident()
         try:
-            if not self._rehearsed and self._ahead:
+            if not self._rehearsed:
                 rehearse(self.spec)
                 self._rehearsed = True
             row, now = self.store.begin(self.row.id, write)
@@ -287,8 +170,7 @@ class StudySession:
                 damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
             self._ledger = Ledger(self.spec, self.row)  # perhaps the store was restored from a copy
             return self._catch_up(row, now)
-        # Of what was withdrawn there is no trace; and a store that was restored may have gone back.
-        anew = not ledger.revision or row.withdrawn != ledger.withdrawn or row.revision <= ledger.revision
+        anew = not ledger.revision or row.revision <= ledger.revision  # a store that was restored may have gone back
         answered = None if anew else store.read_answered(study, ledger.told) if len(arms) else []
         batches = store.read_batches(study, ledger.told) if row.batches != ledger.batches else []
         if len(batches) != row.batches - ledger.batches:
@@ -329,7 +211,7 @@ class StudySession:
         """End the transaction as if it had never been. Unless nothing has changed, all is read again next time."""
         try:
             if not unchanged or self.is_changed:
-                self._ledger = self._held = None
+                self._ledger = None
                 self._flushed = False
             self.store.rollback()
         finally:
@@ -341,11 +223,6 @@ class StudySession:
         with self._lock:
             if self._holder is not None:
                 return
-            if self._janitor is not None:
-                self._janitor.closed.set()
-                self._janitor = None
-            with suppress(Exception):  # a pull that is held does not matter now: its lease will end
-                self.withdraw()
             self.store.close()
 
     def pause(self) -> bool:
@@ -360,29 +237,6 @@ class StudySession:
         """The child's own lock if another thread has the parent's: that thread is not here to release it."""
         if self._holder not in (None, threading.get_ident()):
             self._lock, self._holder, self._ledger = threading.RLock(), None, None
-
-
-class Janitor(threading.Thread):
-    """Sees to it that no pull is held for long; goes home when there is nothing to do."""
-
-    PATIENCE = 10  # rounds in which nothing was held
-
-    def __init__(self, session: StudySession) -> None:
-        super().__init__(name="ramgape-session", daemon=True)
-        self.closed = threading.Event()
-        self._session = weakref.ref(session)
-
-    def run(self) -> None:
-        """Look now and then."""
-        idle = 0
-        while not self.closed.wait(HELD):
-            session = self._session()
-            if session is None:
-                return
-            idle = 0 if session.tidy() else idle + 1
-            if idle >= self.PATIENCE and session.dismiss():
-                return
-            del session
 
 
 class Transaction:
@@ -408,22 +262,22 @@ class Transaction:
 
 # A fork waits for the operations of other threads: half of a transaction is of no use to a child, and SQLite would take
 # the parent's locks for the child's own.
-_DESKS: weakref.WeakSet[StudySession] = weakref.WeakSet()
+_SESSIONS: weakref.WeakSet[StudySession] = weakref.WeakSet()
 _PAUSED = threading.local()
 
 
 def _before_fork() -> None:
-    _PAUSED.desks = [session for session in list(_DESKS) if session.pause()]
+    _PAUSED.sessions = [session for session in list(_SESSIONS) if session.pause()]
 
 
 def _after_fork() -> None:
-    while _PAUSED.desks:
-        _PAUSED.desks.pop().resume()
+    while _PAUSED.sessions:
+        _PAUSED.sessions.pop().resume()
 
 
 def _after_fork_in_child() -> None:
     _after_fork()
-    for session in list(_DESKS):
+    for session in list(_SESSIONS):
         session.renew_after_fork()
 
 

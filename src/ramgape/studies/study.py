@@ -2,45 +2,60 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
-import math
 import os
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack, get_args
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any, Unpack, get_args
 
-from ramgape.common.checks import as_float, check_many, check_text, is_text, whole
+from ramgape.common.checks import check_many, check_text, is_text
 from ramgape.errors import (
     FailingArm,
-    InvalidSpec,
     RamgapeWarning,
     StudyExists,
-    UnknownStudy,
     known_name,
     located,
     require,
     shorten,
 )
+from ramgape.options import Options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Result, Stopped
-from ramgape.search.spec import Options, make_spec
+from ramgape.search.spec import make_spec
+from ramgape.storage import open_store
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow, StudyRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import next_link
 from ramgape.storage.urls import parse_url
+from ramgape.studies.catalog import unknown_study
+from ramgape.studies.exchange import (
+    ANSWERS,
+    DEFAULT_LEASE,
+    NO_REQUEST,
+    RUN_LEASE,
+    Answer,
+    Exchange,
+    Pull,
+    Request,
+    check_lease,
+    check_reason,
+    check_request,
+    pair_of,
+    pairs_of,
+    pull_id_of,
+)
 from ramgape.studies.files import Row, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial, require_room
-from ramgape.studies.pull_ids import PullId, new_key, read_pull_id, seed_of, write_pull_id
-from ramgape.studies.report import Report, StudySummary, make_report, summarize
+from ramgape.studies.pull_ids import PullId, new_key, seed_of, write_pull_id
+from ramgape.studies.report import Report, make_report
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import DEFAULT_RETRIES, StudySpec, make_study_spec
 from ramgape.studies.spool import Spool
@@ -48,35 +63,8 @@ from ramgape.studies.spool import Spool
 if TYPE_CHECKING:
     from ramgape.storage.store import SqlStore
 
-DEFAULT_LEASE = 3600.0  # seconds
-RUN_LEASE = 60.0  # of `run`, which renews it
-LONGEST_REASON = 2000
 IMPORTED_AT_ONCE = 10_000
 PAGE = 5_000  # observations that are read, and in memory, at a time
-MOST_AT_ONCE = 100_000  # pulls that one ask gives
-
-
-class Pull(NamedTuple):
-    """One trial to make: an arm, by name, and a seed for its randomness. Tell its reward with it, or with its id."""
-
-    id: str
-    arm: str
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What became of an answer. It is true if the answer was accepted.
-
-    accepted    it counts, now or since it was first told; otherwise another answer to that pull came first
-    done        the goal is reached
-    """
-
-    accepted: bool
-    done: bool
-
-    def __bool__(self) -> bool:
-        return self.accepted
 
 
 class Study:
@@ -164,15 +152,13 @@ class Study:
 
     @classmethod
     def _create_stored(cls, name: str, spec: StudySpec, storage: str, exist_ok: bool) -> Study:
-        from ramgape.storage import open_store
-
         store = open_store(storage, create=True)
         try:
             made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             while made is None and store.find_study(name) is None:  # it was the key that another study has
                 made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             if made is not None:
-                return cls(StudySession(store, spec, made, ahead=True), storage)
+                return cls(StudySession(store, spec, made, shared=True), storage)
             if not exist_ok:
                 allowed, hint = f"that of no other study in {store.url}", "; load it, or create it with exist_ok"
                 raise StudyExists(what="name", allowed=allowed, given=shorten(name), hint=hint)
@@ -191,8 +177,6 @@ class Study:
     @classmethod
     def load(cls, name: str, storage: str) -> Study:
         """Open a study that exists."""
-        from ramgape.storage import open_store
-
         check_text(name, "name")
         store = open_store(storage, create=False)
         try:
@@ -205,8 +189,8 @@ class Study:
     def _open(cls, store: SqlStore, name: str, storage: str) -> Study:
         row = store.find_study(name)
         if row is None:
-            raise UnknownStudy(unknown_study(store, name))
-        return cls(StudySession(store, StudySpec.from_text(row.specification), row, ahead=True), storage)
+            raise unknown_study(store, name)
+        return cls(StudySession(store, StudySpec.from_text(row.specification), row, shared=True), storage)
 
     def close(self) -> None:
         """Let go of the store. What was told is there already; a study need not be closed."""
@@ -249,7 +233,7 @@ class Study:
         """Whether the goal is reached; once true, it stays true."""
         if self._session.known is not None and self._session.known.done:
             return True
-        with self._session.reading(withdraw=False) as (ledger, _):
+        with self._session.reading() as (ledger, _):
             return ledger.done
 
     @property
@@ -268,39 +252,85 @@ class Study:
 
     # --- ask and tell ----------------------------------------------------------------------------------------------
 
+    def exchange(
+        self,
+        answers: Iterable[tuple[Pull | str, float]] = (),
+        *,
+        failed: Iterable[tuple[Pull | str, str]] = (),
+        given_back: Iterable[Pull | str] = (),
+        count: int = 1,
+        worker: str | None = None,
+        lease: float | None = DEFAULT_LEASE,
+        known: Iterable[Pull | str] = (),
+    ) -> Exchange:
+        """Tell what came out and get the next pulls, in one transaction: what is given is taken in as a whole or,
+        after an error, not at all.
+
+        Args:
+            answers: Pairs of a pull, or its id, and its reward; see `tell`.
+            failed: Pairs of a pull, or its id, and the reason why its trial has failed; see `fail`.
+            given_back: Pulls, or their ids, that will not be made; see `give_back`.
+            count: How many pulls are wanted afterwards; 0 for none.
+            worker: Who asks; see `ask`.
+            lease: For how many seconds the pulls are handed out; see `ask`.
+            known: Pulls that the worker knows it has, besides which it wants `count`: they are not given to it again.
+
+        Returns:
+            What became of the answers, the next pulls, and whether the goal is reached.
+
+        Raises:
+            FailingArm: As `ask`, but only where nothing was given: no answer is refused for what is asked for next.
+            RamgapeError: As `tell`, `fail` and `ask`.
+
+        Examples:
+            >>> import ramgape
+            >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), budget=3)
+            >>> answers = []
+            >>> while pulls := study.exchange(answers).pulls:
+            ...     answers = [(pull, 0.5) for pull in pulls]
+            >>> study.done
+            True
+        """
+        request = check_request(count, worker, lease, 0, known)
+        told = [
+            (pull_id_of(pull), self.check_reward(reward))
+            for pull, reward in pairs_of(answers, "answers", "(pull, reward)")
+        ]
+        failures = [
+            (pull_id_of(pull), check_reason(reason)) for pull, reason in pairs_of(failed, "failed", "(pull, reason)")
+        ]
+        check_many(given_back, "given_back", "a list of pulls")
+        return self._exchange(told, failures, [pull_id_of(pull) for pull in given_back], request)
+
+    def _exchange(
+        self,
+        told: Sequence[tuple[PullId, float]] = (),
+        failed: Sequence[tuple[PullId, str]] = (),
+        given_back: Sequence[PullId] = (),
+        request: Request = NO_REQUEST,
+    ) -> Exchange:
+        session = self._session
+        rows: list[PullRow] = []
+        with session.writing() as (ledger, now):
+            accepted = ledger.take_in(told, failed, given_back, now, session.find_answer)
+            if request.wanted:
+                try:
+                    rows = ledger.ask(*request, now, alone=not accepted)
+                except FailingArm as failing:
+                    raise self._explained(ledger, str(failing)) from None
+            done = ledger.done
+        return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(map(self._pull, rows)), done)
+
     def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
         """The next pulls: up to `count`, none when the goal is reached or enough pulls are under way.
 
-        worker    whoever names itself gets its own open pulls back first, after a restart, say; `count` is how many it
-                  wants to have open. Without a name all pulls are new to the caller.
-        lease     after so many seconds without an answer a pull is given to somebody else; None: never
+        Args:
+            count: How many.
+            worker: Whoever names itself gets its own open pulls back first, after a restart, say; `count` is how many
+                it wants to have open. Without a name all pulls are new to the caller.
+            lease: After so many seconds without an answer a pull is given to somebody else; None: never.
         """
-        return self.ask_besides((), count, worker, lease)
-
-    def ask_besides(
-        self, known: Iterable[Pull], count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE
-    ) -> list[Pull]:
-        """Up to `count` pulls besides those that the worker knows it has: they are not given to it again."""
-        if type(count) is not int or count < 1:
-            count = whole(count, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", 1)
-        require(count <= MOST_AT_ONCE, "count", f"a whole number from 1 to {MOST_AT_ONCE:,}", count)
-        seconds = check_lease(lease)
-        check_many(known, "known", "a list of pulls")
-        numbers = {self._pull_id(pull).number for pull in known}
-        if worker is not None:
-            worker = check_text(worker, "worker")
-        terms = (worker, seconds) if count == 1 else None
-        held = None if terms is None else self._session.take(terms)
-        if held is not None:
-            given = [held]
-        else:
-            with self._session.writing() as (ledger, now):
-                try:
-                    given = ledger.ask(count, worker, seconds, now, numbers)
-                except FailingArm as failing:
-                    raise self._explained(ledger, failing.what) from None
-        self._session.asked(terms)
-        return [self._pull(pull) for pull in given]
+        return list(self._exchange(request=check_request(count, worker, lease, 1)).pulls)
 
     def tell(self, pull: Pull | str, reward: float) -> Answer:
         """The reward of a pull; it is stored when this returns.
@@ -308,23 +338,11 @@ class Study:
         The first answer to a pull wins. If somebody else was faster this one changes nothing, and is not `accepted`.
         Telling the same again is fine; telling the same pull another reward is an error.
         """
-        return self._tell([(self._pull_id(pull), self.check_reward(reward))])[0]
+        return self._exchange([(pull_id_of(pull), self.check_reward(reward))]).answers[0]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float]]) -> list[Answer]:
         """Many rewards at once, as pairs of a pull and its reward: all are stored or, after an error, none."""
-        check_many(answers, "answers", "pairs (pull, reward)")
-        pairs = (pair_of(each, "each of answers", "(pull, reward)") for each in answers)
-        checked = [(self._pull_id(pull), self.check_reward(reward)) for pull, reward in pairs]
-        return self._tell(checked) if checked else []
-
-    def _tell(self, checked: list[tuple[PullId, float]]) -> list[Answer]:
-        with self._session.writing() as (ledger, now):
-            accepted = ledger.tell(checked, now, self._session.find_answer)
-            done = ledger.done
-            if len(checked) == 1:
-                self._session.ask_ahead(ledger, now)
-        self._session.told()
-        return [ANSWERS[each, done] for each in accepted]
+        return list(self.exchange(answers, count=0).answers)
 
     def fail(self, pull: Pull | str, reason: str = "") -> Answer:
         """A trial has failed: it is counted, and tried again up to the study's `retries`; it is never a reward, unless
@@ -334,17 +352,11 @@ class Study:
         runs are the ones that crash, the rest looks better than the arm is, and no certificate can know; there
         failure="worst" is right.
         """
-        pull_id = self._pull_id(pull)
-        require(isinstance(reason, str), "reason", "text", reason)
-        with self._session.writing() as (ledger, now):
-            accepted = ledger.fail(pull_id, clean(reason), now, self._session.find_answer)
-            return ANSWERS[accepted, ledger.done]
+        return self._exchange(failed=[(pull_id_of(pull), check_reason(reason))]).answers[0]
 
     def give_back(self, pull: Pull | str) -> Answer:
         """A pull will not be made: it is available to others at once, and that is no failure."""
-        pull_id = self._pull_id(pull)
-        with self._session.writing() as (ledger, _):
-            return ANSWERS[ledger.give_back(pull_id, self._session.find_answer), ledger.done]
+        return self._exchange(given_back=[pull_id_of(pull)]).answers[0]
 
     def leave(self, worker: str) -> int:
         """A worker goes: what it has open is available to others at once. Returns how many pulls that were."""
@@ -355,7 +367,7 @@ class Study:
     def renew(self, pulls: Iterable[Pull | str], lease: float | None = DEFAULT_LEASE) -> list[bool]:
         """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's."""
         check_many(pulls, "pulls", "a list of pulls")
-        pull_ids, seconds = [self._pull_id(pull) for pull in pulls], check_lease(lease)
+        pull_ids, seconds = [pull_id_of(pull) for pull in pulls], check_lease(lease)
         with self._session.writing() as (ledger, now):
             return ledger.renew(pull_ids, seconds, now)
 
@@ -408,7 +420,7 @@ class Study:
         link = 0
         for start in range(0, told, PAGE):
             stop = min(start + PAGE, told)
-            with self._session.reading(withdraw=False):
+            with self._session.reading():
                 page = self._session.store.read_rows(self._session.row.id, start, stop)
             if len(page) != stop - start:
                 damaged(
@@ -503,9 +515,9 @@ class Study:
         often, the error says why; `pull` may raise that error itself, `FailingArm`, and then the trial counts for
         nothing. Ctrl-C returns the result so far.
         """
-        from ramgape.studies.running import run_study
+        from ramgape.studies.running import maker_of, run_study
 
-        return run_study(self, pull, workers, slots, worker, lease, progress, callback)
+        return run_study(self, maker_of(pull), workers, slots, worker, lease, progress, callback)
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
@@ -514,9 +526,6 @@ class Study:
         return Pull(
             write_pull_id(row.token, number, attempt), self._names[row.arm], seed_of(self._seed, number, attempt)
         )
-
-    def _pull_id(self, pull: Pull | str) -> PullId:
-        return read_pull_id(pull.id if isinstance(pull, Pull) else pull)
 
     def _place(self, arm: object) -> int:
         place = self._places.get(arm) if isinstance(arm, str) else None
@@ -537,71 +546,6 @@ class Study:
         )
 
 
-ANSWERS = {(accepted, done): Answer(accepted, done) for accepted in (False, True) for done in (False, True)}
-
-
-def list_studies(storage: str) -> list[StudySummary]:
-    """The studies in a store, by name."""
-    from ramgape.storage import open_store
-
-    store = open_store(storage, create=False)
-    try:
-        return [summarize(row, pending) for row, pending in store.list_studies()]
-    finally:
-        store.close()
-
-
-def find_summary(name: str, storage: str) -> StudySummary | None:
-    """One study as in the list, which may be long; None if there is none of that name."""
-    from ramgape.storage import open_store
-
-    store = open_store(storage, create=False)
-    try:
-        row = store.find_study(name)
-        return None if row is None else summarize(row, store.count_pending(row.id))
-    finally:
-        store.close()
-
-
-def delete_study(name: str, storage: str) -> None:
-    """Delete a study with all its observations, for good."""
-    from ramgape.storage import open_store
-
-    check_text(name, "name")
-    store = open_store(storage, create=False)
-    try:
-        if not store.delete_study(name):
-            raise UnknownStudy(unknown_study(store, name))
-    finally:
-        store.close()
-
-
-def unknown_study(store: SqlStore, name: str) -> str:
-    """What to say of a name that is not there."""
-    names = store.study_names()
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
-    return f"study must be one of those in {store.url} ({there}), got {shorten(name)}{hint}"
-
-
-def clean(reason: str) -> str:
-    """A reason as it can be stored: no null characters, no halves of characters, and no book."""
-    text = reason.encode(errors="backslashreplace").decode().replace("\0", "\\0").strip()
-    return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."
-
-
-def check_lease(lease: object) -> float:
-    """Seconds; None stands for ever."""
-    if type(lease) is float and 0.0 < lease < math.inf:
-        return lease
-    if lease is None:
-        return math.inf
-    seconds = as_float(lease)
-    require(0.0 < seconds < math.inf, "lease", "a number of seconds above 0, or None for no end", lease)
-    return seconds
-
-
 def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
     """Trials made already, from pairs or mappings."""
     check_many(data, "data", "pairs (arm, reward), or mappings with these keys")
@@ -613,12 +557,3 @@ def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
             arm, reward = pair_of(pair, "a row of data", "(arm, reward) or a mapping with these keys")
             known_name(str(arm), places, "arm")
             yield Trial(places[str(arm)], check_reward(spec.search, reward))
-
-
-def pair_of(given: Any, what: str, words: str) -> tuple[Any, Any]:
-    """Both parts of what must be a pair."""
-    try:
-        first, second = given
-    except (TypeError, ValueError):
-        raise InvalidSpec(what=what, allowed=f"a pair {words}", given=shorten(given)) from None
-    return first, second

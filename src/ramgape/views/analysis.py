@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ramgape.views.content import plural
+from ramgape.common.formatting import list_counts, plural
 from ramgape.views.explanation import Explanation
-from ramgape.views.names import list_counts
 from ramgape.views.result import explain_result
 
 if TYPE_CHECKING:
@@ -26,4 +25,4 @@ def next_words(analysis: Analysis) -> str:
     if not analysis.next_pulls:
         return "nothing: the question is settled" if analysis.result.goal_reached else "not asked for"
     total = sum(analysis.next_pulls.values())
-    return f"{total:,} {plural('pull', total)}, then look again: {list_counts(analysis.next_pulls)}"
+    return f"{plural(total, 'pull')}, then look again: {list_counts(analysis.next_pulls)}"

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ramgape.views.names import list_names, printable
-from ramgape.views.numbers import round_up
+from ramgape.common.formatting import list_names, plural, round_up
+from ramgape.errors import printable
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, Goal, Result
@@ -25,15 +25,15 @@ def least_word(exact: bool | None) -> str:
 
 def headline(result: Result) -> str:
     """What was found, in one sentence."""
-    counts = f"{len(result.front):,} of {len(result.arms):,} {plural('arm', len(result.arms))}"
+    counts = f"{len(result.front):,} of {plural(len(result.arms), 'arm')}"
     found = list_names(result.front) or "nothing yet"
-    return f"Pareto set: {found} ({counts}), after {result.samples:,} {plural('pull', result.samples)}"
+    return f"Pareto set: {found} ({counts}), after {plural(result.samples, 'pull')}"
 
 
 def title(result: Result) -> str:
     """The headline of a figure: two short lines, without names, because the names stand in the figure."""
-    found = f"Pareto set: {len(result.front):,} of {len(result.arms):,} {plural('arm', len(result.arms))}"
-    lines = [f"{found}, after {result.samples:,} {plural('pull', result.samples)}"]
+    found = f"Pareto set: {len(result.front):,} of {plural(len(result.arms), 'arm')}"
+    lines = [f"{found}, after {plural(result.samples, 'pull')}"]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
     lines.append(f"certified: {', '.join(proved)}" if proved else "no guarantee: estimates only")
@@ -140,15 +140,6 @@ def _truth(result: Result) -> str:
     verdict = "correct up to epsilon" if result.truth.eps_correct else "wrong by more than epsilon"
     regret = "" if math.isnan(result.truth.regret) else f", simple regret {round_up(result.truth.regret)}"
     return f"{verdict}{regret}; the true Pareto set is {list_names(result.truth.front)}"
-
-
-def plural(word: str, number: int) -> str:
-    """The word for so many.
-
-    >>> plural("pull", 1), plural("pull", 0)
-    ('pull', 'pulls')
-    """
-    return word if number == 1 else f"{word}s"
 
 
 def choose_arms(result: Result, limit: int | None = ROWS) -> tuple[list[ArmReport], str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ramgape.views.names import cell_width
+from ramgape.common.formatting import cell_width
 
 GAP = 2  # blanks between two columns of a text table
 

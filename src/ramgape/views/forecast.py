@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from ramgape.common.formatting import Digits, list_names, plural, plus_minus, short_names
+from ramgape.errors import printable
 from ramgape.views.content import ROWS, least_word, wanted
 from ramgape.views.explanation import Column, Explanation, Table, total_width
-from ramgape.views.names import list_names, printable, short_names
-from ramgape.views.numbers import Digits, plus_minus
 
 if TYPE_CHECKING:
-    from ramgape.planning.forecast import ArmForecast, Plan, Quality, Trials
+    from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
 
 NAME_WIDTH = 32
 # What a narrow window can do without, first of all what stands first.
@@ -23,7 +23,7 @@ MARK = "*"  # beside the row that was asked for
 
 def explain_plan(plan: Plan, ascii_only: bool) -> Explanation:
     """All that is said of a plan."""
-    rows: Sequence[Trials | Quality] = plan.trials or plan.qualities
+    rows: Sequence[PullForecast | Quality] = plan.trials or plan.qualities
     goals = marked(trials_columns(plan) if plan.trials else quality_columns(plan), [row is plan.chosen for row in rows])
     shown = most_important(plan.arms)
     arms = marked(arm_columns(plan, shown), [arm.in_front for arm in shown])
@@ -46,7 +46,7 @@ def headline(plan: Plan) -> str:
     """What to expect, in a sentence."""
     name = printable(plan.instance)
     if plan.trials:
-        return f"{name}: {expected(cast('Trials', plan.chosen))} for {asked_words(plan)}"
+        return f"{name}: {expected_trials(cast('PullForecast', plan.chosen))} for {asked_words(plan)}"
     row = cast("Quality", plan.chosen)
     right = f"{1.0 - row.inexact_rate:.2g}"
     return f"{name}: {row.budget:,} trials return exactly the Pareto set with probability {right}"
@@ -65,7 +65,7 @@ def asked_words(plan: Plan) -> str:
     return f"{what} with probability {1.0 - delta:g}"
 
 
-def expected(row: Trials) -> str:
+def expected_trials(row: PullForecast) -> str:
     """How many trials, in words."""
     if row.skipped == "tie":
         return "no number of trials suffices"
@@ -100,7 +100,7 @@ def facts(plan: Plan, sign: str) -> Iterator[tuple[str, str]]:
     """The numbers behind the headline, with a word in front of each."""
     yield "Guess", f"if the arms are as guessed; their Pareto set is {list_names(plan.guessed_front)}"
     if plan.trials:
-        yield from trials_facts(plan, cast("Trials", plan.chosen), sign)
+        yield from trials_facts(plan, cast("PullForecast", plan.chosen), sign)
     else:
         yield from quality_facts(cast("Quality", plan.chosen), sign)
     yield "Method", f"policy {plan.policy}, bound {plan.bound}, risk {plan.risk}"
@@ -110,7 +110,7 @@ def facts(plan: Plan, sign: str) -> Iterator[tuple[str, str]]:
         yield "Otherwise", "a budget comes with no guarantee: if the guess is wrong, all of this may be wrong"
 
 
-def trials_facts(plan: Plan, row: Trials, sign: str) -> Iterator[tuple[str, str]]:
+def trials_facts(plan: Plan, row: PullForecast, sign: str) -> Iterator[tuple[str, str]]:
     """What is expected of the chosen confidence goal."""
     if row.mean is not None:
         error = f" {sign} {row.stderr:,.0f} on average (standard error)" if row.stderr is not None else ""
@@ -190,7 +190,7 @@ def notes(plan: Plan) -> list[str]:
 
 def least_notes(plan: Plan) -> Iterator[str]:
     """What there is to compare the means with: for the chosen goal in full, for others where it is of another kind."""
-    chosen = cast("Trials", plan.chosen)
+    chosen = cast("PullForecast", plan.chosen)
     if chosen.lower_bound is not None:
         yield f"{least_heading(plan)} ({MARK}) is the {least_word(chosen.lower_bound_exact)}: {plan.bound_note}"
     for exact in (True, False):
@@ -206,7 +206,7 @@ def least_heading(plan: Plan) -> str:
 
 def runs_of(runs: int) -> str:
     """So many simulated searches."""
-    return f"{runs:,} simulated {'search' if runs == 1 else 'searches'}"
+    return plural(runs, "simulated search", "simulated searches")
 
 
 # ---------------------------------------------------------------------------------------- tables
@@ -236,7 +236,7 @@ def trials_columns(plan: Plan) -> list[Column]:
     return columns
 
 
-def mean_cell(row: Trials) -> str:
+def mean_cell(row: PullForecast) -> str:
     """The mean, or what it exceeds."""
     if row.skipped == "tie":
         return "never"
@@ -292,19 +292,19 @@ def arm_columns(plan: Plan, arms: Sequence[ArmForecast]) -> list[Column]:
     columns = [
         Column("arm", [names[arm.name] for arm in arms], names=True),
         Column("guess", ["in" if arm.in_front else "out" for arm in arms]),
-        Column("returned", [percent(arm.returned) for arm in arms], right=True),
+        Column("returned", [percent_or_dash(arm.returned) for arm in arms], right=True),
         Column("trials", [count(arm.pulls) for arm in arms], right=True),
-        Column("share", [percent(arm.share) for arm in arms], right=True),
+        Column("share", [percent_or_dash(arm.share) for arm in arms], right=True),
     ]
     if plan.qualities:
         columns.insert(3, Column("95% interval", [between(arm.returned_interval) for arm in arms], right=True))
     if any(arm.ideal_share is not None for arm in arms):
-        heading = "ideal share" if cast("Trials", plan.chosen).lower_bound_exact else "reference share"
-        columns.append(Column(heading, [percent(arm.ideal_share) for arm in arms], right=True))
+        heading = "ideal share" if cast("PullForecast", plan.chosen).lower_bound_exact else "reference share"
+        columns.append(Column(heading, [percent_or_dash(arm.ideal_share) for arm in arms], right=True))
     return columns
 
 
-def percent(part: float | None) -> str:
+def percent_or_dash(part: float | None) -> str:
     """A share; a dash where there is none."""
     return "-" if part is None else f"{part:.1%}"
 

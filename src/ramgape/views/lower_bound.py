@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ramgape.common.formatting import short_names
+from ramgape.errors import printable
 from ramgape.views.content import ROWS, least_word, wanted
 from ramgape.views.explanation import Column, Explanation, Table
-from ramgape.views.names import printable, short_names
 
 if TYPE_CHECKING:
     from ramgape.planning.lower_bound import LowerBound

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+from ramgape.errors import printable
 from ramgape.views.explanation import Column, Explains, Table
-from ramgape.views.names import printable
 
 # Middle tones, readable on white and on black; what is not marked keeps the page's own colour.
 HTML_COLOURS = {"in": "#2f8fd0", "undecided": "#c9791a"}

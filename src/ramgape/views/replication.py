@@ -9,10 +9,10 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ramgape.views.content import ROWS, asked_for, plural
+from ramgape.common.formatting import list_names, plural, plus_minus, share, short_names
+from ramgape.errors import printable
+from ramgape.views.content import ROWS, asked_for
 from ramgape.views.explanation import Column, Explanation, Table
-from ramgape.views.names import list_names, printable, short_names
-from ramgape.views.numbers import plus_minus, share
 
 if TYPE_CHECKING:
     from ramgape.search.simulation import Replication
@@ -32,7 +32,7 @@ def headline(replication: Replication) -> str:
     """What was done, in a line."""
     runs = replication.runs
     seeds = f"seeds {runs[0].seed} to {runs[-1].seed}" if len(runs) > 1 else f"seed {runs[0].seed}"
-    words = f"{len(runs):,} {plural('run', len(runs))} of {replication.policy}"
+    words = f"{plural(len(runs), 'run')} of {replication.policy}"
     return f"{printable(replication.instance)}: {words}, {seeds}"
 
 

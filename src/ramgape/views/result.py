@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ramgape.errors import printable
 from ramgape.views.content import choose_arms, facts, headline
 from ramgape.views.explanation import Explanation, Facts, Table
-from ramgape.views.names import printable
 from ramgape.views.table import fit_columns
 
 if TYPE_CHECKING:

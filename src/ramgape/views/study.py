@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ramgape.views.content import ENDINGS, plural, wanted
+from ramgape.common.formatting import cut, list_counts, plural, round_up
+from ramgape.errors import printable
+from ramgape.views.content import ENDINGS, wanted
 from ramgape.views.explanation import Explanation
-from ramgape.views.names import cut, list_counts, printable
-from ramgape.views.numbers import round_up
 from ramgape.views.result import explain_result
 from ramgape.views.terminal import fraction
 
@@ -44,7 +44,7 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     if report.pending:
         facts.append(("Under way", list_counts(report.arms_pending)))
     if report.failed:
-        given_up = f"; {report.given_up:,} {plural('pull', report.given_up)} given up" if report.given_up else ""
+        given_up = f"; {plural(report.given_up, 'pull')} given up" if report.given_up else ""
         facts.append(("Failed", f"{list_counts(report.arms_failed)}{given_up}"))
     reasons = reason_words(report)
     if reasons:

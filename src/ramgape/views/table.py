@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ramgape.common.formatting import Digits, share, short_names
 from ramgape.views.content import SYMBOLS
 from ramgape.views.explanation import Column, total_width
-from ramgape.views.names import short_names
-from ramgape.views.numbers import Digits, share
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, Result

@@ -5,11 +5,14 @@ Results go to stdout. Progress goes to stderr, and only if that is a terminal; i
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+
+from ramgape.common.formatting import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 
     from ramgape.search.identification import Progress
 
-READY = "getting ready (some seconds, the first time)"
+READY = "getting ready"
+COMPILING = "compiling (once)"
 
 
 def output() -> Console:
@@ -48,6 +52,15 @@ def knows_unicode(console: Console) -> bool:
 def is_watched() -> bool:
     """Whether somebody is there to see progress."""
     return sys.stderr.isatty()
+
+
+@functools.cache
+def tell_compiling() -> None:
+    """Say why the first use takes ten seconds; only once, and above a live display, which is sent what is written."""
+    with suppress(AttributeError, OSError, ValueError):  # stderr is missing, or closed
+        if is_watched():
+            sys.stderr.write(f"{COMPILING}\n")
+            sys.stderr.flush()
 
 
 @contextmanager
@@ -149,4 +162,4 @@ def count_runs(finished: int, runs: int) -> str:
     >>> count_runs(12, 2000), count_runs(0, 1)
     ('12 of 2,000 runs', '0 of 1 run')
     """
-    return f"{finished:,} of {runs:,} {'run' if runs == 1 else 'runs'}"
+    return f"{finished:,} of {plural(runs, 'run')}"

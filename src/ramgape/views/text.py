@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from ramgape.common.formatting import pad
+from ramgape.errors import printable
 from ramgape.views.explanation import GAP, Column, Explains
-from ramgape.views.names import pad, printable
 
 PLAIN_WIDTH = 110
 

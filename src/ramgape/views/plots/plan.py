@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 from ramgape.views.plots import style, ticks
 
 if TYPE_CHECKING:
-    from ramgape.planning.forecast import Quality, Trials
+    from ramgape.planning.forecast import PullForecast, Quality
 
 # Yellow is too pale for a line on white; markers tell the lines apart without any colour.
 COLOURS = [style.PALETTE[name] for name in ("bluish green", "blue", "vermillion", "reddish purple", "orange")]
@@ -32,7 +32,7 @@ OUTSIDE: Any = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}  # legends st
 NORMAL = 1.96  # standard errors to each side of a mean with 95 % confidence
 
 
-def draw_trials(axes: Axes, rows: Sequence[Trials]) -> None:
+def draw_trials(axes: Axes, rows: Sequence[PullForecast]) -> None:
     """Draw the means with bars from the 10 % to the 90 % quantile, one line per delta, and the least beside them.
 
     The least is dashed where it is a lower bound, and dotted where it is a reference. Both axes are logarithmic. An
@@ -81,7 +81,7 @@ def appearance(rank: int) -> dict[str, Any]:
     return {"color": COLOURS[rank % len(COLOURS)], "marker": MARKERS[rank % len(MARKERS)]}
 
 
-def draw_line(axes: Axes, rows: Sequence[Trials], places: Sequence[float], look: dict[str, Any]) -> None:
+def draw_line(axes: Axes, rows: Sequence[PullForecast], places: Sequence[float], look: dict[str, Any]) -> None:
     """Draw the goals of one delta: what is known of their trials, and their lower bounds or references."""
     for place, row in zip(places, rows, strict=True):
         if row.quantile_10 is not None and row.quantile_90 is not None:
@@ -124,7 +124,7 @@ def draw_line(axes: Axes, rows: Sequence[Trials], places: Sequence[float], look:
         )
 
 
-def trials_handles(rows: Sequence[Trials], deltas: Sequence[float]) -> list[Line2D]:
+def trials_handles(rows: Sequence[PullForecast], deltas: Sequence[float]) -> list[Line2D]:
     """The legend of this picture, in the order of the lines from top to bottom."""
     grey = style.GREY
     handles = [

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from ramgape.views.names import short_names
+from ramgape.common.formatting import short_names
 from ramgape.views.plots import style
 
 MOST_NAMES, NAME_WIDTH = 40, 28

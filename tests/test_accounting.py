@@ -1,4 +1,4 @@
-"""Whether the books of the attack (books.py) show what is missing, doubled or wrong."""
+"""Whether the accounts of the attack (accounting.py) show what is missing, doubled or wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ramgape import Study
-from tests.books import Audit, Entry, audit_store
+from tests.accounting import Audit, Entry, audit_store
 from tests.study_processes import ARMS, ELSEWHERE, OPTIONS, reward_of
 
 REWARD = 0.123456789

@@ -1,4 +1,4 @@
-"""The books of studies that were worked on by many: what workers were told is compared with what the store holds.
+"""The accounts of studies that were worked on by many: what workers were told is compared with what the store holds.
 
 A worker writes down what it is about to bring (`meant`), and what was acknowledged or refused, after the call has
 returned. So whatever stands in a log as accepted must stand in the store, once; and nothing may stand there that nobody

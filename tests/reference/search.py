@@ -1,4 +1,4 @@
-"""The paper's algorithms as a plain NumPy loop: the slow twin of the compiled engine.
+"""The paper's algorithms as a plain NumPy loop: the reference implementation of the compiled engine.
 
 Written straight from the paper (Sections 2 and 3, its appendices), one array operation at a time and without
 any of the engine's shortcuts: every round recomputes every estimate, every interval and the whole K x K table

@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 import ramgape
 from ramgape.cli import app
-from ramgape.cli.benchmark import tables
+from ramgape.cli.benchmark import benchmark_tables
 from ramgape.paper import figures, race
 from ramgape.paper.methods import LINE_UPS
-from ramgape.paper.section import Chapter
-from ramgape.planning.forecast import Plan, Trials
+from ramgape.paper.section import Section
+from ramgape.planning.forecast import Plan, PullForecast
 from ramgape.views.terminal import output
-from tests.test_benchmark_page import PLACES, TIMES, fake_outcomes
+from tests.races import PLACES, TIMES, fake_outcomes
 
 # The square of the distance from the mean is a constant, which makes variances easy to learn.
 TWO_POINTS: dict[str, Any] = {
@@ -48,7 +48,7 @@ def planned() -> Plan:
 
 def test_a_search_may_stop_below_the_reference(planned: Plan) -> None:
     row = planned.chosen
-    assert isinstance(row, Trials)
+    assert isinstance(row, PullForecast)
     assert row.lower_bound == pytest.approx(17_368, abs=1)
     assert row.lower_bound_exact is False
     # Searches take 6,100 +- 300: that one of two reaches 10,000 is beyond ten standard deviations.
@@ -138,14 +138,14 @@ def test_the_help_claims_it_for_gaussian_arms_only() -> None:
     assert_modest(said("--help"))
 
 
-def page(chapter: Chapter) -> Iterator[str]:
-    """Everything that a chapter says, in its figures as well."""
-    yield from chapter.text
-    for grid in chapter.grids:
-        yield "\n".join([grid.title, *grid.header, *(cell for row in grid.rows for cell in row), grid.note])
-    for finding in chapter.findings:
+def page(section: Section) -> Iterator[str]:
+    """Everything that a section says, in its figures as well."""
+    yield from section.text
+    for grid in section.grids:
+        yield "\n".join([grid.title, *grid.header, *(job for row in grid.rows for job in row), grid.note])
+    for finding in section.findings:
         yield f"{finding.claim}\n{finding.evidence}"
-    for drawing in chapter.drawings:
+    for drawing in section.drawings:
         yield drawing.caption
         figure = getattr(figures, drawing.function)(*drawing.arguments)
         texts = [*figure.legends[0].get_texts(), *(axes.xaxis.label for axes in figure.axes)]
@@ -156,14 +156,16 @@ def test_the_benchmark_calls_it_a_reference(capsys: pytest.CaptureFixture[str]) 
     """Also where methods are below it, and where a tie leaves nothing to compare with."""
     outcomes, scale = fake_outcomes({**TIMES, "pairwise + evidence": 0.4}, PLACES, epsilons=(0.05, 0.0))
     outcomes["least", "paper:10", 0.0] = {"samples": None, "exact": True}
-    chapter = race.tell(scale, 0, outcomes)
-    whole = "\n".join(page(chapter))
+    section = race.make_section(scale, 0, outcomes)
+    whole = "\n".join(page(section))
     assert_modest(whole)
     assert whole.count("Gaussian reference") > 4
-    kinds = {(row["instance"], row["epsilon"]): row["least_exact"] for row in chapter.summary["measurements"]}
+    kinds = {(row["instance"], row["epsilon"]): row["least_exact"] for row in section.summary["measurements"]}
     assert set(kinds.values()) == {False, None}
     assert kinds["paper:10", 0.0] is None
-    for table in tables({"stopping": chapter.summary, "findings": [asdict(each) for each in chapter.findings]}):
+    for table in benchmark_tables(
+        {"stopping": section.summary, "findings": [asdict(each) for each in section.findings]}
+    ):
         output().print(table)
     shown = capsys.readouterr().out
     assert "/ reference" in shown
@@ -173,6 +175,6 @@ def test_the_benchmark_calls_it_a_reference(capsys: pytest.CaptureFixture[str]) 
 def test_the_benchmark_calls_a_bound_a_bound() -> None:
     methods = dict.fromkeys((method.name for method in LINE_UPS["gaussian"].methods), 6.0)
     outcomes, scale = fake_outcomes(methods, {"random-gaussian:1": 1_000.0})
-    whole = "\n".join(page(race.tell(scale, 0, outcomes)))
+    whole = "\n".join(page(race.make_section(scale, 0, outcomes)))
     assert "it is a lower bound: no method that is right on all Gaussian instances can better it" in whole
     assert "how many times the lower bound that is (R)" in whole

@@ -1,0 +1,132 @@
+"""What is typed: numbers, and things that have a name and perhaps parameters, NAME[:VALUE | KEY=VALUE,...]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ramgape.errors import InvalidSpec, known_name, require, shorten
+
+
+def parse_number(text: str | None, what: str) -> float | int | None:
+    """The number that a text means, 1e6 being whole; what is not given stays None.
+
+    Whether it makes sense (-1, nan) is for the library to say.
+
+    >>> parse_number("1e6", "budget"), parse_number("-0.5", "epsilon"), parse_number(None, "delta")
+    (1000000, -0.5, None)
+    >>> parse_number("many", "budget")
+    Traceback (most recent call last):
+    ramgape.errors.InvalidSpec: budget must be a number, got 'many'
+    """
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        value = float(text)
+    except ValueError:
+        raise InvalidSpec(what=what, allowed="a number", given=shorten(text)) from None
+    return int(value) if value.is_integer() else value
+
+
+def number_range(texts: Sequence[str], what: str) -> tuple[float | int | None, ...]:
+    """The two ends of a range.
+
+    >>> number_range(("-1", "1e3"), "reward_range")
+    (-1, 1000)
+    """
+    return tuple(parse_number(text, f"each end of the {what.replace('_', ' ')}") for text in texts)
+
+
+def tolerance(text: str, what: str) -> float | tuple[float | int | None, ...] | None:
+    """A tolerance, or with a comma one for the mean and one for the risk.
+
+    >>> tolerance("0.02", "epsilon"), tolerance("0.01,0.005", "epsilon")
+    (0.02, (0.01, 0.005))
+    """
+    if "," not in text:
+        return parse_number(text, what)
+    return tuple(parse_number(part.strip(), f"each part of {what}") for part in text.split(","))
+
+
+def number_or_name(text: str, what: str = "") -> float | int | str | None:
+    """A number if the text is one; otherwise the text, for the library to find among its names."""
+    try:
+        return parse_number(text, what)
+    except InvalidSpec:
+        return text
+
+
+def as_typed(value: object, what: str) -> object:
+    """A name, or a flag, for the library to check."""
+    return value
+
+
+def numbers(text: str | None, what: str) -> list[float | int] | None:
+    """The numbers that a text lists; what is not given stays None.
+
+    >>> numbers("0.1, 0.05,0", "epsilons"), numbers(None, "deltas")
+    ([0.1, 0.05, 0], None)
+    >>> numbers("0.1,", "epsilons")
+    Traceback (most recent call last):
+    ramgape.errors.InvalidSpec: epsilons must be numbers with commas between them, got '0.1,'
+    """
+    if text is None:
+        return None
+    read = [number_or_name(part.strip()) for part in text.split(",")]
+    found = [value for value in read if value is not None and not isinstance(value, str)]
+    require(len(found) == len(read), what, "numbers with commas between them", text)
+    return found
+
+
+def parse_named(text: object, known: Mapping[str, Sequence[str]], what: str) -> tuple[str, dict[str, str]]:
+    """A name out of a table, and the parameters that are given with it, as text.
+
+    Args:
+        text: NAME, NAME:VALUE (of its first parameter), or NAME:KEY=VALUE,...
+        known: For each name the parameters that it may have.
+        what: What it is, for errors.
+
+    Examples:
+        >>> measures = {"variance": [], "cvar": ["level"]}
+        >>> parse_named("cvar:0.1", measures, "risk") == parse_named("cvar:level=0.1", measures, "risk")
+        True
+        >>> parse_named("cvar:alpha=0.1", measures, "risk")
+        Traceback (most recent call last):
+        ramgape.errors.InvalidSpec: risk must be written cvar:LEVEL, got 'cvar:alpha=0.1'
+    """
+    name, colon, rest = text.partition(":") if isinstance(text, str) else (text, "", "")
+    name = known_name(name.strip() if isinstance(name, str) else name, known, what)
+    if not colon:
+        return name, {}
+    parameters = {}
+    for part in rest.split(","):
+        key, equals, value = part.partition("=")
+        key = key.strip().replace("-", "_") if equals else next(iter(known[name]), "")
+        usable = key in known[name] and key not in parameters and (equals or part == rest)
+        require(bool(usable), what, f"written {written(name, known[name])}", text)
+        parameters[key] = (value if equals else part).strip()
+    return name, parameters
+
+
+def parse_numbers(text: object, known: Mapping[str, Sequence[str]], what: str) -> tuple[str, dict[str, float]]:
+    """The same where all parameters are numbers."""
+    name, parameters = parse_named(text, known, what)
+    try:
+        return name, {key: float(value) for key, value in parameters.items()}
+    except ValueError:
+        allowed = f"written {written(name, known[name])}"
+        raise InvalidSpec(what=what, allowed=allowed, given=shorten(text)) from None
+
+
+def written(name: str, parameters: Sequence[str]) -> str:
+    """How a name is written with its parameters.
+
+    >>> written("variance", []), written("cvar", ["level"]), written("gaussian", ["resolution", "sigma_max"])
+    ('variance', 'cvar:LEVEL', 'gaussian[:resolution=NUMBER,sigma_max=NUMBER]')
+    """
+    if len(parameters) > 1:
+        return f"{name}[:{','.join(f'{each}=NUMBER' for each in parameters)}]"
+    return ":".join([name, *(each.upper() for each in parameters)])

@@ -1,0 +1,483 @@
+"""The options of a search: the one table, from which every door has its own.
+
+A row is a key of one of the typed dictionaries below, `Annotated` with an `Option`: what it means, what it is unless
+given, how it is read from text, and the doors that take it. From the rows come the keywords of `identify`, `simulate`,
+`plan`, `analyze` and `Study.create` with their documentation, the options of the commands, the keys of study files and
+docs/options.md. A new option is a row here, and its use.
+
+A row without doors is a name that is kept for later: whatever is given for it is refused.
+"""
+
+# Annotations are looked at here, so they are not put off by `from __future__ import annotations`.
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
+
+from ramgape.common.parsing import as_typed, number_or_name, number_range, parse_number, tolerance
+from ramgape.errors import known_name, require
+
+if TYPE_CHECKING:
+    from ramgape.risks.measure import Measure
+
+DEFAULT_DELTA = 0.05
+DEFAULT_EPSILON = 0.1
+DEFAULT_RHO = 0.01
+DEFAULT_MAX_PULLS = 10**9
+PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
+Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
+
+# The doors. All but the first and the last stand for a function and a command each.
+IDENTIFY, SIMULATE, PLAN, ANALYZE, STUDY, FILE = "identify", "simulate", "plan", "analyze", "study", "file"
+LOWER_BOUND = "lower-bound"
+SIMULATED = (SIMULATE, PLAN)
+REAL = (IDENTIFY, ANALYZE, STUDY, FILE)
+ALL = (IDENTIFY, *SIMULATED, ANALYZE, STUDY, FILE)
+ASKING = (IDENTIFY, *SIMULATED, STUDY, FILE)  # that decide what is pulled
+STUDIES = (STUDY, FILE)
+
+# The panels of a command's help, which are the sections of the reference.
+TRIALS, GOAL, RISK = "What a trial is", "What to ask for", "What counts as risk"
+METHOD, RUNS, DATA = "How to search", "Runs", "What is in the file"
+
+
+class Option(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        panel: Where it stands in a command's help.
+        help: What it means. {name} is another option, as it is written at the door; {pair} is a pair of numbers.
+        default: What it is unless given.
+        unless: In words, where that depends on other things.
+        read: Makes a value of what was typed, or refuses it; gets the option's name, too.
+        metavar: What stands for the value in a command's help.
+        doors: Which of them take it.
+        shell: Whether there is an option of a command for it.
+        at: What is different at a door.
+    """
+
+    panel: str
+    help: str
+    default: Any = None
+    unless: str = ""
+    read: Callable[[Any, str], Any] = parse_number
+    metavar: str = "NUMBER"
+    doors: tuple[str, ...] = ALL
+    shell: bool = True
+    at: Mapping[str, Mapping[str, Any]] = {}
+
+    def text(self, shell: bool = False) -> str:
+        """What it means, in full, for Python or for the shell."""
+        unless = f" Unless given: {self.unless}." if self.unless else ""
+        return (self.help + unless).format_map(_Spelling(shell))
+
+
+class _Spelling(dict[str, str]):
+    """Names of options as they are written in the shell or in Python."""
+
+    def __init__(self, shell: bool) -> None:
+        super().__init__(pair="MEAN,RISK" if shell else "a pair (mean, risk)")
+        self._shell = shell
+
+    def __missing__(self, name: str) -> str:
+        return f"--{name.replace('_', '-')}" if self._shell else f"`{name}`"
+
+
+def _later(help: str, default: Any = None, panel: str = METHOD) -> Option:  # noqa: A002
+    """A row whose name is taken, and which nothing takes yet."""
+    return Option(panel, f"{help} Not available yet.", default, doors=(), shell=False)
+
+
+class GoalOptions(TypedDict, total=False):
+    """What is asked for, and of what."""
+
+    epsilon: Annotated[
+        Tolerance | None,
+        Option(
+            GOAL,
+            "Tolerance in mean and scaled risk, or {pair}: one for each, in reward units and in those of the risk "
+            "(variance - rho mean, say). 0 asks for the exact Pareto set.",
+            read=tolerance,
+            doors=(*ALL, LOWER_BOUND),
+            at={
+                **{door: {"unless": "there must be a {budget}"} for door in (IDENTIFY, STUDY, FILE)},
+                SIMULATE: {"unless": f"{DEFAULT_EPSILON}, or none under a {{budget}}"},
+                PLAN: {"unless": "a twentieth of the reward range"},
+                ANALYZE: {"unless": "0", "default": 0.0},
+                LOWER_BOUND: {"default": 0},
+            },
+        ),
+    ]
+    delta: Annotated[
+        float | None,
+        Option(GOAL, "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}", doors=(*ALL, LOWER_BOUND)),
+    ]
+    budget: Annotated[
+        int | None,
+        Option(
+            GOAL,
+            "Spend exactly this many pulls and return the best guess; in place of {delta}.",
+            metavar="PULLS",
+            doors=ASKING,
+        ),
+    ]
+    task: Annotated[
+        str, Option(GOAL, "What is looked for: pareto, the Pareto set.", "pareto", read=as_typed, shell=False)
+    ]
+    risk: Annotated[
+        "Measure | str | None",
+        Option(
+            RISK,
+            "mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
+            unless=f"mean-variance:{DEFAULT_RHO}",
+            read=as_typed,
+            metavar="NAME:NUMBER",
+        ),
+    ]
+    rho: Annotated[
+        float | None,
+        Option(
+            RISK,
+            "Short for {risk} mean-variance:RHO, the risk variance - rho mean.",
+            unless=f"{DEFAULT_RHO}",
+            doors=(*ALL, LOWER_BOUND),
+            at={LOWER_BOUND: {"help": "Of the risk variance - rho mean, the only one for which this is known."}},
+        ),
+    ]
+    direction: Annotated[
+        str,
+        Option(
+            RISK,
+            "maximize rewards, or minimize costs.",
+            "maximize",
+            read=as_typed,
+            metavar="NAME",
+            doors=(*ALL, LOWER_BOUND),
+        ),
+    ]
+    reward_range: Annotated[
+        tuple[float, float] | None,
+        Option(
+            TRIALS,
+            "Two numbers that no reward can leave, or {noise} gaussian in its place; never guessed from the data.",
+            read=number_range,
+            metavar="LO HI",
+            doors=REAL,
+            at={ANALYZE: {"panel": DATA}},
+        ),
+    ]
+    noise: Annotated[
+        str | None,
+        Option(
+            TRIALS,
+            "gaussian, for Gaussian rewards, which have no range.",
+            read=as_typed,
+            metavar="NAME",
+            doors=REAL,
+            at={ANALYZE: {"panel": DATA}},
+        ),
+    ]
+    items: Annotated[Any, _later("The items of which a trial takes one: tasks of a test set, instances, users.")]
+    price: Annotated[Any, _later("What a trial of each arm costs.")]
+    spend: Annotated[float | None, _later("The most that all trials may cost.", panel=GOAL)]
+    workers: Annotated[int, _later("Trials at once.", 1)]
+    trials: Annotated[
+        "Trials | None",
+        Option(TRIALS, "How a trial is made: `ramgape.Trials`.", read=as_typed, doors=(IDENTIFY, STUDY), shell=False),
+    ]
+    search: Annotated[
+        "Search | None",
+        Option(
+            METHOD, "How it is searched, for experts: `ramgape.Search`.", read=as_typed, doors=(*ALL[:-1],), shell=False
+        ),
+    ]
+    progress: Annotated[bool | None, _later("Show a line on the progress.")]
+
+
+class SearchOptions(TypedDict, total=False):
+    """How it is searched, for experts: the fields of `Search`."""
+
+    policy: Annotated[
+        str, Option(METHOD, "Which arm is pulled next (ramgape list policies).", "auto", read=as_typed, metavar="NAME")
+    ]
+    bound: Annotated[
+        str,
+        Option(
+            METHOD,
+            "How wide the confidence intervals are (ramgape list bounds).",
+            "auto",
+            read=as_typed,
+            metavar="NAME",
+        ),
+    ]
+    exploration: Annotated[
+        float | str | None,
+        Option(
+            METHOD,
+            "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.",
+            read=number_or_name,
+            metavar="A",
+            doors=ASKING,
+        ),
+    ]
+    returned: Annotated[
+        str,
+        Option(
+            METHOD,
+            "With {budget}: the set of the last round, or of the round of smallest-doubt.",
+            "last",
+            read=as_typed,
+            metavar="NAME",
+            doors=ASKING,
+        ),
+    ]
+    initial_pulls: Annotated[
+        int, Option(METHOD, "Pulls of every arm before the policy decides.", 2, metavar="PULLS", doors=ASKING)
+    ]
+    max_pulls: Annotated[
+        int,
+        Option(
+            GOAL,
+            "Give up, undecided, after this many pulls.",
+            DEFAULT_MAX_PULLS,
+            metavar="PULLS",
+            doors=ASKING,
+            at={
+                PLAN: {
+                    "panel": RUNS,
+                    "help": "A simulated search gives up, undecided, after this many pulls; more take longer to "
+                    "simulate.",
+                    "default": PLANNED_PULLS,
+                }
+            },
+        ),
+    ]
+    alpha: Annotated[
+        float | None,
+        Option(
+            RISK,
+            "Factor of the risk.",
+            unless="1 / (3 reward range + rho) for mean-variance and variance, 1 / (2 reward range) for semivariance, "
+            "1 for a risk in reward units or if {epsilon} is {pair}",
+            doors=(*ALL, LOWER_BOUND),
+        ),
+    ]
+    alarm: Annotated[Any, _later("What to do when the data speak against the assumptions.")]
+
+
+class Options(GoalOptions, SearchOptions, total=False):
+    """The keywords of a search: those of `make_spec`, and of every door that searches."""
+
+    sigma_max: Annotated[
+        float | None,
+        Option(
+            METHOD,
+            "For bound gaussian-paper: the largest standard deviation an arm may have.",
+            at={door: {"unless": "the instance's own"} for door in SIMULATED},
+        ),
+    ]
+    resolution: Annotated[
+        float | None,
+        Option(
+            METHOD,
+            "For Gaussian rewards: the step to which they were rounded, in their units; intervals hold for the rewards "
+            "before that.",
+        ),
+    ]
+
+
+class TrialOptions(TypedDict, total=False):
+    """How a trial is made: the fields of `Trials`."""
+
+    failure: Annotated[
+        str,
+        Option(
+            TRIALS,
+            "What a failed trial is: one to retry, or the worst reward there is.",
+            "retry",
+            read=as_typed,
+            metavar="NAME",
+            doors=STUDIES,
+        ),
+    ]
+    retries: Annotated[
+        int,
+        Option(TRIALS, "How often a trial is tried again before it is given up.", 3, metavar="COUNT", doors=STUDIES),
+    ]
+    in_order: Annotated[
+        bool,
+        Option(
+            TRIALS,
+            "Hold an arm's answers back until those to its earlier pulls are in: for rewards that have to do with how "
+            "long a trial takes, when several are under way.",
+            False,
+            read=as_typed,
+            doors=STUDIES,
+        ),
+    ]
+    timeout: Annotated[
+        float | None,
+        Option(TRIALS, "Seconds after which a trial has failed.", metavar="SECONDS", doors=(FILE,), shell=False),
+    ]
+    interleave: Annotated[Any, _later("In which order trials of several arms are made.", panel=TRIALS)]
+    rate: Annotated[float | None, _later("The most trials that may begin in a second.", panel=TRIALS)]
+    retry_on: Annotated[Any, _later("The exceptions after which a trial is tried again.", panel=TRIALS)]
+
+
+class StudyOptions(Options, TrialOptions, total=False):
+    """The keywords of a study: those of a search, and what becomes of its trials."""
+
+    expired: Annotated[
+        str,
+        Option(
+            TRIALS,
+            "What an expired lease is: a trial to retry with somebody else or, with {failure} worst, to fail.",
+            "retry",
+            read=as_typed,
+            metavar="NAME",
+            doors=STUDIES,
+        ),
+    ]
+    seed: Annotated[
+        int | None,
+        Option(
+            TRIALS,
+            "For a study that can be repeated: the seeds of its trials come from it.",
+            unless="a random one",
+            metavar="SEED",
+            doors=STUDIES,
+        ),
+    ]
+    expected_arms: Annotated[int | None, _later("How many arms there will be, with those that are added later.")]
+
+
+OPTIONS: dict[str, Option] = {name: hint.__metadata__[0] for name, hint in StudyOptions.__annotations__.items()}
+
+
+def options_at(door: str) -> dict[str, Option]:
+    """The rows that a door takes, as they are there."""
+    return {name: row._replace(**row.at.get(door, {})) for name, row in OPTIONS.items() if door in row.doors}
+
+
+def _group(name: str, rows: Any, meaning: str) -> Any:
+    """The dataclass whose fields are the rows of a typed dictionary."""
+    fields = [
+        (key, hint, dataclasses.field(default=OPTIONS[key].default)) for key, hint in rows.__annotations__.items()
+    ]
+    made = dataclasses.make_dataclass(name, fields, frozen=True, kw_only=True)
+    described = "".join(_described(key, OPTIONS[key], 8) for key in rows.__annotations__ if OPTIONS[key].doors)
+    made.__module__, made.__doc__ = __name__, f"{meaning}\n\n    Attributes:\n{described}    "
+    return made
+
+
+def _described(name: str, row: Option, indent: int) -> str:
+    """A row as lines of a docstring."""
+    import textwrap
+
+    first, further = indent * " ", (indent + 4) * " "
+    text = f"{name}: {row.text()}"
+    return textwrap.fill(text, 120, initial_indent=first, subsequent_indent=further, break_on_hyphens=False) + "\n"
+
+
+if TYPE_CHECKING:
+
+    class Search:
+        """How it is searched, for experts."""
+
+        def __init__(self, **options: Unpack[SearchOptions]) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+    class Trials:
+        """How a trial is made."""
+
+        def __init__(self, **options: Unpack[TrialOptions]) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    Search = _group("Search", SearchOptions, "How it is searched, for experts.")
+    Trials = _group("Trials", TrialOptions, "How a trial is made, and what becomes of one that fails.")
+
+GROUPS: dict[str, Any] = {"search": Search, "trials": Trials}  # options that stand for several
+GROUPED = (*SearchOptions.__annotations__, *TrialOptions.__annotations__)
+
+
+# --- what a door was given --------------------------------------------------------------------------------------------
+
+
+def flatten(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by name, those in a `Search` or in `Trials` beside the others.
+
+    Examples:
+        >>> flatten({"epsilon": 0.1, "search": Search(policy="egp")})
+        {'epsilon': 0.1, 'policy': 'egp'}
+        >>> flatten({"epsilom": 0.1})
+        Traceback (most recent call last):
+        ramgape.errors.UnknownName: every keyword must be one of ... got 'epsilom'; did you mean 'epsilon'?
+    """
+    for name in options:
+        known_name(name, OPTIONS, "every keyword")
+    flat = {name: value for name, value in options.items() if name not in GROUPS}
+    for name, kind in GROUPS.items():
+        group = options.get(name)
+        require(group is None or isinstance(group, kind), name, f"a ramgape.{kind.__name__}", group)
+        for key in kind.__dataclass_fields__ if group is not None else ():
+            value = getattr(group, key)
+            if not _is_default(key, value):
+                require(key not in flat, key, f"given once, by itself or in {name}", value)
+                flat[key] = value
+    return flat
+
+
+def take(options: Mapping[str, Any], door: str) -> dict[str, Any]:
+    """What a door was given, flat; what it cannot take is refused."""
+    flat = flatten(options)
+    for name, value in flat.items():
+        doors = OPTIONS[name].doors
+        why = f"it is an option of {', '.join(doors)}" if doors else "not available yet"
+        require(door in doors or _is_default(name, value), name, f"left out of {door}: {why}", value)
+    return {name: value for name, value in flat.items() if door in OPTIONS[name].doors}
+
+
+def complete(options: Mapping[str, Any], door: str) -> dict[str, Any]:
+    """Every option that a door takes, by name: as given, or its default."""
+    given = take(options, door)
+    return {name: given.get(name, row.default) for name, row in options_at(door).items() if name not in GROUPS}
+
+
+def _is_default(name: str, value: object) -> bool:
+    default = OPTIONS[name].default
+    return value is default or (type(value) is type(default) and value == default)
+
+
+# --- what a door shows ------------------------------------------------------------------------------------------------
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def shows_options(door: str) -> Callable[[Function], Function]:
+    """Decorate a function of `**options`: its signature and its docstring, at {options}, show all that it takes."""
+    shown = options_at(door)
+    typed: Any = {IDENTIFY: Options, STUDY: StudyOptions}.get(door)
+    later = [name for name in getattr(typed, "__annotations__", {}) if not OPTIONS[name].doors and name not in GROUPED]
+
+    def show(function: Function) -> Function:
+        own = [each for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
+        rows = {name: shown.get(name, row) for name, row in OPTIONS.items() if name in shown or name in later}
+        first = sum(each.kind is not each.KEYWORD_ONLY for each in own)
+        usual = [_parameter(name, row) for name, row in rows.items() if name in GoalOptions.__annotations__]
+        experts = [_parameter(name, row) for name, row in rows.items() if name not in GoalOptions.__annotations__]
+        described = "".join(_described(name, row, 8) for name, row in shown.items())
+        if later:
+            described += f"        {', '.join(later)}: Not available yet.\n"
+        function.__signature__ = inspect.Signature([*own[:first], *usual, *own[first:], *experts])  # type: ignore[attr-defined]
+        function.__doc__ = (function.__doc__ or "").replace("        {options}\n", described)
+        return function
+
+    return show
+
+
+def _parameter(name: str, row: Option) -> inspect.Parameter:
+    kind: Any = StudyOptions.__annotations__[name].__origin__
+    annotation = getattr(kind, "__forward_arg__", kind)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row.default, annotation=annotation)

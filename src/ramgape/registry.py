@@ -1,0 +1,92 @@
+"""Things from outside, by name: policies, risks, bounds, tasks and stores that this package does not contain.
+
+They arrive in two ways: a program calls `register`, or an installed package states an entry point in a group such as
+`ramgape.policies`, which is loaded when somebody first uses its name. What the package itself contains stands in the
+tables beside it (`POLICIES`, `RISKS`, `BOUNDS`, `TASKS`, the schemes of stores), and a name from there is never
+replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib import metadata
+from typing import Any
+
+from ramgape.errors import known_name, require
+
+GROUPS = {
+    "policy": "ramgape.policies",
+    "risk": "ramgape.risks",
+    "bound": "ramgape.bounds",
+    "task": "ramgape.tasks",
+    "store": "ramgape.stores",
+}
+NAME = re.compile(r"[a-z][a-z0-9_-]*")  # nothing that means something in "NAME:KEY=VALUE", a URL or a shell
+
+_registered: dict[str, dict[str, Any]] = {kind: {} for kind in GROUPS}
+
+
+def register(kind: str, name: Any, thing: Any) -> None:
+    """Give a thing from outside a name, so that it can be asked for wherever a built-in one can.
+
+    A name holds in this process only. Where studies are kept and continued elsewhere, or trials are spread over
+    processes, the module that registers it must be imported there as well, or be installed with an entry point.
+
+    Args:
+        kind: "policy", "risk", "bound", "task" or "store".
+        name: Lower-case letters, digits, "-" and "_"; for a store the scheme of its URLs.
+        thing: A policy is a function `policy(state) -> arm number` or a compiled `decide`; a risk a subclass of
+            `ramgape.Measure`; a bound a `ramgape.bounds.Bound`; a task a `ramgape.tasks.Task`, or a function that
+            makes one; a store a function of a URL that opens it. `ramgape.testing` has a check for each.
+
+    Raises:
+        UnknownName: There is no such kind.
+        InvalidSpec: The name is not written so, or another thing has it.
+
+    Examples:
+        >>> import ramgape
+        >>> ramgape.register("policy", "first", lambda state: 0)
+        >>> arms = [ramgape.Arm("a", ramgape.Beta(9, 1)), ramgape.Arm("b", ramgape.Beta(1, 9))]
+        >>> problem = ramgape.Instance("two", tuple(arms), reward_range=(0, 1), noise="bounded")
+        >>> ramgape.simulate(problem, policy="first", budget=10).arm("a").pulls
+        8
+    """
+    known_name(kind, GROUPS, "kind")
+    sound = isinstance(name, str) and NAME.fullmatch(name) is not None
+    require(sound, f"the name of a {kind}", "lower-case letters, digits, '-' and '_', a letter first", name)
+    there = _registered[kind].get(name, thing)
+    require(there is thing, f"the name of a {kind}", "one that no other has", name)
+    _registered[kind][name] = thing
+
+
+def names(kind: str) -> list[str]:
+    """All names that things of a kind from outside have."""
+    stated = [entry.name for entry in metadata.entry_points(group=GROUPS[kind])]
+    return list(dict.fromkeys([*_registered[kind], *stated]))
+
+
+def find(kind: str, name: object, built_in: Iterable[str], what: str | None = None) -> Any:
+    """The thing of this name from outside, or None if the name is a built-in one.
+
+    Args:
+        kind: As for `register`.
+        name: What was asked for.
+        built_in: The names that the package itself has, which come first.
+        what: What an error calls it; the kind unless given.
+
+    Raises:
+        UnknownName: Nothing has this name; suggests the nearest.
+    """
+    own = list(built_in)
+    if name in own:
+        return None
+    if isinstance(name, str) and name in _registered[kind]:
+        return _registered[kind][name]
+    for entry in metadata.entry_points(group=GROUPS[kind]):
+        if entry.name == name:
+            thing = entry.load()
+            register(kind, entry.name, thing)
+            return thing
+    known_name(name, [*own, *names(kind)], what or kind)
+    raise AssertionError("unreachable: a known name was found above")

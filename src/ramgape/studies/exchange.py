@@ -1,0 +1,123 @@
+"""What goes back and forth between a study and those who make its trials: pulls, and what became of answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ramgape.common.checks import as_float, check_many, check_text, whole
+from ramgape.errors import InvalidSpec, require, shorten
+from ramgape.studies.pull_ids import PullId, read_pull_id
+
+DEFAULT_LEASE = 3600.0  # seconds
+RUN_LEASE = 60.0  # of `run`, which renews it
+LONGEST_REASON = 2000
+MOST_AT_ONCE = 100_000  # pulls that one ask gives
+
+
+class Pull(NamedTuple):
+    """One trial to make: an arm, by name, and a seed for its randomness. Tell its reward with it, or with its id."""
+
+    id: str
+    arm: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of an answer. It is true if the answer was accepted.
+
+    Attributes:
+        accepted: It counts, now or since it was first told; otherwise another answer to that pull came first.
+        done: The goal is reached.
+    """
+
+    accepted: bool
+    done: bool
+
+    def __bool__(self) -> bool:
+        return self.accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What `Study.exchange` gives for what it was given.
+
+    Attributes:
+        answers: What became of each answer, then of each failure, then of each pull given back, in the order given.
+        pulls: The next trials to make; none when the goal is reached or enough are under way.
+        done: The goal is reached.
+    """
+
+    answers: tuple[Answer, ...]
+    pulls: tuple[Pull, ...]
+    done: bool
+
+
+class Request(NamedTuple):
+    """Pulls that are asked for: how many, by whom, for how many seconds, and besides which."""
+
+    wanted: int
+    worker: str | None
+    seconds: float
+    known: frozenset[int] = frozenset()
+
+
+ANSWERS = {(accepted, done): Answer(accepted, done) for accepted in (False, True) for done in (False, True)}
+NO_REQUEST = Request(0, None, math.inf)
+
+
+def check_request(
+    count: int, worker: str | None, lease: float | None, least: int, known: Iterable[Pull | str] = ()
+) -> Request:
+    """What somebody asks for, or an error that says what is allowed."""
+    if type(count) is not int or not least <= count <= MOST_AT_ONCE:
+        allowed = f"a whole number from {least} to {MOST_AT_ONCE:,}"
+        count = whole(count, "count", allowed, least)
+        require(count <= MOST_AT_ONCE, "count", allowed, count)
+    if worker is not None:
+        worker = check_text(worker, "worker")
+    if known != ():
+        check_many(known, "known", "a list of pulls")
+        return Request(count, worker, check_lease(lease), frozenset(pull_id_of(pull).number for pull in known))
+    return Request(count, worker, check_lease(lease))
+
+
+def check_lease(lease: object) -> float:
+    """Seconds; None stands for ever."""
+    if type(lease) is float and 0.0 < lease < math.inf:
+        return lease
+    if lease is None:
+        return math.inf
+    seconds = as_float(lease)
+    require(0.0 < seconds < math.inf, "lease", "a number of seconds above 0, or None for no end", lease)
+    return seconds
+
+
+def check_reason(reason: object) -> str:
+    """A reason as it can be stored: no null characters, no halves of characters, and no book."""
+    require(isinstance(reason, str), "reason", "text", reason)
+    text = str(reason).encode(errors="backslashreplace").decode().replace("\0", "\\0").strip()
+    return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."
+
+
+def pull_id_of(pull: Pull | str) -> PullId:
+    """Which pull is meant."""
+    return read_pull_id(pull.id if isinstance(pull, Pull) else pull)
+
+
+def pairs_of(given: Iterable[Any], what: str, words: str) -> list[tuple[Any, Any]]:
+    """Pairs, or an error that says what each of them is."""
+    check_many(given, what, f"pairs {words}")
+    return [pair_of(each, f"each of {what}", words) for each in given]
+
+
+def pair_of(given: Any, what: str, words: str) -> tuple[Any, Any]:
+    """Both parts of what must be a pair."""
+    try:
+        first, second = given
+    except (TypeError, ValueError):
+        raise InvalidSpec(what=what, allowed=f"a pair {words}", given=shorten(given)) from None
+    return first, second
