@@ -22,15 +22,17 @@ Skipped = Literal["tie", "lower bound", "easier goal"]
 class PullForecast:
     """The trials that one confidence goal takes.
 
-    runs          simulated searches, of which `undecided` reached the cap; 0 where `skipped` says why there are none
-    mean          average number of trials; with `stderr` and `largest` None where a run was undecided or none was made
-    quantile_90   so many trials are enough with probability 0.9; None where that is beyond the cap
-    more_than     where there is no mean: what it is larger than, as far as that is known
-    errors        wrong answers among the runs that came to one
-    lower_bound   what Gaussian arms with these means and variances take on average, whatever the method; None without
-                  SciPy, and where no number of trials suffices
-    ratio         mean / lower_bound
-    lower_bound_exact   whether that is a bound for the guessed arms; else it is a reference, and a mean may be below it
+    Attributes:
+        runs: Simulated searches, of which `undecided` reached the cap; 0 where `skipped` says why there are none.
+        mean: Average number of trials; with `stderr` and `largest` None where a run was undecided or none was made.
+        quantile_90: So many trials are enough with probability 0.9; None where that is beyond the cap.
+        more_than: Where there is no mean: what it is larger than, as far as that is known.
+        errors: Wrong answers among the runs that came to one.
+        lower_bound: What Gaussian arms with these means and variances take on average, whatever the method; None
+            without SciPy, and where no number of trials suffices.
+        ratio: The mean divided by lower_bound.
+        lower_bound_exact: Whether that is a bound for the guessed arms; else it is a reference, and a mean may be below
+            it.
     """
 
     epsilon: float
@@ -57,9 +59,10 @@ class PullForecast:
 class Quality:
     """The answer that one budget buys.
 
-    regret           average simple regret
-    inexact          answers that are not exactly the Pareto set; their share, with its exact 95 % interval
-    beyond_epsilon   the same for answers that are wrong by more than epsilon; None where no epsilon was asked for
+    Attributes:
+        regret: Average simple regret.
+        inexact: Answers that are not exactly the Pareto set; their share, with its exact 95 % interval.
+        beyond_epsilon: The same for answers that are wrong by more than epsilon; None where no epsilon was asked for.
     """
 
     budget: int
@@ -78,10 +81,11 @@ class Quality:
 class ArmForecast:
     """What becomes of one arm under the chosen goal.
 
-    in_front      whether it is in the Pareto set of the guessed arms
-    returned      how often it was in the answer, of the runs that came to one
-    pulls         average number of its trials; `share` is its part of all trials
-    ideal_share   the part that a method ideal for Gaussian arms would give it
+    Attributes:
+        in_front: Whether it is in the Pareto set of the guessed arms.
+        returned: How often it was in the answer, of the runs that came to one.
+        pulls: Average number of its trials; `share` is its part of all trials.
+        ideal_share: The part that a method ideal for Gaussian arms would give it.
     """
 
     name: str
@@ -97,11 +101,12 @@ class ArmForecast:
 class Plan(Explained):
     """What to expect of a search, if the arms are as guessed.
 
-    trials        for a confidence goal: one row per epsilon and delta, from the easiest to the hardest
-    qualities     for a budget: one row per budget, from the smallest to the largest
-    chosen        the row of `goal`, what was asked for; `arms` is about the same goal
-    bound_note    whether the chosen row has a lower bound or a reference, and of which kind, or why there is none
-    max_pulls     trials after which a simulated search gave up
+    Attributes:
+        trials: For a confidence goal: one row per epsilon and delta, from the easiest to the hardest.
+        qualities: For a budget: one row per budget, from the smallest to the largest.
+        chosen: The row of `goal`, what was asked for; `arms` is about the same goal.
+        bound_note: Whether the chosen row has a lower bound or a reference, and of which kind, or why there is none.
+        max_pulls: Trials after which a simulated search gave up.
     """
 
     instance: str

@@ -69,18 +69,19 @@ WORTHWHILE = 1.5  # alternatives that cost more than so many times the cheapest 
 class LowerBound(Explained):
     """The fewest samples, on average, that an algorithm can do with on Gaussian arms like these.
 
-    `characteristic_time` is T*, up to 0.2 % below the truth and never above it. `allocation` has the shares of the
-    samples that an algorithm ideal for Gaussian arms would give them; for these shares the time is `reached`, so that
-    the truth lies in between. `exact` says that this is a lower bound as it stands, for every delta and every algorithm
-    that is right with probability 1 - delta whatever Gaussian arms it is given. Otherwise it is a reference: a number
-    to compare with, which a method may well be below. `note` says why.
-
     Where the answer hangs on a tie, no number of samples suffices: `samples`, `characteristic_time` and `reached` are
     then None, and the allocation is empty. That is exact for rewards of every kind: any law that is not a constant has
     others, as near as you like, with a larger mean, or with the same mean and a smaller variance.
 
-    The other attributes are what was asked for. It prints itself, draws itself and goes on as plain data, as a `Result`
-    does.
+    Attributes:
+        characteristic_time: T*, up to 0.2 % below the truth and never above it.
+        allocation: The shares of the samples that an algorithm ideal for Gaussian arms would give them; for these
+            shares the time is `reached`, so that the truth lies in between.
+        exact: Whether this is a lower bound as it stands, for every delta and every algorithm that is right with
+            probability 1 - delta whatever Gaussian arms it is given. Otherwise it is a reference: a number to compare
+            with, which a method may well be below.
+        note: Why it is the one or the other.
+        instance: What was asked about, as `delta`, `epsilon`, `rho`, `alpha` and `direction` are what was asked for.
     """
 
     samples: float | None

@@ -39,12 +39,13 @@ UNLIMITED = 2**53  # pulls: data are as many as they are
 class Analysis(Explained):
     """What logged rewards prove, and what to try next.
 
-    result       the Pareto set with the evidence, arm by arm; `result.stopped` is "confidence" if the data prove the
-                 goal, otherwise "data"
-    next_pulls   how many of the next pulls each arm should get, most first; empty if the goal is reached. Fewer than
-                 were asked for where these alone may settle it
-    rows         rows that were read
-    skipped      those among them that were left out, because they had no reward
+    Attributes:
+        result: The Pareto set with the evidence, arm by arm; `result.stopped` is "confidence" if the data prove the
+            goal, otherwise "data".
+        next_pulls: How many of the next pulls each arm should get, most first; empty if the goal is reached. Fewer than
+            were asked for where these alone may settle it.
+        rows: Rows that were read.
+        skipped: Those among them that were left out, because they had no reward.
     """
 
     result: Result

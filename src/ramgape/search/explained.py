@@ -84,28 +84,24 @@ class Explained(Portable, ABC):
 
     def __str__(self) -> str:
         """All of it as plain text."""
-        from ramgape.views import plain
+        from ramgape.views.text import plain
 
         return plain(self)
 
     def __rich__(self) -> RenderableType:
         """All of it for a rich console, fitted to the width of the window."""
-        from ramgape.views import ConsoleView
+        from ramgape.views.console import ConsoleView
 
         return ConsoleView(self)
 
     def _repr_html_(self) -> str:
         """All of it for a notebook."""
-        from ramgape.views import page
+        from ramgape.views.notebook import page
 
         return page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as dictionaries, lists, strings and numbers, ready for JSON.
-
-        JSON has neither NaN nor infinity: None stands for an estimate that does not exist and for an end of an
-        interval that is not bounded. `versions` says what was installed when the dictionary was made.
-        """
+        """As `Portable.to_dict`; `versions` says what was installed when the dictionary was made."""
         return {"schema_version": SCHEMA_VERSION, "versions": versions(), **Portable.to_dict(self)}
 
     def to_frame(self) -> DataFrame:

@@ -25,15 +25,16 @@ Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callba
 class ArmReport:
     """What is known of one arm, in the user's units.
 
-    verdict        in or out of the returned set; undecided where the goal asked for a proof that is missing
-    certified      the verdict is covered by the guarantee, not only by the estimates
-    certificate    what is proved of this arm: that it is "in" the Pareto set; that it is "out", since `dominated_by`
-                   dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these
-    dominated_by   for an arm outside the set: the returned arm that dominates it most clearly
-    mean, risk     estimates (NaN before the first pull); the intervals are those of the bound in use
-    empirical_risk where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same of
-                   the arm's rewards as they are, on the same scale; None elsewhere, and where rewards are not kept
-    doubt          V_i of the paper: the verdict holds up to this tolerance, in units of the mean
+    Attributes:
+        verdict: In or out of the returned set; undecided where the goal asked for a proof that is missing.
+        certified: The verdict is covered by the guarantee, not only by the estimates.
+        certificate: What is proved of this arm: that it is "in" the Pareto set; that it is "out", since `dominated_by`
+            dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these.
+        dominated_by: For an arm outside the set: the returned arm that dominates it most clearly.
+        mean, risk: Estimates (NaN before the first pull); the intervals are those of the bound in use.
+        empirical_risk: Where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same
+            of the arm's rewards as they are, on the same scale; None elsewhere, and where rewards are not kept.
+        doubt: V_i of the paper: the verdict holds up to this tolerance, in units of the mean.
     """
 
     name: str
@@ -87,36 +88,38 @@ class Truth:
 class Result(Explained):
     """The answer of a search, with its evidence.
 
-    front               names of the returned arms, in the order they were given
-    stopped             why it ended; goal_reached says whether that was the goal
-    guarantee           exactly what has been proved, in words
-    bound               the bound that steered the search; interval_bound is the one behind the intervals shown, which
-                        differs after a budget, whose own widths prove nothing (None where no bound applies)
-    certified_epsilon   the smallest tolerance for which the evidence proves the returned set, or None where
-                        no bound applies; certified_delta is the failure probability that goes with it, and
-                        certified_risk_epsilon the tolerance in risk, where the goal has one for each
-    expected            of a study that goes on: how many more pulls it may take
-
     It prints itself (`print(result)`, rich, a notebook), draws itself (`plot`), and goes on as a dictionary,
     as JSON or as a data frame.
 
-    >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
-    >>> bold = ArmReport("bold", "in", True, None, 700, 0.6, (0.5, 0.7), -0.06, (-0.1, -0.02), 0.36, 0.01)
-    >>> poor = ArmReport("poor", "out", True, "safe", 300, 0.2, (0.1, 0.3), 0.01, (0.0, 0.02), 0.24, 0.01)
-    >>> result = Result(
-    ...     arms=(safe, bold, poor), front=("safe", "bold"), stopped="confidence", goal_reached=True,
-    ...     guarantee="with probability 0.95 no returned arm is dominated by 0.05 or more",
-    ...     certified_epsilon=0.05, certified_delta=0.05, samples=1500,
-    ...     goal=Goal("confidence", epsilon=0.05, delta=0.05, budget=None), rho=1.0, alpha=0.25,
-    ...     noise="bounded", reward_range=(0.0, 1.0), direction="maximize", policy="ramgape",
-    ...     bound="hoeffding", interval_bound="hoeffding",
-    ... )
-    >>> result
-    <Result: Pareto set: safe, bold (2 of 3 arms), after 1,500 pulls>
-    >>> result.arm("poor").dominated_by
-    'safe'
-    >>> result.best(max_risk=-0.05), result.best(rho=0.5)
-    ('bold', 'safe')
+    Attributes:
+        front: Names of the returned arms, in the order they were given.
+        stopped: Why it ended; goal_reached says whether that was the goal.
+        guarantee: Exactly what has been proved, in words.
+        bound: The bound that steered the search; interval_bound is the one behind the intervals shown, which
+            differs after a budget, whose own widths prove nothing (None where no bound applies).
+        certified_epsilon: The smallest tolerance for which the evidence proves the returned set, or None where
+            no bound applies; certified_delta is the failure probability that goes with it, and
+            certified_risk_epsilon the tolerance in risk, where the goal has one for each.
+        expected: Of a study that goes on: how many more pulls it may take.
+
+    Examples:
+        >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
+        >>> bold = ArmReport("bold", "in", True, None, 700, 0.6, (0.5, 0.7), -0.06, (-0.1, -0.02), 0.36, 0.01)
+        >>> poor = ArmReport("poor", "out", True, "safe", 300, 0.2, (0.1, 0.3), 0.01, (0.0, 0.02), 0.24, 0.01)
+        >>> result = Result(
+        ...     arms=(safe, bold, poor), front=("safe", "bold"), stopped="confidence", goal_reached=True,
+        ...     guarantee="with probability 0.95 no returned arm is dominated by 0.05 or more",
+        ...     certified_epsilon=0.05, certified_delta=0.05, samples=1500,
+        ...     goal=Goal("confidence", epsilon=0.05, delta=0.05, budget=None), rho=1.0, alpha=0.25,
+        ...     noise="bounded", reward_range=(0.0, 1.0), direction="maximize", policy="ramgape",
+        ...     bound="hoeffding", interval_bound="hoeffding",
+        ... )
+        >>> result
+        <Result: Pareto set: safe, bold (2 of 3 arms), after 1,500 pulls>
+        >>> result.arm("poor").dominated_by
+        'safe'
+        >>> result.best(max_risk=-0.05), result.best(rho=0.5)
+        ('bold', 'safe')
     """
 
     arms: tuple[ArmReport, ...]
@@ -151,16 +154,19 @@ class Result(Explained):
         return next(arm for arm in self.arms if arm.name == name)
 
     def best(self, *, rho: float | None = None, max_risk: float | None = None) -> str:
-        """The name of one returned arm, for whoever needs a single one in the end. Give exactly one of:
-
-        rho        how much variance a unit of mean is worth (at least 0): the arm with the smallest
-                   variance - rho mean, or variance + rho mean when the mean is minimised; whatever risk was
-                   asked for
-        max_risk   the most risk that is acceptable, on the scale of `ArmReport.risk`: the arm with the best
-                   mean among those whose estimated risk is not larger
+        """The name of one returned arm, for whoever needs a single one in the end: give exactly one argument.
 
         The guarantee covers the returned set. The choice inside it rests on the estimates alone; of equally
         good arms the first is taken.
+
+        Args:
+            rho: How much variance a unit of mean is worth (at least 0): the arm with the smallest variance - rho mean,
+                or variance + rho mean when the mean is minimised; whatever risk was asked for.
+            max_risk: The most risk that is acceptable, on the scale of `ArmReport.risk`: the arm with the best mean
+                among those whose estimated risk is not larger.
+
+        Raises:
+            NoAnswer: No returned arm was observed, or none has so little risk.
         """
         given = f"rho={rho!r}, max_risk={max_risk!r}"
         require((rho is None) != (max_risk is None), "best()", "given exactly one of rho and max_risk", given)
@@ -218,13 +224,14 @@ class Result(Explained):
         """
         load_extra("matplotlib", "plot")
         require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
-        from ramgape import views as display
+        from ramgape.common.formatting import short_names
+        from ramgape.views import content
         from ramgape.views.plots import crosses, style
 
         with style.applied():
             if axes is None:
-                axes = style.new_figure(title=display.title(self)).add_subplot()
-            labels = display.short_names((arm.name for arm in self.arms), limit=28)
-            risk = display.risk_label(self)
+                axes = style.new_figure(title=content.title(self)).add_subplot()
+            labels = short_names((arm.name for arm in self.arms), limit=28)
+            risk = content.risk_label(self)
             crosses.draw_crosses(axes, self.arms, front=self.front, labels=labels, direction=self.direction, risk=risk)
         return axes

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -135,11 +134,11 @@ class Replication(Explained):
 
         with style.applied():
             figure = style.new_figure(title=headline(self))
+            axes, count = figure.add_subplot(), len(self.runs)
             if self.goal.kind == "budget":
-                regrets = [run.regret for run in self.runs]
-                draw_runs(figure.add_subplot(), regrets, "Simple regret", fmean(regrets))
+                draw_runs(axes, [run.regret for run in self.runs], count, "Simple regret")
             else:
-                draw_runs(figure.add_subplot(), [run.samples for run in self.runs], "Pulls", self.mean_samples)
+                draw_runs(axes, [run.samples for run in self.ended], count, "Pulls until it was done")
         return figure
 
     def to_dict(self, runs: bool = True) -> dict[str, Any]:

@@ -39,18 +39,17 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report(Explained):
-    """How a study is going.
+    """How a study is going; it prints itself, draws itself and goes on as plain data, as a `Result` does.
 
-    told        observations recorded; `late` of them came after the end and are no part of the result
-    pending     pulls handed out and not yet answered
-    held        answers that wait for those to earlier pulls of the same arm
-    failed      failed attempts; given_up are the pulls that failed too often
-    doubt       the returned set is right up to this tolerance; infinite while there is nothing to go by
-    arms_pending, arms_failed    by arm
-    failures    the last ones; `reasons` are those of all failures: arm, reason and how often, the latest first
-    progress    how far the search is: pulls made, the limit on them, the doubt that is left
-
-    It prints itself, draws itself and goes on as plain data, as a `Result` does.
+    Attributes:
+        told: Observations recorded; `late` of them came after the end and are no part of the result.
+        pending: Pulls handed out and not yet answered.
+        held: Answers that wait for those to earlier pulls of the same arm.
+        failed: Failed attempts; given_up are the pulls that failed too often.
+        doubt: The returned set is right up to this tolerance; infinite while there is nothing to go by.
+        arms_pending, arms_failed: By arm.
+        failures: The last ones; `reasons` are those of all failures: arm, reason and how often, the latest first.
+        progress: How far the search is: pulls made, the limit on them, the doubt that is left.
     """
 
     name: str

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ramgape.errors import printable
-from ramgape.views.explanation import GAP, Column, Explains
+from ramgape.views.explanation import GAP, Column
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+    from ramgape.search.explained import Explained
 
 # Blue, plain and yellow differ for every kind of colour vision, and the words beside them say the same.
 CONSOLE_STYLES = {"in": "bold cyan", "undecided": "yellow"}
@@ -21,7 +23,7 @@ FRAME = 4  # columns that the frame around everything takes
 class ConsoleView:
     """Something as rich shows it; the form of its tables follows the width of the window."""
 
-    thing: Explains
+    thing: Explained
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Names go in as Text, never as markup: an arm may be called "[red]"."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from ramgape.common.formatting import cell_width
 
@@ -76,10 +75,3 @@ class Explanation:
     facts: Facts
     parts: Sequence[Table | str]
     warnings: Sequence[str] = ()
-
-
-class Explains(Protocol):
-    """What can be shown."""
-
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it; in ASCII, apart from what the user wrote, where nothing else can be shown."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from typing import TYPE_CHECKING
 
 from ramgape.errors import printable
-from ramgape.views.explanation import Column, Explains, Table
+from ramgape.views.explanation import Column, Table
+
+if TYPE_CHECKING:
+    from ramgape.search.explained import Explained
 
 # Middle tones, readable on white and on black; what is not marked keeps the page's own colour.
 HTML_COLOURS = {"in": "#2f8fd0", "undecided": "#c9791a"}
@@ -18,7 +22,7 @@ NAME = "max-width:24em;overflow-wrap:anywhere;white-space:normal"
 NOTE = "margin:.5em 0;text-align:left"
 
 
-def page(thing: Explains) -> str:
+def page(thing: Explained) -> str:
     """All that is said of something, as HTML that needs nothing else and takes its colours from the page around it.
 
     Every element carries its own style: notebooks restyle tables, and some throw style sheets away.

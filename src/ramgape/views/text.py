@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import pad
 from ramgape.errors import printable
-from ramgape.views.explanation import GAP, Column, Explains
+from ramgape.views.explanation import GAP, Column
+
+if TYPE_CHECKING:
+    from ramgape.search.explained import Explained
 
 PLAIN_WIDTH = 110
 
 
-def plain(thing: Explains, width: int = PLAIN_WIDTH) -> str:
+def plain(thing: Explained, width: int = PLAIN_WIDTH) -> str:
     """All that is said of something, as plain text of about `width` columns."""
     said = thing.explanation(ascii_only=True)
     lines = [line for headline in said.headlines for line in _wrapped(headline, width, indent=2)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
@@ -13,17 +14,19 @@ from ramgape.views.plots import style
 MOST_NAMES, NAME_WIDTH = 40, 28
 
 
-def draw_runs(axes: Axes, values: Sequence[float], label: str, mean: float) -> None:
-    """Draw, for every value, the share of the runs that are not above it, and a line at their mean."""
-    ordered, count = sorted(values), len(values)
-    steps = [(rank + 1) / count for rank in range(count)]
-    axes.step([ordered[0], *ordered], [0.0, *steps], where="post", color=style.PALETTE["blue"])
-    axes.axvline(mean, color=style.GREY, linestyle=(0, (4.0, 2.0)), label=f"mean {mean:,.4g}")
+def draw_runs(axes: Axes, values: Sequence[float], runs: int, label: str) -> None:
+    """Draw, for every value, the share of the runs that are not above it; and the mean, if every run has a value."""
+    ordered = sorted(values)
+    steps = [(rank + 1) / runs for rank in range(len(ordered))]
+    axes.step([*ordered[:1], *ordered], [*[0.0][: len(ordered)], *steps], where="post", color=style.PALETTE["blue"])
+    if len(ordered) == runs:
+        mean = fmean(ordered)
+        axes.axvline(mean, color=style.GREY, linestyle=(0, (4.0, 2.0)), label=f"mean {mean:,.4g}")
+        axes.legend(loc="lower right")
     axes.set_ylim(0.0, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlabel(label)
-    axes.set_ylabel("Runs that are not above")
-    axes.legend(loc="lower right")
+    axes.set_ylabel("Runs at or below")
 
 
 def draw_allocation(axes: Axes, shares: Mapping[str, float]) -> None:
