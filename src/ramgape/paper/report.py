@@ -23,7 +23,7 @@ from ramgape.paper.cache import ResultCache, unique, write_whole
 from ramgape.paper.jobs import Job, Outcome, run_job
 from ramgape.paper.page import PageText, render_page
 from ramgape.paper.section import DataFile, Drawing, Finding, Section
-from ramgape.search.result import versions
+from ramgape.search.explained import versions
 
 SCHEMA_VERSION = 1  # of summary.json: raised when a key changes its meaning or goes
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove
