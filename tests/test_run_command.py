@@ -85,8 +85,7 @@ def refused(*arguments: str | Path) -> str:
 def described(folder: Path, command: Any, **changes: Any) -> StudyFile:
     """A study of one command, for single trials."""
     fixed = {"path": folder / "x.toml", "name": "x", "commands": {"arm": command}, "folder": folder, "storage": None}
-    usual = {"reward": "output", "timeout": 20.0, "failure": "retry", "retries": 0, "options": {}}
-    usual |= {"in_order": False, "expired": "retry"}
+    usual = {"reward": "output", "timeout": 20.0, "options": {"retries": 0}}
     return StudyFile(**{**fixed, **usual, **changes})
 
 
@@ -278,7 +277,7 @@ def test_a_command_that_cannot_work(
     """It is seen at once, in the first trial, and with other seeds: nothing is ever counted of it."""
     made = Command(monkeypatch, *codes)
     with pytest.raises(ramgape.FailingArm, match=message):
-        commands("false", reward="elapsed", failure="worst")("arm", 7)
+        commands("false", reward="elapsed", options={"failure": "worst"})("arm", 7)
     assert len(set(made.seeds)) == len(codes)
 
 
@@ -431,7 +430,8 @@ def test_what_a_file_leaves_open(write: Callable[..., Path], tmp_path: Path) -> 
     (tmp_path / "data").mkdir()
     file = read_study_file(write('[study]\nreward = "elapsed"\ntimeout = 3\nepsilon = [0.1, 0.2]\ncwd = "data"\n'))
     assert (file.name, file.failure, file.folder, file.storage) == ("mine", "worst", tmp_path / "data", None)
-    assert file.options == {"epsilon": [0.1, 0.2], "direction": "minimize", "reward_range": [0.0, 3.0]}
+    usual = {"failure": "worst", "in_order": True, "direction": "minimize", "reward_range": [0.0, 3.0]}
+    assert file.options == {"epsilon": [0.1, 0.2], **usual}
     file = read_study_file(write('[study]\nname = "n"\nrisk = "variance"\nstorage = "sqlite:////tmp/x.db?timeout=1"\n'))
     assert (file.name, file.failure, file.timeout, file.reward) == ("n", "retry", None, "output")
     assert file.storage == "sqlite:////tmp/x.db?timeout=1"

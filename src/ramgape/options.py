@@ -21,6 +21,7 @@ from ramgape.errors import known_name, require
 if TYPE_CHECKING:
     from ramgape.bounds import Bound
     from ramgape.risks.measure import Measure
+    from ramgape.tasks import Task
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
@@ -105,7 +106,7 @@ class GoalOptions(TypedDict, total=False):
                 **{door: {"unless": "there must be a {budget}"} for door in (IDENTIFY, STUDY, FILE)},
                 SIMULATE: {"unless": f"{DEFAULT_EPSILON}, or none under a {{budget}}"},
                 PLAN: {"unless": "a twentieth of the reward range"},
-                ANALYZE: {"unless": "0", "default": 0.0},
+                ANALYZE: {"default": 0.0},
                 LOWER_BOUND: {"default": 0},
             },
         ),
@@ -124,7 +125,7 @@ class GoalOptions(TypedDict, total=False):
         ),
     ]
     task: Annotated[
-        str, Option(GOAL, "What is looked for: pareto, the Pareto set.", "pareto", read=as_typed, shell=False)
+        "Task | str", Option(GOAL, "What is looked for: pareto, the Pareto set.", "pareto", read=as_typed, shell=False)
     ]
     risk: Annotated[
         "Measure | str | None",
@@ -200,7 +201,8 @@ class SearchOptions(TypedDict, total=False):
     """How it is searched, for experts: the fields of `Search`."""
 
     policy: Annotated[
-        str, Option(METHOD, "Which arm is pulled next (ramgape list policies).", "auto", read=as_typed, metavar="NAME")
+        str | Callable[..., Any],
+        Option(METHOD, "Which arm is pulled next (ramgape list policies).", "auto", read=as_typed, metavar="NAME"),
     ]
     bound: Annotated[
         "str | Bound",
@@ -468,11 +470,13 @@ def shows_options(door: str) -> Callable[[Function], Function]:
         first = sum(each.kind is not each.KEYWORD_ONLY for each in own)
         usual = [_parameter(name, row) for name, row in rows.items() if name in GoalOptions.__annotations__]
         experts = [_parameter(name, row) for name, row in rows.items() if name not in GoalOptions.__annotations__]
-        described = "".join(_described(name, row, 8) for name, row in shown.items())
-        if later:
-            described += f"        {', '.join(later)}: Not available yet.\n"
         function.__signature__ = inspect.Signature([*own[:first], *usual, *own[first:], *experts])  # type: ignore[attr-defined]
-        function.__doc__ = (function.__doc__ or "").replace("        {options}\n", described)
+        before, marked, after = (function.__doc__ or "").partition("{options}\n")
+        if marked:
+            indent = len(before) - len(before.rstrip(" "))
+            described = [_described(name, row, indent) for name, row in shown.items()]
+            kept = [f"{indent * ' '}{', '.join(later)}: Not available yet.\n"] if later else []
+            function.__doc__ = "".join([before.rstrip(" "), *described, *kept, after])
         return function
 
     return show

@@ -9,26 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.simulate import DELTA, GOAL, INSTANCE, RISK, Alpha, AsJson, Direction, Text, option
-from ramgape.common.parsing import parse_number, tolerance
-from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO
+from ramgape.cli.options import INSTANCE, AsJson, takes_options
+from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO, LOWER_BOUND
 from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
     from ramgape.planning.lower_bound import LowerBound
 
-EPSILON = "Tolerance in mean and scaled risk, or MEAN,RISK: one for each. 0 asks for the exact Pareto set."
-RHO = f"Of the risk variance - rho mean, the only one for which this is known. Unless given: {DEFAULT_RHO}."
 NAME_WIDTH = 32
 
 
+@takes_options(LOWER_BOUND)
 def lower_bound(
     instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
-    epsilon: Annotated[str, option(GOAL, "NUMBER", EPSILON)] = "0",
-    delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
-    rho: Annotated[Text, option(RISK, "NUMBER", RHO)] = None,
-    alpha: Alpha = None,
-    direction: Direction = "maximize",
+    options: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Tell how few samples could suffice if the arms were Gaussian, and how an ideal algorithm would share them out.
@@ -44,13 +38,7 @@ def lower_bound(
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
-    asked: dict[str, Any] = {
-        "delta": DEFAULT_DELTA if delta is None else parse_number(delta, "delta"),
-        "epsilon": tolerance(epsilon, "epsilon"),
-        "rho": DEFAULT_RHO if rho is None else parse_number(rho, "rho"),
-        "alpha": parse_number(alpha, "alpha"),
-        "direction": direction,
-    }
+    asked = {"delta": DEFAULT_DELTA, "epsilon": 0, "rho": DEFAULT_RHO, "alpha": None, **options}
     with waiting("looking for what could be mistaken for this instance"):
         from ramgape.planning.lower_bound import lower_bound
         from ramgape.problems.instances import load_instance

@@ -10,75 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.errors import tell
+from ramgape.cli.options import AROUND, OUTPUT, AsJson, Jobs, Seed, Text, check_jobs, option, takes_options
 from ramgape.cli.pictures import check_picture, write_picture
-from ramgape.cli.simulate import (
-    BUDGET,
-    DELTA,
-    GOAL,
-    OUTPUT,
-    RUNS,
-    Alpha,
-    AsJson,
-    Bound,
-    Direction,
-    Exploration,
-    InitialPulls,
-    Jobs,
-    Policy,
-    Resolution,
-    Returned,
-    Rho,
-    RiskMeasure,
-    Seed,
-    SigmaMax,
-    Text,
-    check_jobs,
-    option,
-    read_options,
-)
 from ramgape.common.parsing import numbers, parse_number
-from ramgape.options import PLANNED_PULLS, PLANNED_RUNS
+from ramgape.options import PLAN, PLANNED_RUNS, RUNS, Options
 from ramgape.views.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
     from ramgape.planning.forecast import Plan
 
-AROUND = "What to compare it with"
-
 INSTANCE = "Your guess of the arms: a JSON file, or a built-in instance (ramgape list instances)."
-EPSILON = (
-    "Tolerance in mean and scaled risk, or MEAN,RISK: one for each. 0 asks for the exact Pareto set. Unless given: a "
-    "twentieth of the reward range."
-)
 EPSILONS = "Several tolerances, 0.1,0.05 say; the first stands for --epsilon. Unless given: some around that, and 0."
 DELTAS = "Several probabilities; the first stands for --delta. Unless given: 0.1,0.05,0.01."
 BUDGETS = "Several budgets; the first stands for --budget. Unless given: a quarter of that to four times as much."
-MAX_PULLS = "A simulated search gives up, undecided, after this many pulls; more take longer to simulate."
 COUNT = "Simulated searches of each goal; fewer where they are long, but 10 at least."
 PLOT = "Draw the table into a file (.png, .svg, .pdf); needs matplotlib."
 
 
+@takes_options(PLAN)
 def plan(
     instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
-    epsilon: Annotated[Text, option(GOAL, "NUMBER", EPSILON)] = None,
-    delta: Annotated[Text, option(GOAL, "NUMBER", DELTA)] = None,
-    budget: Annotated[Text, option(GOAL, "PULLS", BUDGET)] = None,
+    options: Options,
     epsilons: Annotated[Text, option(AROUND, "NUMBERS", EPSILONS)] = None,
     deltas: Annotated[Text, option(AROUND, "NUMBERS", DELTAS)] = None,
     budgets: Annotated[Text, option(AROUND, "NUMBERS", BUDGETS)] = None,
-    risk: RiskMeasure = None,
-    rho: Rho = None,
-    alpha: Alpha = None,
-    direction: Direction = "maximize",
-    policy: Policy = "auto",
-    bound: Bound = "auto",
-    exploration: Exploration = None,
-    returned: Returned = "last",
-    sigma_max: SigmaMax = None,
-    resolution: Resolution = None,
-    initial_pulls: InitialPulls = "2",
     runs: Annotated[str, option(RUNS, "COUNT", COUNT)] = str(PLANNED_RUNS),
-    max_pulls: Annotated[str, option(RUNS, "PULLS", MAX_PULLS)] = f"{PLANNED_PULLS:_}",
     seed: Seed = "0",
     jobs: Jobs = "1",
     as_json: AsJson = False,
@@ -107,23 +63,7 @@ def plan(
         "budgets": numbers(budgets, "budgets"),
         "runs": parse_number(runs, "runs"),
         "seed": parse_number(seed, "seed"),
-        **read_options(
-            epsilon=epsilon,
-            delta=delta,
-            budget=budget,
-            max_pulls=max_pulls,
-            risk=risk,
-            rho=rho,
-            alpha=alpha,
-            direction=direction,
-            policy=policy,
-            bound=bound,
-            exploration=exploration,
-            returned=returned,
-            sigma_max=sigma_max,
-            resolution=resolution,
-            initial_pulls=initial_pulls,
-        ),
+        **options,
     }
     planned = compute(instance, processes, asked)
     if as_json:

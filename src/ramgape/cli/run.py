@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
-from ramgape.cli.simulate import RUNS, AsJson, check_jobs, option
+from ramgape.cli.options import AsJson, check_jobs, option
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, located
+from ramgape.options import RUNS
 from ramgape.storage.urls import parse_url
 from ramgape.views.terminal import output, waiting
 
@@ -113,18 +114,7 @@ def open_study(file: StudyFile, url: str) -> Study:
 
     try:
         with located(f"{file.path}, [study]"), file.naming_defaults():
-            return Study.create(
-                file.name,
-                file.commands,
-                storage=url,
-                exist_ok=True,
-                failure=file.failure,
-                retries=file.retries,
-                in_order=file.in_order,
-                expired=file.expired,
-                seed=file.seed,
-                **file.options,
-            )
+            return Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.options)
     except StudyExists as error:
         hint = (
             f"give it another name in {file.path}, or delete the old one: ramgape study delete {shlex.quote(file.name)}"
@@ -158,7 +148,7 @@ def succeeded(study: Study) -> list[str]:
     """The arms of which a trial has succeeded before."""
     if not study.known_progress().samples:
         return []
-    report = study.report()
+    report = study.report(expect=False)
     counted = report.arms_failed if study.spec.failure == "worst" else {}
     return [arm.name for arm in report.result.arms if arm.pulls > counted.get(arm.name, 0)]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli.errors import FAILED
-from ramgape.cli.simulate import AsJson
+from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Storage, existing_storage
 from ramgape.errors import printable
 from ramgape.storage.urls import shown

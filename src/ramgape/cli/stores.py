@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramgape.cli.simulate import Text
+from ramgape.cli.options import Text
 from ramgape.errors import StorageError
 from ramgape.storage.places import store_exists
 from ramgape.storage.urls import has_password, parse_url, shown

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli.errors import FAILED, tell
-from ramgape.cli.simulate import AsJson
+from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Name, Storage, existing_storage
 from ramgape.errors import InvalidSpec
 from ramgape.views.terminal import print_object

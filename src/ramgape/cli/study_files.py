@@ -13,13 +13,13 @@ from typing import IO, Annotated, cast
 import typer
 
 from ramgape.cli.csv_rows import STANDARD_INPUT, open_source
-from ramgape.cli.simulate import AsJson, Text, option
+from ramgape.cli.options import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.common.formatting import plural
 from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
 from ramgape.views.terminal import print_object, waiting
 
-FILE = "What is in the file"
+FILE, START = "What is in the file", "Start"
 IN_MEMORY = 2**24  # bytes of standard input; the rest goes to a temporary file
 
 ARM_COLUMN = "The column, or key, with the arms' names."
@@ -27,6 +27,7 @@ REWARD_COLUMN = "The column, or key, with the rewards."
 FORM = "csv, or jsonl: one JSON object a line. Unless given: by the ending of the file; csv for a stream."
 SOURCE = "A file that ends in .csv or .jsonl (.gz is unpacked); - for standard input."
 TARGET = "A file that ends in .csv or .jsonl; - for standard output."
+TRIALS = "A file with trials made already: .csv with a header, or .jsonl with one JSON object a line; - for stdin."
 
 Format = Annotated[Text, typer.Option("--format", metavar="NAME", help=FORM, rich_help_panel=FILE)]
 
@@ -127,11 +128,26 @@ def writing(file: str) -> Iterator[IO[str]]:
         yield stream
 
 
+def warm_start(
+    data: Annotated[Text, option(START, "FILE", TRIALS)] = None,
+    form: Format = None,
+    arm_column: Annotated[str, option(START, "NAME", ARM_COLUMN)] = "arm",
+    reward_column: Annotated[str, option(START, "NAME", REWARD_COLUMN)] = "reward",
+) -> WarmStart | None:
+    """The trials that a study begins with, if there are any."""
+    if data is not None:
+        return WarmStart(data, form, arm_column, reward_column)
+    if (form, arm_column, reward_column) != (None, "arm", "reward"):
+        what = "--format, --arm-column and --reward-column"
+        raise InvalidSpec(what=what, verb="go", allowed="with --data", given="no data")
+    return None
+
+
 class WarmStart:
     """The trials that a study begins with."""
 
     def __init__(self, file: str, form: str | None, arm_column: str, reward_column: str) -> None:
-        self._file, self._form, self._columns = file, form_of(file, form), (arm_column, reward_column)
+        self.file, self._form, self._columns = file, form_of(file, form), (arm_column, reward_column)
         self._place = ""
         self._read: list[tuple[str, str, float]] | None = None
 
@@ -140,7 +156,7 @@ class WarmStart:
         if self._read is None:
             from ramgape.studies.files import read_rows
 
-            with reading(self._file) as stream:
+            with reading(self.file) as stream:
                 rows = read_rows(stream, self._form, *self._columns)
                 self._read = [(place, row.arm, row.reward) for place, row in rows]
         for place, arm, reward in self._read:

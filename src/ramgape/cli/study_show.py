@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ramgape.cli.errors import tell
-from ramgape.cli.simulate import AsJson
+from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
 from ramgape.storage.urls import shown
 from ramgape.views.terminal import output, print_object, waiting
@@ -34,7 +34,7 @@ def show(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
 def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     """The names of the returned arms, one a line; on stderr a note, if they are not final."""
     with waiting("reading"), opened_study(name, storage) as study:
-        result, done = study.result(), study.done
+        result, done = study.result(expect=False), study.done
     if as_json:
         print_object({"front": list(result.front), "done": done})
         return

@@ -35,17 +35,15 @@ from typing import Any, Literal, cast
 
 from ramgape.common.checks import check_number
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
-from ramgape.options import FILE, Options, options_at
+from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
 from ramgape.problems.instance_files import read_text
 from ramgape.storage.urls import anchored, has_password, parse_url
-from ramgape.studies.specification import DEFAULT_RETRIES
 
 REWARDS = ("output", "elapsed")
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
-OWN_KEYS = ("name", "reward", "timeout", "retries", "failure", "in_order", "expired", "seed", "storage", "cwd")
-OPTION_KEYS = tuple(name for name in options_at(FILE) if name not in OWN_KEYS)
+KEYS = ("name", "reward", "storage", "cwd", *options_at(FILE))
 
 Command = str | tuple[str, ...]  # for the shell, or words
 
@@ -74,14 +72,14 @@ class StudyFile:
     timeout: float | None
     folder: Path
     storage: str | None
-    failure: str
-    retries: int
-    in_order: bool
-    expired: str
-    options: Options
+    options: StudyOptions
     warnings: tuple[str, ...] = ()
-    seed: int | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def failure(self) -> str:
+        """What a failed trial is."""
+        return self.options.get("failure", OPTIONS["failure"].default)
 
     @contextmanager
     def naming_defaults(self) -> Iterator[None]:
@@ -107,23 +105,22 @@ def read_study_file(path: Path) -> StudyFile:
         study, arms = _table(found, "study"), _table(found, "arms")
     with located(f"{path}, [study]", RamgapeError):
         for key in study:
-            known_name(key, (*OWN_KEYS, *OPTION_KEYS), "every key")
+            known_name(key, KEYS, "every key")
         folder = _folder(study.get("cwd", "."), path)
         reward = known_name(study.get("reward", "output"), REWARDS, "reward")
         timeout = _timeout(study.get("timeout"), reward)
         storage = _storage(study.get("storage"), path)
-        options: dict[str, Any] = {key: study[key] for key in OPTION_KEYS if key in study}
+        options = {key: study[key] for key in options_at(FILE) if key in study and key != "timeout"}
         if reward == "elapsed":
             assert timeout is not None
-            options |= _timing(options, timeout)
+            options = {"failure": "worst", "in_order": True, **options, **_timing(options, timeout)}
     with located(f"{path}, [arms]", RamgapeError):
         require(len(arms) >= 2, "arms", "at least two, each with its command", list(arms))
         commands = {arm: _command(arm, command, folder) for arm, command in arms.items()}
-    usual_failure = "worst" if reward == "elapsed" else "retry"
-    failure = study.get("failure", usual_failure)
+    failure = options.get("failure", OPTIONS["failure"].default)
     defaults = {
         "name": "its default is the name of the file",
-        "failure": f"its default with reward = {reward!r} is {usual_failure!r}",
+        "failure": f"its default with reward = {reward!r} is {failure!r}",
     }
     warnings: tuple[str, ...] = ()
     if failure == "worst" and "retries" in study:
@@ -136,12 +133,7 @@ def read_study_file(path: Path) -> StudyFile:
         timeout=timeout,
         folder=folder,
         storage=storage,
-        failure=failure,
-        retries=study.get("retries", DEFAULT_RETRIES),
-        in_order=study.get("in_order", reward == "elapsed"),
-        expired=study.get("expired", "retry"),
-        seed=study.get("seed"),
-        options=cast(Options, options),
+        options=cast(StudyOptions, options),
         warnings=warnings,
         defaults={key: words for key, words in defaults.items() if key not in study},
     )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ramgape.common.parsing import notation
+
 MOMENTS, MEANS, NORMAL = "moments", "means", "normal"
 
 
@@ -39,7 +41,7 @@ RISKS: dict[str, Risk] = {
 }
 
 
-def notation(name: str) -> str:
+def risk_notation(name: str) -> str:
     """How a risk is written in a command."""
     parameter = RISKS[name].parameter
-    return name if parameter is None else f"{name}:{parameter.upper()}"
+    return notation(name, [parameter] if parameter else [])

@@ -49,7 +49,6 @@ class Accumulator:
         self._given = None if arms is None else check_names(arms)
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)
-        self._rows = 0
         self._sample = Sample() if spec.modelled else None
         self._state = self._adder.new_state(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
@@ -107,14 +106,12 @@ class Accumulator:
         rewards = np.concatenate([values for _, values in self._waiting])
         self._waiting, self._rows_waiting = [], 0
         self._adder.add(self._state, chosen, rewards)
-        self._rows += len(rewards)
         if self._sample is not None:
             self._sample.add_many(chosen, rewards)
 
-    def hand_over(self, engine: Engine) -> None:
-        """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself."""
+    def make_engine(self, spec: Spec) -> Engine:
+        """A search, whose arms are the ones here, that has learnt all there is, as if by itself."""
         self._learn()
-        engine.state.take(self._state)
-        engine.search["samples"] = self._rows
-        engine.sample = self._sample
+        engine = Engine.from_statistics(spec, self._state, self._sample)
         engine.look()
+        return engine

@@ -12,12 +12,11 @@ from ramgape.bounds import Bound, the_bound
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import learning, stopping
 from ramgape.core import rule as rules
-from ramgape.core.doubt import compare
 from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
-from ramgape.policies import policy_module
+from ramgape.policies import is_compiled, policy_module, round_robin
 from ramgape.risks.table import MOMENTS
 from ramgape.search.spec import Spec
 
@@ -26,11 +25,16 @@ NEVER = 2**62  # nothing is compared before every arm has so many pulls
 
 def make_rule(spec: Spec) -> Rule:
     """The functions that a specification names, compiled."""
-    bound, policy = the_bound(spec.bound).kernels, policy_module(spec.policy, spec.goal)
-    stops = [getattr(kernels, "stop", None) for kernels in (policy, bound)] if spec.goal == "confidence" else []
-    stop = next(filter(None, stops), stopping.confident if stops else stopping.never)
-    learn = make_learn(spec, spec.bound)
-    return Rule(learn, getattr(policy, "compare", compare), policy.decide, stop).compiled()
+    bound = the_bound(spec.bound).kernels
+    policy = policy_module(spec.policy, spec.goal) if spec.decide is None else None
+    stop = stopping.never
+    if spec.goal == "confidence":
+        own = [getattr(module, "stop", None) for module in (policy, bound)]
+        stop = next(filter(None, own), spec.task.stop())
+    compare = getattr(policy, "compare", None) or spec.task.compare()
+    # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
+    decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
+    return Rule(make_learn(spec, spec.bound), compare, decide, stop).compiled()
 
 
 def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:

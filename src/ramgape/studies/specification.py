@@ -9,20 +9,25 @@ brought up to it, for good.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ramgape.common.checks import check_seed, whole
 from ramgape.errors import StorageError, known_name, require, shorten
+from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
+from ramgape.policies import resolve_policy
+from ramgape.registry import is_registered
 from ramgape.risks import measure_from_dict, measure_to_dict
+from ramgape.risks.measure import Measure
 from ramgape.search.result import Goal
-from ramgape.search.spec import Spec
+from ramgape.search.spec import Spec, make_spec
+from ramgape.tasks import PARETO, Task, make_task
 
-DEFAULT_RETRIES = 3
 FAILURES = ("retry", "worst")
 EXPIRED = ("retry", "fail")
 
+OF_A_SEARCH = frozenset(Options.__annotations__)
 OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon")
 
 FORMAT = 2  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
@@ -52,9 +57,9 @@ class StudySpec:
     search: Spec
     failure: Literal["retry", "worst"]
     retries: int
-    seed: int | None = None
-    in_order: bool = False
-    expired: Literal["retry", "fail"] = "retry"
+    seed: int | None = OPTIONS["seed"].default
+    in_order: bool = OPTIONS["in_order"].default
+    expired: Literal["retry", "fail"] = OPTIONS["expired"].default
 
     @property
     def worst_reward(self) -> float:
@@ -65,7 +70,8 @@ class StudySpec:
     def to_text(self) -> str:
         """As JSON."""
         stored = _values(self) | {"search": _values(self.search)}
-        stored["search"]["risk"] = measure_to_dict(self.search.risk)
+        stored["search"] |= {"risk": measure_to_dict(self.search.risk), "task": str(self.search.task)}
+        del stored["search"]["decide"]  # a policy from outside is found by its name
         return json.dumps({"format": FORMAT, **stored})
 
     @staticmethod
@@ -84,6 +90,8 @@ class StudySpec:
                 unknown = sorted(set(described) - {field.name for field in fields(kind)})
                 require(not unknown, "the fields of a stored specification", f"those {newer}", unknown, StorageError)
             search["risk"] = measure_from_dict(search["risk"])
+            search["task"] = make_task(search.get("task", PARETO))
+            _, search["decide"] = resolve_policy(search["policy"], search["goal"])
             for name, value in search.items():
                 if isinstance(value, list):
                     search[name] = tuple(value)
@@ -110,15 +118,14 @@ def read_outline(text: str) -> tuple[tuple[str, ...], Goal]:
         raise StorageError(f"a stored specification cannot be read ({error})", given=shorten(text)) from error
 
 
-def make_study_spec(
-    search: Spec,
-    failure: object = "retry",
-    retries: object = DEFAULT_RETRIES,
-    seed: object = None,
-    in_order: object = False,
-    expired: object = "retry",
-) -> StudySpec:
-    """Check what a study adds to a search."""
+def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
+    """Check what is asked for: a search, and what becomes of its trials."""
+    asked = complete(options, STUDY)
+    search = make_spec(arms, **cast(Options, {name: asked.pop(name) for name in list(asked) if name in OF_A_SEARCH}))
+    failure, expired, seed = asked["failure"], asked["expired"], asked["seed"]
+    if search.decide is not None:
+        allowed = "a name, for a study, which cannot keep a function: `ramgape.register` gives it one"
+        require(is_registered("policy", search.policy, search.decide), "policy", allowed, search.decide)
     known_name(failure, FAILURES, "failure")
     if failure == "worst":
         allowed = "'retry' for rewards without a range, which have no worst one"
@@ -126,10 +133,10 @@ def make_study_spec(
     known_name(expired, EXPIRED, "expired")
     allowed = "'retry' unless failure is 'worst': what is tried again has no lease to fail by"
     require(expired == "retry" or failure == "worst", "expired", allowed, expired)
-    require(isinstance(in_order, bool), "in_order", "true or false", in_order)
-    retries = whole(retries, "retries", "a whole number of at least 0", 0)
-    seed = None if seed is None else check_seed(seed)
-    return StudySpec(search, failure, retries, seed, in_order, expired)  # type: ignore[arg-type]
+    require(isinstance(asked["in_order"], bool), "in_order", "true or false", asked["in_order"])
+    asked["retries"] = whole(asked["retries"], "retries", "a whole number of at least 0", 0)
+    asked["seed"] = None if seed is None else check_seed(seed)
+    return StudySpec(search, **asked)
 
 
 def _values(described: Any) -> Json:
@@ -139,10 +146,12 @@ def _values(described: Any) -> Json:
 def _flat(spec: StudySpec) -> Json:
     values = _values(spec)
     search = _values(values.pop("search"))
-    search.pop("warnings")  # follow from the rest
+    del search["warnings"], search["decide"]  # follow from the rest
     search["arms"] = search.pop("names")
     return search | values
 
 
 def _worded(value: Any) -> str:
-    return str(value) if hasattr(value, "formula") else shorten(list(value) if isinstance(value, tuple) else value)
+    return (
+        str(value) if isinstance(value, Measure | Task) else shorten(list(value) if isinstance(value, tuple) else value)
+    )

@@ -1,0 +1,95 @@
+"""The options of commands: those of a search, out of the table, and what several commands have in common."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from ramgape.common.checks import whole
+from ramgape.common.parsing import number_range, parse_number
+from ramgape.options import GOAL, GROUPS, METHOD, RISK, RUNS, TRIALS, Option, options_at
+
+ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
+PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
+
+Text = str | None  # not given, or as it was typed
+
+
+def option(panel: str, metavar: str, text: str) -> Any:
+    """An option with a value."""
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
+
+
+INSTANCE = (
+    "A built-in instance such as paper:46, paper-gaussian:3 or paper:exp3, or a JSON file (ramgape list instances)."
+)
+SEED = "Seed of the first run; run r has SEED + r, and can be repeated alone with that."
+JOBS = "Processes that share the runs; 0: one for each core. The numbers do not depend on it."
+
+Seed = Annotated[str, option(RUNS, "SEED", SEED)]
+Jobs = Annotated[str, option(RUNS, "COUNT", JOBS)]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of a table.", rich_help_panel=OUTPUT)
+]
+
+
+def check_jobs(jobs: str) -> int:
+    """How many processes; 0 stands for one for each core."""
+    return whole(parse_number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+
+
+def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command: its parameter `options` has what was typed for the rows of the table at a door."""
+    rows = {name: row for name, row in options_at(door).items() if row.shell and name not in GROUPS}
+
+    def read(**typed: Any) -> dict[str, Any]:
+        return {name: rows[name].read(text, name) for name, text in typed.items() if text is not None}
+
+    read.__signature__ = inspect.Signature([_parameter(name, row) for name, row in rows.items()])  # type: ignore[attr-defined]
+    return gathers("options", read)
+
+
+def _parameter(name: str, row: Option) -> inspect.Parameter:
+    """A row as a parameter of a command; its default as one would type it."""
+    flag, default = isinstance(row.default, bool), row.default
+    kind: Any = bool if flag else tuple[str, str] | None if row.read is number_range else Text
+    if not flag and isinstance(default, int | float):
+        default = f"{default:_}" if isinstance(default, int) else f"{default:g}"
+    declared = typer.Option(
+        f"--{name.replace('_', '-')}",
+        metavar=None if flag else row.metavar,
+        help=row.text(shell=True),
+        rich_help_panel=row.panel,
+    )
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, declared])
+
+
+def gathers(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command: its parameter `name` is what `make` returns, whose parameters the command has instead."""
+    more = list(inspect.signature(make, eval_str=True).parameters.values())
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(function, eval_str=True).parameters.values())
+        place = [each.name for each in own].index(name)
+
+        def command(**given: Any) -> None:
+            made = make(**{each.name: given.pop(each.name) for each in more})
+            function(**{name: made}, **given)
+
+        parameters = [*own[:place], *sorted([*more, *own[place + 1 :]], key=_rank)]
+        keywords = [each.replace(kind=each.KEYWORD_ONLY) for each in parameters]
+        command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        command.__name__, command.__module__, command.__doc__ = function.__name__, function.__module__, function.__doc__
+        return command
+
+    return decorate
+
+
+def _rank(parameter: inspect.Parameter) -> int:
+    panel = getattr(parameter.annotation, "__metadata__", [None])[0]
+    panel = getattr(panel, "rich_help_panel", None)
+    return PANELS.index(panel) if panel in PANELS else len(PANELS)
