@@ -16,8 +16,9 @@ from ramgape.core import rule
 from ramgape.core.pareto import gaps, pareto_front
 from ramgape.problems.environments import Distribution
 from ramgape.search.engine import Engine
-from ramgape.search.inference import find_answer, infer, judge
+from ramgape.search.inference import infer
 from ramgape.search.simulation import play, simulated_spec
+from ramgape.search.truth import TrueArms
 
 FALSE_ALARM = 1e-6
 
@@ -96,7 +97,7 @@ def one_run(instance: Instance, seed: int, learn: rule.Kernel | None = None, **o
         engine.rule = engine.rule._replace(learn=learn)
     for _ in play(engine, instance, seed):
         pass
-    return infer(engine, seed=seed, truth=judge(instance, spec, find_answer(engine)))
+    return infer(engine, seed=seed, truth=TrueArms(instance, spec).assess(engine.answer()))
 
 
 def is_wrong(result: Result) -> bool:

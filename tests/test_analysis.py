@@ -68,8 +68,7 @@ def test_the_numbers_are_those_of_a_search(bound: str, risk: str | None) -> None
     reading = Reading({"epsilon": 0.0, **options})  # type: ignore[typeddict-item]
     names, rewards = zip(*log, strict=True)
     reading.accumulator.add(names, np.array(rewards), str)
-    engine = Engine(make_spec(reading.accumulator.names, epsilon=0.0, **options))
-    reading.accumulator.hand_over(engine)
+    engine = reading.accumulator.make_engine(make_spec(reading.accumulator.names, epsilon=0.0, **options))
 
     for column in STATISTICS:
         expected, found = told.arms[column], engine.arms[column]
@@ -146,8 +145,7 @@ def test_a_proof_that_no_stopping_rule_looks_for_counts() -> None:
     log = [(str(arm), float(reward)) for arm in range(4) for reward in generator.beta(*shapes[arm], counts[arm])]
     reading = Reading({**BOUNDED, "epsilon": 0.06})  # type: ignore[typeddict-item]
     reading.accumulator.add([arm for arm, _ in log], np.array([reward for _, reward in log]), str)
-    engine = Engine(make_spec(reading.accumulator.names, **BOUNDED, epsilon=0.06))
-    reading.accumulator.hand_over(engine)
+    engine = reading.accumulator.make_engine(make_spec(reading.accumulator.names, **BOUNDED, epsilon=0.06))
     assert engine.stopped is None
     result = analyze(log, **BOUNDED, epsilon=0.06).result
     assert (result.stopped, result.goal_reached) == ("confidence", True)

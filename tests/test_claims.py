@@ -13,7 +13,7 @@ from ramgape import Arm, Beta, Gaussian, Instance, InvalidSpec, Study, identify,
 from ramgape.bounds import BOUNDS
 from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
-from ramgape.search.inference import certify, find_answer, gather_evidence, infer
+from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.simulation import play, simulated_spec
 from ramgape.search.spec import Spec
 
@@ -59,7 +59,7 @@ def test_a_confident_end_is_a_proof_of_what_is_returned(bound: str, risk: str) -
         for _ in play(engine, instance, number):
             pass
         findings, result = certify(engine, gather_evidence(engine)), infer(engine)
-        assert result.front == tuple(np.array(spec.names)[find_answer(engine)])
+        assert result.front == tuple(np.array(spec.names)[engine.answer()])
         proved = bool(findings.proved.all())
         assert (result.stopped == "confidence") == result.goal_reached == (engine.stopped == "confidence")
         assert result.guarantee.startswith("With probability") == result.goal_reached
@@ -93,7 +93,7 @@ def test_a_stop_that_is_only_told_is_no_proof(policy: str) -> None:
     engine = Engine(simulated_spec(BOUNDED, epsilon=0.05, policy=policy))
     engine.advance(BOUNDED.sampler(), np.random.default_rng(1), 60)
     assert engine.stopped is None
-    engine.end()
+    engine.finish("confidence")
     assert engine.stopped == "confidence"
     result = infer(engine)
     assert (result.stopped, result.goal_reached) == ("data", False)
@@ -106,7 +106,7 @@ def test_such_a_stop_leaves_a_study_done_but_undecided() -> None:
     for pull in study.ask(4):
         study.tell(pull, 0.5)
     with study._session.writing() as (ledger, _):
-        ledger.engine.end()
+        ledger.engine.finish("confidence")
         ledger.stopped_at = ledger.told
     assert study.done
     assert study.ask() == []

@@ -652,10 +652,3 @@ def test_help(arguments: tuple[str, ...]) -> None:
     if arguments == ("simulate",):
         promised = "policy bound epsilon delta budget exploration rho runs seed jobs max-pulls json"
         assert [name for name in promised.split() if f"--{name} " not in words] == []
-
-
-def test_help_loads_nothing_heavy() -> None:
-    heavy = ("numpy", "numba", "matplotlib", "scipy", "pandas")
-    script = f"import ramgape.cli, sys; print([name for name in {heavy} if name in sys.modules])"
-    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    assert finished.stdout == "[]\n"

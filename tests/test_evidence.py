@@ -11,8 +11,8 @@ import pytest
 import ramgape
 from ramgape.policies import evidence
 from ramgape.search.engine import Engine
-from ramgape.search.inference import find_answer, judge
 from ramgape.search.simulation import simulated_spec
+from ramgape.search.truth import TrueArms
 from tests.support import beta_streams, make_engine
 
 
@@ -224,7 +224,7 @@ def test_a_batch_is_spread_and_nearly_as_good() -> None:
                     engine.tell(arm, instance.draw(arm, generator))
             assert engine.samples == 2000
             assert not any(engine.pending)
-            found.append(judge(instance, spec, find_answer(engine)).regret)
+            found.append(TrueArms(instance, spec).assess(engine.answer()).regret)
     assert np.mean(regrets[20]) <= 1.5 * np.mean(regrets[1])
     assert largest < 20
 

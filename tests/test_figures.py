@@ -27,7 +27,7 @@ from ramgape.views.plots.caps import swarm
 from ramgape.views.plots.curves import MOST_POINTS
 from ramgape.views.plots.failures import informative_from
 from ramgape.views.plots.geometry import GapCase, dimensions
-from ramgape.views.plots.labels import spread
+from ramgape.views.plots.labels import spread_apart
 from ramgape.views.plots.policies import LOOKS, look
 from tests.figures import assert_readable
 from tests.results import make_arm
@@ -464,11 +464,11 @@ def test_no_two_rules_look_alike() -> None:
 
 
 def test_names_are_spread_just_enough() -> None:
-    assert spread([], 1.0) == []
-    assert spread([5.0, 5.0, 5.0], 2.0) == [3.0, 5.0, 7.0]
+    assert spread_apart([], 1.0) == []
+    assert spread_apart([5.0, 5.0, 5.0], 2.0) == [3.0, 5.0, 7.0]
     rng = np.random.default_rng(4)
     positions = rng.uniform(0.0, 20.0, 12).tolist()
-    placed = spread(positions, 2.0)
+    placed = spread_apart(positions, 2.0)
     order = np.argsort(positions)
     assert np.diff(np.array(placed)[order]).min() >= 2.0 - 1e-9
 

@@ -20,8 +20,8 @@ import pytest
 import ramgape
 from ramgape import InvalidReward, InvalidSpec, NoAnswer, Progress, RamgapeWarning, Result, identify, simulate
 from ramgape.policies import POLICIES
-from ramgape.search.inference import judge
 from ramgape.search.simulation import simulated_spec
+from ramgape.search.truth import TrueArms
 from tests.support import can_run
 
 SHAPES = {"steady": (40.0, 40.0), "wild": (0.2, 0.1), "poor": (1.0, 3.0)}
@@ -1088,7 +1088,7 @@ def test_the_truth_is_judged_by_both_tolerances() -> None:
     for epsilon, right in (((0.01, 0.01), False), ((0.03, 0.01), True), ((0.01, 0.03), True)):
         known = ramgape.load_instance(instance)
         spec = simulated_spec(known, epsilon=epsilon)
-        assert judge(known, spec, both).eps_correct is right
+        assert TrueArms(known, spec).assess(both).eps_correct is right
 
 
 def test_a_tolerance_that_asks_for_nothing_is_told_in_its_own_units() -> None:

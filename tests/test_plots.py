@@ -240,7 +240,7 @@ def test_ticks_carry_their_whole_number(scale: float) -> None:
 # --------------------------------------------------------------------------------------- the names
 
 
-def spread(number: int, returned: Sequence[int]) -> list[ArmReport]:
+def spread_apart(number: int, returned: Sequence[int]) -> list[ArmReport]:
     """Arms scattered without any pattern that would suit the labels."""
     return [
         make_arm(f"arm {i}", (i * 0.618) % 1.0, (i * 0.7548) % 1.0, "in" if i in returned else "out", pulls=10)
@@ -250,13 +250,13 @@ def spread(number: int, returned: Sequence[int]) -> list[ArmReport]:
 
 @pytest.mark.parametrize("number", [1, 5, 10, 30])
 def test_few_arms_are_all_named_without_overlaps(number: int) -> None:
-    axes = make_result(*spread(number, returned=[0])).plot()
+    axes = make_result(*spread_apart(number, returned=[0])).plot()
     assert {name.get_text() for name in names_shown(axes)} == {f"arm {i}" for i in range(number)}
     assert_labels_apart_and_inside(axes)
 
 
 def test_of_many_arms_only_the_returned_are_named() -> None:
-    axes = make_result(*spread(100, returned=[3, 40, 77])).plot()
+    axes = make_result(*spread_apart(100, returned=[3, 40, 77])).plot()
     names = {name.get_text() for name in names_shown(axes)}
     assert names
     assert names <= {"arm 3", "arm 40", "arm 77"}

@@ -708,7 +708,7 @@ def test_columns_of_words_stand_to_the_left() -> None:
     assert Grid("", ("rule", "pulls"), [["RAMGapE", "1,000"], ["ξ-LCB", ""]]).words == [True, False]
 
 
-def test_a_store_tells_cells_apart(tmp_path: Path) -> None:
+def test_a_cache_knows_jobs_apart(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
     jobs = [Job("search", {"seed": seed}) for seed in (0, 1)]
     cache.save(jobs[0], {"samples": 5})

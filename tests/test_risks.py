@@ -43,8 +43,9 @@ from ramgape.risks.cvar import WIDTH, greatest_height
 from ramgape.risks.table import RISKS
 from ramgape.search.assembly import kernels_of, make_problem, make_table
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec, true_table
+from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import Spec, make_spec
+from ramgape.search.truth import TrueArms
 from tests.cli_support import call, complaint
 from tests.guarantees import most_allowed, random_arm, watcher
 from tests.support import by_hand, in_full
@@ -81,7 +82,7 @@ def watched(
     learn = kernels_of(spec, bound).learn
     rule.compile_for(learn, rule.LEARN)
     rule.compile_for(sampler.draw, rule.DRAW)
-    truth = true_table(instance, spec)
+    truth = TrueArms(instance, spec).table()
     unseen = np.full(len(truth), math.nan)  # no end of an interval is above or below
     means, risks = (np.ascontiguousarray(truth[side]) if side in look else unseen for side in ("mean", "risk"))
     arms = make_table(spec, bound)
@@ -315,7 +316,7 @@ def test_the_spread_of_an_estimate_is_what_it_is_said_to_be(risk: str, distribut
     arms = learnt(instance, simulated_spec(instance, risk=risk, budget=10_000, policy="round-robin"), 400, 7, "none")
     ratio = 400 * float(arms["risk"].var()) / float(arms["risk_spread"].mean())
     assert 0.7 < ratio < 1.3
-    truth = true_table(instance, simulated_spec(instance, risk=risk, epsilon=0.1))
+    truth = TrueArms(instance, simulated_spec(instance, risk=risk, epsilon=0.1)).table()
     error = float(arms["risk"].mean() - truth["risk"][0])
     # Plugged-in estimates are biased by something like 1 / 400.
     assert abs(error) < 5 * math.sqrt(float(arms["risk_spread"].mean()) / 400 / 600) + 5 / 400 * abs(truth["risk"][0])

@@ -13,7 +13,7 @@ from ramgape.core import elimination
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
 from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
-from ramgape.search.inference import find_answer, infer
+from ramgape.search.inference import infer
 from ramgape.search.simulation import simulated_spec
 from tests.guarantees import check_answers, runs_of
 from tests.reference.rivals import (
@@ -47,7 +47,7 @@ def test_whole_runs_equal_the_definition(policy: str, arm_count: int, per_arm: i
         expected = eliminate(policy, theirs, arm_count, budget, 0.7)
         assert mine.order == theirs.order
         assert len(mine.order) == budget
-        assert set(np.flatnonzero(find_answer(engine)).tolist()) == expected
+        assert set(np.flatnonzero(engine.answer()).tolist()) == expected
         assert not (engine.arms["accepted"] == 0).any()
 
 
@@ -95,7 +95,7 @@ def test_on_one_and_the_same_data_the_accepted_arms_are_the_front(policy: str) -
         engine = make_engine(arm_count, "budget", policy=policy, budget=2 * arm_count, rho=0.2)
         play_by_hand(engine, Streams(beta_streams(arm_count, 2, seed)))
         front = pareto_front(engine.arms["average"], engine.arms["risk"])
-        assert find_answer(engine).tolist() == front.tolist()
+        assert engine.answer().tolist() == front.tolist()
 
 
 @pytest.mark.parametrize("policy", BUDGET_RIVALS)
@@ -114,7 +114,7 @@ def test_an_answer_in_mid_run_is_never_empty_and_what_is_settled_stays(policy: s
             if not engine.search["ready"][0]:
                 continue
             result = infer(engine)
-            answer = find_answer(engine)
+            answer = engine.answer()
             assert answer.any()
             assert answer[accepted == 1].all()
             assert not answer[accepted == -1].any()
@@ -142,7 +142,7 @@ def test_pulls_that_are_left_over_do_not_change_the_answer(policy: str) -> None:
             left_over += done
             engine.tell(arm, draw(arm))
             if done:
-                answers.append(find_answer(engine).tolist())
+                answers.append(engine.answer().tolist())
         assert all(answer == answers[0] for answer in answers)
     assert left_over > 0
 
@@ -199,7 +199,7 @@ def test_psi_unif_elim_equals_the_definition(arm_count: int, epsilon: float, see
         assert sorted(draw.order[first:]) == reference.active
     assert engine.stopped == "confidence"
     assert engine.ask() is None
-    assert set(np.flatnonzero(find_answer(engine)).tolist()) == reference.accepted
+    assert set(np.flatnonzero(engine.answer()).tolist()) == reference.accepted
 
 
 @pytest.mark.parametrize(("arm_count", "epsilon", "seed"), [(2, 0.4, 1), (3, 0.6, 2), (4, 0.7, 3)])
@@ -215,7 +215,7 @@ def test_ape_equals_the_definition(arm_count: int, epsilon: float, seed: int) ->
             break
         assert arm == reference.decide()
         engine.tell(arm, draw(arm))
-    assert set(np.flatnonzero(find_answer(engine)).tolist()) == reference.answer()
+    assert set(np.flatnonzero(engine.answer()).tolist()) == reference.answer()
     assert len(draw.order) > 2 * arm_count
 
 

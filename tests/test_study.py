@@ -20,6 +20,7 @@ import pytest
 import ramgape
 from ramgape import Study, identify
 from ramgape.policies import POLICIES
+from ramgape.studies import report
 from ramgape.studies.exchange import DEFAULT_LEASE
 from tests.support import Clock, can_run
 
@@ -872,3 +873,55 @@ def test_no_answer_is_refused_for_what_is_asked_next(create: Callable[..., Study
     assert (study.report().told, study.report().given_up) == (1, 1)
     with pytest.raises(ramgape.FailingArm, match="the last time: broken"):
         study.exchange()
+
+
+# --- looking at it, while others work ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", ["result", "report"])
+def test_nobody_waits_for_who_looks(
+    create: Callable[..., Study], storage: str | None, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    """Neither in the store nor at the lock of this process: what is shown is inferred from a copy."""
+    study = create(data=[(arm, reward) for arm in ARMS for reward in (0.25, 0.5, 0.75)])
+    others = [study] if storage is None else [study, Study.load(study.name, storage)]
+    begun, over = threading.Event(), threading.Event()
+    infer = report.infer
+
+    def slow(*arguments: Any) -> Any:
+        begun.set()
+        assert over.wait(60)
+        return infer(*arguments)
+
+    monkeypatch.setattr(report, "infer", slow)
+    with ThreadPoolExecutor(1) as pool:
+        seen = pool.submit(getattr(study, look))
+        try:
+            assert begun.wait(60)
+            for other in others:
+                assert other.tell(other.ask()[0], 0.5)
+        finally:
+            over.set()
+        found = seen.result(60)
+    assert (found if look == "result" else found.result).samples == 9
+    assert study.result(expect=False).samples == 9 + len(others)
+
+
+def test_what_was_inferred_is_kept_until_something_changes(
+    create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = create(data=[(arm, reward) for arm in ARMS for reward in (0.25, 0.5, 0.75)])
+    calls: list[str] = []
+    for name in ("infer", "expect_pulls"):
+        work = getattr(report, name)
+        monkeypatch.setattr(report, name, lambda *given, name=name, work=work: (calls.append(name), work(*given))[1])
+    assert study.result(expect=False).expected is None
+    assert study.report(expect=False).result == study.result(expect=False)
+    assert calls == ["infer"]
+    first = study.report()
+    assert first.result.expected is not None
+    assert study.result() == first.result
+    assert calls == ["infer", "expect_pulls"]
+    study.observe("poor", 0.5)
+    assert study.result().samples == 10
+    assert calls == ["infer", "expect_pulls"] * 2

@@ -22,6 +22,7 @@ from ramgape.planning import lower_bound as theory
 from ramgape.planning.lower_bound import LowerBound, lower_bound
 from ramgape.problems.environments import Arm, Beta, Data, Gaussian, Instance
 from ramgape.problems.instances import load_instance
+from ramgape.tasks import Pareto
 from tests.reference.lower_bound import slow_distance, slow_minimum
 
 Floats = NDArray[np.float64]
@@ -67,7 +68,7 @@ def test_the_shares_keep_all_alternatives_away(case: str, epsilon: float) -> Non
     assert bound.characteristic_time is not None
     assert bound.characteristic_time <= bound.reached <= GAP * bound.characteristic_time
     shares = shares_of(bound)
-    answers = theory.right_answers(means, risks, epsilon)
+    answers = Pareto().right_answers(means, risks, epsilon)
     distance = max(slow_distance(instance, shares, epsilon, answer=answer) for answer in answers)
     assert distance == pytest.approx(1.0 / bound.reached, rel=2e-4)
 
@@ -79,7 +80,7 @@ def test_two_arms_by_brute_force(case: str, epsilon: float) -> None:
     """The whole problem: of all shares, those that keep the nearest alternative farthest away."""
     instance = gaussian(CASES[case])
     best = 0.0
-    for answer in theory.right_answers(instance.means, instance.risks(0.01), epsilon):
+    for answer in Pareto().right_answers(instance.means, instance.risks(0.01), epsilon):
 
         def nearness(share: float, answer: Any = answer) -> float:
             return -slow_distance(instance, np.array([share, 1.0 - share]), epsilon, answer=answer)
@@ -203,11 +204,11 @@ def test_right_answers_are_all_that_are_right(seed: int) -> None:
     epsilon = float(generator.choice([0.0, 0.05, 0.1, 0.2]))
     sets = [np.array(choice) for choice in itertools.product((False, True), repeat=6)]
     right = {tuple(each) for each in sets if is_epsilon_cover(each, means, risks, epsilon)}
-    found = theory.right_answers(means, risks, epsilon)
+    found = Pareto().right_answers(means, risks, epsilon)
     assert (found[0] == pareto_front(means, risks)).all()
     assert {tuple(each) for each in found} == right
     assert len(found) == len(right)
-    assert theory.is_only_answer(means, risks, epsilon) == (len(right) == 1)
+    assert Pareto().is_only_answer(means, risks, epsilon) == (len(right) == 1)
 
 
 def test_a_tolerance_that_leaves_one_answer_is_exact() -> None:

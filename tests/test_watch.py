@@ -10,8 +10,8 @@ import pytest
 from ramgape import Arm, Bernoulli, Beta, Instance, Uniform, load_instance
 from ramgape.core.pareto import pareto_front, simple_regret
 from ramgape.search.engine import Engine
-from ramgape.search.inference import find_answer
-from ramgape.search.simulation import CHUNK, play, simulated_spec, true_table, watch
+from ramgape.search.simulation import CHUNK, play, simulated_spec, watch
+from ramgape.search.truth import TrueArms
 from tests.support import policies_for
 
 COSTS = Instance(
@@ -31,7 +31,7 @@ def watched(instance: Instance, seed: int, **options: Any) -> tuple[Engine, Any]
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_the_truth_is_that_of_the_instance_on_the_engines_scale(direction: str) -> None:
     spec = simulated_spec(COSTS, epsilon=0.1, rho=0.4, direction=direction)
-    truth = true_table(COSTS, spec)
+    truth = TrueArms(COSTS, spec).table()
     sign = 1.0 if direction == "maximize" else -1.0
     risks = COSTS.risks(0.4, spec.alpha, spec.direction)
     # Differences are all that counts, and they are those of the user's units divided by the range.
@@ -49,7 +49,7 @@ def test_a_trace_is_what_ask_and_tell_would_see(policy: str) -> None:
     spec = simulated_spec(instance, **options)
     engine, generator = Engine(spec), np.random.default_rng(seed)
     means, risks = instance.means, instance.risks(spec.rho, spec.alpha)
-    truth = true_table(instance, spec)
+    truth = TrueArms(instance, spec).table()
     for step in trace:
         arm = engine.ask()
         assert arm == step["arm"]
@@ -57,7 +57,7 @@ def test_a_trace_is_what_ask_and_tell_would_see(policy: str) -> None:
         engine.tell(arm, instance.draw(arm, generator))
         row: Any = engine.arms[arm]
         if engine.search["ready"][0]:
-            assert step["regret"] == pytest.approx(simple_regret(find_answer(engine), means, risks))
+            assert step["regret"] == pytest.approx(simple_regret(engine.answer(), means, risks))
         else:
             assert np.isnan(step["regret"])
         inside = row["mean_low"] <= truth[arm]["mean"] <= row["mean_high"]

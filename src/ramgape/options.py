@@ -21,6 +21,7 @@ from ramgape.errors import known_name, require
 
 if TYPE_CHECKING:
     from ramgape.risks.measure import Measure
+    from ramgape.tasks import Task
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
@@ -124,7 +125,8 @@ class GoalOptions(TypedDict, total=False):
         "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}")]
     budget: Annotated[int | None, Option(GOAL, PULLS, doors=ASKING, help=
         "Spend exactly this many pulls and return the best guess; in place of {delta}.")]
-    task: Annotated[str, Option(GOAL, NAME, "What is looked for: pareto, the Pareto set.", "pareto", shell=False)]
+    task: Annotated["Task | str", Option(GOAL, NAME, default="pareto", shell=False, help=
+        "What is looked for: pareto, the Pareto set.")]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
         "mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
         unless=f"mean-variance:{DEFAULT_RHO}")]

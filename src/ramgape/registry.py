@@ -66,6 +66,11 @@ def names(kind: str) -> list[str]:
     return list(dict.fromkeys([*_registered[kind], *stated]))
 
 
+def is_registered(kind: str, name: str, thing: object) -> bool:
+    """Whether a thing from outside has this name here."""
+    return _registered[kind].get(name) is thing
+
+
 def find(kind: str, name: object, built_in: Iterable[str], what: str | None = None) -> Any:
     """The thing of this name from outside, or None if the name is a built-in one.
 

@@ -6,10 +6,8 @@
                                          study_files
     storage, stores                      the commands for stores; where studies are kept
     csv_rows                             logged rewards from a file
-    books                                what `reproduce` and `benchmark` share
-    guard                                errors, warnings and interrupts, as lines on stderr and exit codes
-    terminal                             where text goes, and what is shown while something runs
-    words                                numbers as they are typed
+    reports                              what `reproduce` and `benchmark` share
+    errors                               errors, warnings and interrupts, as lines on stderr and exit codes
     workers                              processes that share the runs
     pictures                             files with figures
     summary                              many runs as a table
@@ -25,7 +23,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli import analyze, benchmark, demo, listing, lower_bound, plan, reproduce, run, simulate, storage, study
-from ramgape.cli.errors import Commands, prepare_streams, written
+from ramgape.cli.errors import Commands, output_flushed, prepare_streams
 
 __all__ = ["app", "main"]
 
@@ -59,7 +57,7 @@ app.add_typer(storage.app, name="storage")
 def main() -> None:
     """The console script."""
     prepare_streams()
-    with written():
+    with output_flushed():
         app()
 
 

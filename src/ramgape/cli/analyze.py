@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.csv_rows import Rows, Source, check_delimiter, opened
+from ramgape.cli.csv_rows import Rows, Source, check_delimiter, open_source
 from ramgape.cli.errors import warnings_told
 from ramgape.cli.options import OUTPUT, AsJson, option, takes_options
 from ramgape.common.parsing import parse_number
@@ -58,7 +58,7 @@ def analyze(
         raise InvalidSpec(what="reward range", allowed=allowed)
     letter = check_delimiter(delimiter)
     further = parse_number(next_pulls, "next")
-    with warnings_told() as told, opened(data) as source:
+    with warnings_told() as told, open_source(data) as source:
         rows = Rows(source, arm_column, reward_column, letter, skip_empty)
         analysis = read(source, rows, options, further, (f"column {arm_column!r}", f"column {reward_column!r}"))
     if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.reports import JOBS, JSON, OUT, SEED, make_report, show_report, verdict_table
+from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, verdict_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,7 +39,7 @@ def benchmark(
 
     Interrupted and started again, it goes on where it was.
     """
-    summary = make_report(load_benchmark, parts, out, seed, jobs, quick)
+    summary = run_report(load_benchmark, parts, out, seed, jobs, quick)
     show_report(summary, benchmark_tables(summary), out, as_json)
 
 

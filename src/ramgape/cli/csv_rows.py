@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 @contextmanager
-def opened(path: str) -> Iterator[Source]:
+def open_source(path: str) -> Iterator[Source]:
     """Open a file, one packed by gzip if its name ends in .gz, or standard input."""
     if path == STANDARD_INPUT:
         binary = sys.stdin.buffer

@@ -80,7 +80,7 @@ def tell_unwritten(error: OSError) -> None:
 
 
 @contextmanager
-def written() -> Iterator[None]:
+def output_flushed() -> Iterator[None]:
     """See to it that the output has arrived; Python itself would complain of that only in passing."""
     try:
         try:

@@ -11,7 +11,7 @@ import typer
 from ramgape.bounds import AUTOMATIC, BOUNDS, USUAL
 from ramgape.errors import known_name
 from ramgape.policies import POLICIES
-from ramgape.risks.table import RISKS, written
+from ramgape.risks.table import RISKS, risk_notation
 from ramgape.views.terminal import output
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def show_policies() -> None:
         for name, policy in POLICIES.items()
     ]
     console = output()
-    console.print(new_table(("policy", "each round it pulls", "goals", "in the paper"), rows))
+    console.print(listing_table(("policy", "each round it pulls", "goals", "in the paper"), rows))
     console.print(
         "\nThe goals are a fixed confidence and a fixed budget. A policy that was not made for a fixed confidence may "
         "never stop by itself; --max-pulls ends it."
@@ -128,10 +128,10 @@ def show_bounds() -> None:
     """One row per bound, and one per case of `auto`."""
     rows = [(name, serves(bound.noises, bound.risks, bound.goals), bound.meaning) for name, bound in BOUNDS.items()]
     console = output()
-    console.print(new_table(("bound", "serves", "meaning"), rows, leading=1))
+    console.print(listing_table(("bound", "serves", "meaning"), rows, leading=1))
     console.print("\nauto, which is the default, stands for:\n")
     chosen = [(f"{noise} rewards, fixed {goal}", bound) for (noise, goal), bound in USUAL.items()]
-    console.print(new_table(("for", "auto is"), chosen))
+    console.print(listing_table(("for", "auto is"), chosen))
 
 
 def serves(noises: Iterable[str], risks: Iterable[str], goals: Iterable[str]) -> str:
@@ -156,7 +156,7 @@ def show_instances() -> None:
         arms = str(counts[0]) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
         rows.append((name, arms, rewards, USES[names[0]]))
     console = output()
-    console.print(new_table(("instance", "arms", "rewards", "for"), rows))
+    console.print(listing_table(("instance", "arms", "rewards", "for"), rows))
     console.print("\nYour own is a JSON file: ramgape simulate mine.json, where mine.json holds\n")
     console.print(FILE_EXAMPLE, markup=False)
     console.print(
@@ -176,7 +176,7 @@ def groups() -> list[list[str]]:
     return list(found.values())
 
 
-def new_table(headings: Iterable[str], rows: Iterable[tuple[str, ...]], leading: int = 0) -> Table:
+def listing_table(headings: Iterable[str], rows: Iterable[tuple[str, ...]], leading: int = 0) -> Table:
     """A table whose first column stands out; `leading` lines are left between its rows."""
     from rich import box
     from rich.table import Table
@@ -198,9 +198,9 @@ def describe_risks() -> dict[str, Any]:
 
 def show_risks() -> None:
     """One row per measure, and what serves it."""
-    rows = [(written(name), risk.meaning) for name, risk in RISKS.items()]
+    rows = [(risk_notation(name), risk.meaning) for name, risk in RISKS.items()]
     console = output()
-    console.print(new_table(("risk", "meaning, for rewards X; less is better"), rows))
+    console.print(listing_table(("risk", "meaning, for rewards X; less is better"), rows))
     console.print("\nFor costs it is that of -X. Intervals for all of them come from the bounds that auto stands for.")
 
 

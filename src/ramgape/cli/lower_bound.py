@@ -51,14 +51,14 @@ def lower_bound(
         described = {"schema_version": SCHEMA_VERSION, "instance": loaded.name, **asked, **numbers, **bound.to_dict()}
         typer.echo(json.dumps(described, indent=2, allow_nan=False))
     else:
-        show(loaded.name, asked, bound)
+        show_bound(loaded.name, asked, bound)
 
 
-def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
+def show_bound(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
     """A headline, whether it is a bound, and the shares."""
     from rich.text import Text
 
-    from ramgape.cli.listing import new_table
+    from ramgape.cli.listing import listing_table
     from ramgape.views.content import least_word
 
     console = output()
@@ -68,7 +68,7 @@ def show(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
         return
     console.print(Text(f"\nThis is the {least_word(bound.exact)}: {bound.note}.\n"))
     console.print(f"Characteristic time T* = {bound.characteristic_time:,.1f}. Ideal for Gaussian arms:\n")
-    table = new_table(("arm", "share", "samples"), shares(bound.allocation, bound.samples))
+    table = listing_table(("arm", "share", "samples"), shares(bound.allocation, bound.samples))
     for column in table.columns[1:]:
         column.justify = "right"
     console.print(table)

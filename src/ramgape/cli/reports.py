@@ -23,7 +23,7 @@ JOBS = "Processes that share the work; 0: one for each core. The numbers do not 
 JSON = "Print the summary as JSON instead of a table."
 
 
-def make_report(
+def run_report(
     load: Callable[[], ReportPlan], parts: Sequence[str] | None, out: Path, seed: str, jobs: str, quick: bool
 ) -> dict[str, Any]:
     """Write a report, showing how far it is; returns its summary. `load` imports what takes long to import."""

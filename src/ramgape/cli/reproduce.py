@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.reports import JOBS, JSON, OUT, SEED, make_report, show_report, verdict_table
+from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, verdict_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,7 +37,7 @@ def reproduce(
 
     Interrupted and started again, it goes on where it was.
     """
-    summary = make_report(load_reproduction, parts, out, seed, jobs, quick)
+    summary = run_report(load_reproduction, parts, out, seed, jobs, quick)
     show_report(summary, reproduction_tables(summary), out, as_json)
 
 

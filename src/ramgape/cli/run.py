@@ -148,7 +148,7 @@ def succeeded(study: Study) -> list[str]:
     """The arms of which a trial has succeeded before."""
     if not study.known_progress().samples:
         return []
-    report = study.report()
+    report = study.report(expect=False)
     counted = report.arms_failed if study.spec.failure == "worst" else {}
     return [arm.name for arm in report.result.arms if arm.pulls > counted.get(arm.name, 0)]
 

@@ -64,7 +64,7 @@ def simulate(
 
             output().print(Summary(replication))
     else:
-        result = run_once(instance, first, options)
+        result = simulate_once(instance, first, options)
         output().print(result)
         if result.stopped == "interrupted":
             raise typer.Exit(INTERRUPTED)
@@ -93,7 +93,7 @@ def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -
         raise KeyboardInterrupt(f"after {count_runs(finished, runs)}{hint}") from None
 
 
-def run_once(instance: str, seed: int, options: Options) -> Result:
+def simulate_once(instance: str, seed: int, options: Options) -> Result:
     """One run, with a live line on its doubt; a warning told on stderr is not told again with the result."""
     with watching_run(budget="budget" in options) as show, warnings_told() as told:
         import ramgape

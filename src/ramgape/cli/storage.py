@@ -19,7 +19,7 @@ app = typer.Typer(help="Care of the stores that studies live in.", no_args_is_he
 
 
 @app.callback()
-def root() -> None:
+def storage_commands() -> None:
     """Care of the stores that studies live in."""
 
 

@@ -11,7 +11,7 @@ import typer
 
 from ramgape.cli.options import Text
 from ramgape.errors import StorageError
-from ramgape.storage.places import is_there
+from ramgape.storage.places import store_exists
 from ramgape.storage.urls import has_password, parse_url, shown
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def existing_storage(given: str | None) -> str:
     """The URL of a store that is there already; for a file that is missing, how to make one."""
     url = storage_url(given)
     parsed = parse_url(url)
-    if parsed.path is not None and not is_there(parsed):
+    if parsed.path is not None and not store_exists(parsed):
         raise StorageError(f"there is no store at {shown(url)}: no such file; ramgape study create makes one")
     return url
 

@@ -23,7 +23,7 @@ NEGATIVE = {"ignore_unknown_options": True}
 
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode="rich")
 app.command("create")(study_create.create)
-app.command("list")(study_show.show_list)
+app.command("list")(study_show.list_studies)
 app.command("show")(study_show.show)
 app.command("ask")(study_work.ask)
 app.command("tell", context_settings=NEGATIVE)(study_work.tell_reward)

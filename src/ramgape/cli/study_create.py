@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.csv_rows import opened
+from ramgape.cli.csv_rows import open_source
 from ramgape.cli.options import ARMS, AsJson, Text, gathers, option, takes_options
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.cli.study_files import START, WarmStart, warm_start
@@ -93,7 +93,7 @@ def make(
 
 def read_names(path: str) -> list[str]:
     """The lines of a file that are not empty."""
-    with opened(path) as source:
+    with open_source(path) as source:
         try:
             lines = source.text.read().splitlines()
         except UnicodeDecodeError as error:

@@ -12,7 +12,7 @@ from typing import IO, Annotated, cast
 
 import typer
 
-from ramgape.cli.csv_rows import STANDARD_INPUT, opened
+from ramgape.cli.csv_rows import STANDARD_INPUT, open_source
 from ramgape.cli.options import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.common.formatting import plural
@@ -95,7 +95,7 @@ def reading(file: str) -> Iterator[IO[str]]:
 
     A study is locked while it takes in trials, and whoever writes into a pipe may take long.
     """
-    with opened(file) as source:
+    with open_source(file) as source:
         if file != STANDARD_INPUT:
             yield source.text
             return

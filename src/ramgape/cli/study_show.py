@@ -34,7 +34,7 @@ def show(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
 def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     """The names of the returned arms, one a line; on stderr a note, if they are not final."""
     with waiting("reading"), opened_study(name, storage) as study:
-        result, done = study.result(), study.done
+        result, done = study.result(expect=False), study.done
     if as_json:
         print_object({"front": list(result.front), "done": done})
         return
@@ -46,7 +46,7 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
         tell("note", "the study is not done: these are the arms that look best so far", "bold")
 
 
-def show_list(storage: Storage = None, as_json: AsJson = False) -> None:
+def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
     """All studies in the store."""
     url = existing_storage(storage)
     from ramgape.studies.catalog import list_studies

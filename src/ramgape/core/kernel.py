@@ -19,11 +19,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.runtime import rtsys
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).resolve().parents[1]
 COMPILED_PARTS = ("core", "bounds", "policies", "risks", "problems/environments.py")
+SYMBOLS_KNOWN = ((0, 68),)  # versions of Numba whose `add_symbol`s were read
 
 
 @functools.cache
@@ -75,12 +79,67 @@ def entry(function: Function) -> Callable[..., Any]:
     return _compile(wrapper)
 
 
+def on_compile(call: Callable[[], object]) -> None:
+    """Have a function called when the compiler begins with a kernel that was not on disk, and will be the next time."""
+    event.register("numba:compile", CompileListener(call))
+
+
+class CompileListener(event.Listener):  # type: ignore[misc]
+    """Tells of kernels, and of nothing else that Numba compiles."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self._call = call
+
+    def on_start(self, event: Any) -> None:
+        if isinstance(event.data["dispatcher"]._cache, KernelCache):
+            self._call()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
 def _compile(function: Function, **options: Any) -> Function:
-    options |= {"error_model": "numpy", "_nrt": False}
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder to keep compiled code in: compile again in every process
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    compiled = numba.njit(error_model="numpy", _nrt=False, **options)(function)
     if not numba.config.DISABLE_JIT:
-        compiled._cache._cache_file._source_stamp = source_stamp()
+        compiled._cache = UnopenedCache(compiled)
     return compiled  # type: ignore[no-any-return]
+
+
+class UnopenedCache(NullCache):  # type: ignore[misc]
+    """Of a kernel that nobody has needed by itself so far: most are only ever part of others, and to look for the
+    folder of each takes a while."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        self._dispatcher = dispatcher
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            cache = KernelCache(self._dispatcher.py_func)
+        except RuntimeError:  # no folder to keep compiled code in: compile again in every process
+            cache = NullCache()
+        self._dispatcher._cache = cache
+        return cache.load_overload(sig, target_context)
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """The compiled code of a kernel on disk."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        file = self._cache_file
+        self._ours = function.__module__.startswith(f"{__package__.partition('.')[0]}.")
+        file._source_stamp = source_stamp() if self._ours else (source_stamp(), file._source_stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What is there for a signature.
+
+        Numba would first import all that its compiler needs, SciPy's linear algebra where there is one: half of the
+        time of a short process. What was found needs none of it, but for the symbols of the runtime, because our
+        kernels neither hash nor run in parallel; and on a miss the compiler sees to it itself. A missing symbol would
+        end the process, so this is done only for our kernels, and with those versions for which it was looked up.
+        """
+        if not self._ours or numba.version_info.short not in SYMBOLS_KNOWN:
+            return super().load_overload(sig, target_context)
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)

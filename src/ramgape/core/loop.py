@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 
+from ramgape.core.answer import is_returned
 from ramgape.core.kernel import inlined, kernel, long_kernel
 from ramgape.core.statistics import least_pulled
+from ramgape.core.table import PROVED
 
 
 @long_kernel
@@ -25,10 +27,11 @@ def advance(
         reward = draw(parameters, values, arm, generator)
         learn(arms, search, problem, arm, reward)
         compare(arms, search, problem, arm)
-        if pull < len(trace):
-            write_down(trace[pull], arms, search, truth, arm)
         if search.ready and stop(arms, search, problem):
-            search.stopped = 1
+            search.stopped = PROVED
+        if pull < len(trace):
+            write_down(trace[pull], arms, search, problem, truth, arm)
+        if search.stopped:
             return pull + 1
     return count
 
@@ -44,16 +47,16 @@ def replay(learn, compare, stop, arms, searches, problems, chosen, rewards, heed
         learn(arms, search, problem, chosen[number], rewards[number])
         compare(arms, search, problem, chosen[number])
         if search.ready and stop(arms, search, problem) and heed:
-            search.stopped = 1
+            search.stopped = PROVED
             return number + 1
     return len(chosen)
 
 
 @inlined
-def write_down(step, arms, search, truth, arm):
+def write_down(step, arms, search, problem, truth, arm):
     """What a pull has led to. Only the pulled arm's box has changed, so only that one can have lost the truth."""
     step.arm = arm
-    step.regret = regret(arms, truth) if search.ready else math.nan
+    step.regret = regret(arms, search, problem, truth) if search.ready else math.nan
     row, true = arms[arm], truth[arm]
     mean_inside = row.mean_low <= true.mean <= row.mean_high
     risk_inside = row.risk_low <= true.risk <= row.risk_high
@@ -61,12 +64,10 @@ def write_down(step, arms, search, truth, arm):
 
 
 @kernel
-def regret(arms, truth):
+def regret(arms, search, problem, truth):
     """The simple regret of the present answer: the largest gap of an arm that is wrongly in or wrongly out."""
     largest = 0.0
     for arm in range(len(arms)):
-        row = arms[arm]
-        returned = row.in_front if row.accepted == 0 else row.accepted == 1
-        if returned != truth[arm].in_front:
+        if is_returned(arms[arm], search, problem) != (truth[arm].in_front == 1):
             largest = max(largest, truth[arm].gap)
     return largest

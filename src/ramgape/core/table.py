@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NO_BOX, BUDGET_BOX, CONFIDENCE_BOX = range(3)
+PROVED, ENDED = 1, 2  # how a search stopped: the stopping rule has spoken, or its end is known from elsewhere
 
 CELLS = 64  # parts of [0, 1] by which rewards are remembered, for risks that are about a tail
 
@@ -86,7 +87,7 @@ SEARCH = np.dtype(
     [
         ("samples", np.int64),  # pulls so far, all arms together
         ("ready", np.int64),  # 1 once every arm has its initial pulls
-        ("stopped", np.int64),  # 1 once the stopping rule has spoken
+        ("stopped", np.int64),  # 0 while it goes on, then PROVED or ENDED
         ("turn", np.int64),  # where the round-robin rules stand
         ("queued", np.int64),  # second arm of a pair that has been decided, or -1
         ("front_size", np.int64),
@@ -143,7 +144,7 @@ TRUTH = np.dtype(
 TRACE = np.dtype(
     [
         ("arm", np.int64),  # which was pulled
-        ("regret", np.float64),  # of the empirical front after that; NaN until every arm has its initial pulls
+        ("regret", np.float64),  # of the answer after that; NaN until every arm has its initial pulls
         ("missed", np.int64),  # 1 if the arm's box did not contain the truth
     ],
     align=True,

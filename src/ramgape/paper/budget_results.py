@@ -11,14 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import BudgetScale
 from ramgape.paper.jobs import Outcome
-from ramgape.paper.race_results import NORMAL
+from ramgape.paper.statistics import NORMAL, ratio_interval, standard_error
 from ramgape.problems.instances import load_instance
 
 Key = tuple[str, int, str]  # instance, budget, policy
@@ -121,7 +119,7 @@ def measure_budgets(outcomes: Outcomes, scale: BudgetScale) -> list[BudgetMeasur
                         policy=policy,
                         runs=number,
                         regret=math.fsum(regrets) / number,
-                        standard_error=float(np.std(regrets, ddof=1)) / math.sqrt(number) if number > 1 else 0.0,
+                        standard_error=standard_error(regrets) or 0.0,
                         wrong=sum(not exact for exact in outcome["exact"]),
                     )
                 )
@@ -198,12 +196,11 @@ def best_rival(rules: Mapping[str, BudgetAverage]) -> BudgetAverage:
 
 
 def ratio(own: BudgetAverage, rival: BudgetAverage) -> Ratio:
-    """Two rules in one group: their runs are independent, and the logarithm of the ratio is taken as normal."""
+    """Two rules in one group, whose runs are independent."""
     value = own.regret / rival.regret if rival.regret > 0.0 else None
     interval = None
     if value is not None and value > 0.0:
-        factor = math.exp(NORMAL * math.hypot(own.standard_error / own.regret, rival.standard_error / rival.regret))
-        interval = (value / factor, value * factor)
+        interval = ratio_interval(value, own.standard_error / own.regret, rival.standard_error / rival.regret)
     return Ratio(own.group, own.budget, rival.policy, own.regret, rival.regret, value, interval)
 
 

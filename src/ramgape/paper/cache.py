@@ -1,4 +1,4 @@
-"""The outcomes on disk, so that an interrupted reproduction goes on where it was.
+"""The outcomes of jobs on disk, so that an interrupted report goes on where it was.
 
 A file appears under its name only when it is complete (written elsewhere in the folder, then renamed), and it is taken
 for a result only if it can be read and states the very job that is looked for: the same work, code and libraries.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,17 @@ from ramgape.common.whole_files import replacing
 from ramgape.core.kernel import PACKAGE
 from ramgape.paper.jobs import Job, Outcome
 
-# All that numbers can depend on; words, pictures and stores may change without computing anything again.
+# All that numbers can depend on, data included; texts, figures and stores may change without computing anything again.
 NUMBERS = (
     "bounds",
-    "common",
+    "common/checks.py",
+    "common/files.py",
+    "common/integration.py",
+    "common/parsing.py",
+    "common/proportions.py",
+    "common/special.py",
     "core",
+    "options.py",
     "paper/jobs.py",
     "paper/statistics.py",
     "planning/lower_bound.py",
@@ -61,7 +67,7 @@ class ResultCache:
         """Keep an outcome."""
         path, name = self._place(job)
         write_whole(path, json.dumps({"identity": name, "outcome": outcome}))
-        # As it would be read again: whoever tells of it must not see what others would not.
+        # As it would be read again: the first report must not show what a later one would not.
         self._seen[path] = json.loads(json.dumps(outcome))
 
     def _place(self, job: Job) -> tuple[Path, dict[str, Any]]:
@@ -78,15 +84,21 @@ def identity(job: Job) -> dict[str, Any]:
 
 @functools.cache
 def makers() -> dict[str, Any]:
-    """The libraries, and a digest of the sources that numbers can depend on."""
+    """The libraries, and a digest of the sources and data that numbers can depend on."""
     digest = hashlib.sha256()
-    for part in NUMBERS:
-        path = PACKAGE / part
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.relative_to(PACKAGE).as_posix().encode())
-            digest.update(file.read_bytes())
+    for file in sources():
+        digest.update(file.relative_to(PACKAGE).as_posix().encode())
+        digest.update(file.read_bytes())
     libraries = {"ramgape": ramgape.__version__, "numpy": np.__version__, "numba": numba.__version__}
     return {"libraries": libraries, "code": digest.hexdigest()}
+
+
+def sources() -> Iterator[Path]:
+    """The files that numbers can depend on, always in the same order."""
+    for part in NUMBERS:
+        path = PACKAGE / part
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        yield from (file for file in files if file.suffix in (".py", ".json"))
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

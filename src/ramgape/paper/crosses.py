@@ -12,7 +12,8 @@ from ramgape.paper.formatting import display_name, percent
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
-from ramgape.paper.stopping import OWN, RA_LUCB, common_settings, gaps_of, search_job
+from ramgape.paper.stopping import common_settings, search_job
+from ramgape.paper.stopping_results import OWN, RA_LUCB, gaps_of
 from ramgape.problems.instances import load_instance
 from ramgape.search.result import ArmReport
 

@@ -38,7 +38,7 @@ from ramgape.views.plots.crosses import draw_crosses, front_handle, windows
 from ramgape.views.plots.curves import draw_curves, regret_axis
 from ramgape.views.plots.failures import draw_failures, failure_handles
 from ramgape.views.plots.geometry import GapCase, draw_gaps, extent, gap_handles, union
-from ramgape.views.plots.intervals import Row, draw_rows, row_handles
+from ramgape.views.plots.intervals import IntervalRow, draw_rows, row_handles
 from ramgape.views.plots.methods import method_handle, undecided_handle
 from ramgape.views.plots.policies import look
 from ramgape.views.plots.ratios import Ratio, clipped, draw_ratios, ratio_handles, ratio_limits
@@ -184,7 +184,7 @@ def final_quality(results: Mapping[str, Mapping[str, Any]], outside: Collection[
         draw_rows(
             left,
             [
-                Row(
+                IntervalRow(
                     policy,
                     result["mean"],
                     result["mean_interval"],
@@ -197,7 +197,9 @@ def final_quality(results: Mapping[str, Mapping[str, Any]], outside: Collection[
         draw_rows(
             right,
             [
-                Row(policy, result["wrong_share"], result["wrong_share_interval"], remark=remarks.get(policy, ""))
+                IntervalRow(
+                    policy, result["wrong_share"], result["wrong_share_interval"], remark=remarks.get(policy, "")
+                )
                 for policy, result in results.items()
             ],
         )
@@ -359,17 +361,9 @@ def samples_against(
     own: str, base: str, instances: Sequence[str], panels: Sequence[tuple[str, Sequence[Ratio]]]
 ) -> Figure:
     """How many samples one method needs beside another, a row per instance and a panel per tolerance."""
+    shown = ratio_limits([ratio for _, ratios in panels for ratio in ratios])
     with _drawing(2.0 + 0.24 * len(instances)) as figure:
-        grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        for axes, (title, ratios) in zip(grid, panels, strict=True):
-            draw_ratios(axes, ratios)
-            axes.set_title(title)
-            axes.tick_params(axis="y", length=0.0)
-        grid[0].set_yticks(range(len(instances)), [style.drawable(name) for name in instances])
-        grid[0].set_xscale("log")
-        shown = ratio_limits([ratio for _, ratios in panels for ratio in ratios])
-        grid[0].set_xlim(*shown)
-        ticks.log_ratios(grid[0].xaxis, shown)
+        _ratio_panels(figure, instances, panels, shown)
         figure.supxlabel(f"Samples of {own},\ndivided by those of {base}")
         _legend(figure, ratio_handles())
     return figure
@@ -444,19 +438,31 @@ def regret_against(
     aims   ratios at which there is a line, beside the one at which both are equal
     """
     shown = ratio_limits([ratio for _, ratios in panels for ratio in ratios], BEYOND)
+    inside = [(title, [ratio and clipped(ratio, shown) for ratio in ratios]) for title, ratios in panels]
     with _drawing(1.8 + 0.3 * len(groups)) as figure:
-        grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        for axes, (title, ratios) in zip(grid, panels, strict=True):
-            draw_ratios(axes, [None if ratio is None else clipped(ratio, shown) for ratio in ratios], aims)
-            axes.set_title(title)
-            axes.tick_params(axis="y", length=0.0)
-        grid[0].set_yticks(range(len(groups)), [style.drawable(name) for name in groups])
-        grid[0].set_xscale("log")
-        grid[0].set_xlim(*shown)
-        ticks.log_ratios(grid[0].xaxis, shown)
+        _ratio_panels(figure, groups, inside, shown, aims)
         figure.supxlabel(f"Mean regret of {look(own).name}, divided by that of its best rival")
         _legend(figure, ratio_handles("smaller regret", "larger regret"))
     return figure
+
+
+def _ratio_panels(
+    figure: Figure,
+    rows: Sequence[str],
+    panels: Sequence[tuple[str, Sequence[Ratio]]],
+    shown: tuple[float, float],
+    aims: Sequence[float] = (),
+) -> None:
+    """Panels side by side on one logarithmic axis, with the names of the rows to their left."""
+    grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, (title, ratios) in zip(grid, panels, strict=True):
+        draw_ratios(axes, ratios, aims)
+        axes.set_title(title)
+        axes.tick_params(axis="y", length=0.0)
+    grid[0].set_yticks(range(len(rows)), [style.drawable(name) for name in rows])
+    grid[0].set_xscale("log")
+    grid[0].set_xlim(*shown)
+    ticks.log_ratios(grid[0].xaxis, shown)
 
 
 @contextmanager

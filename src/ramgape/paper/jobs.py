@@ -22,8 +22,9 @@ from ramgape.paper.statistics import middle_half_mean
 from ramgape.planning.lower_bound import lower_bound
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
-from ramgape.search.inference import find_answer, infer, judge
-from ramgape.search.simulation import play, run_batch, simulated_spec, true_table, watch
+from ramgape.search.inference import infer
+from ramgape.search.simulation import play, run_batch, simulated_spec, watch
+from ramgape.search.truth import TrueArms
 
 Outcome = dict[str, Any]
 STAGES = 4  # a run under a budget is looked at in so many equal parts
@@ -44,11 +45,9 @@ def search(instance: str, seed: int, **options: Any) -> Outcome:
     engine = Engine(simulated_spec(known, **options))
     for _ in play(engine, known, seed):
         pass
-    spec, answer = engine.spec, find_answer(engine)
-    result = infer(engine, None, seed, judge(known, spec, answer))
-    outcome = result.to_dict()
-    means, risks = known.means, spec.risk_scale * known.risks_by(spec.oriented_risk)
-    outcome["section_2"] = is_epsilon_pareto(answer, means, risks, spec.epsilon or 0.0)
+    answer, true = engine.answer(), TrueArms(known, engine.spec)
+    outcome = infer(engine, seed=seed, truth=true.assess(answer)).to_dict()
+    outcome["section_2"] = is_epsilon_pareto(answer, true.means, true.risks, engine.spec.epsilon or 0.0)
     return outcome
 
 
@@ -93,7 +92,7 @@ def regret_traces(instance: str, seed: int, trials: int, **options: Any) -> Outc
     """
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
-    in_front = true_table(known, spec)["in_front"].astype(bool)
+    in_front = TrueArms(known, spec).front
     regrets, shares = [], []
     for number in range(seed, seed + trials):
         traces = [trace.copy() for trace in watch(Engine(spec), known, number)]
@@ -127,7 +126,7 @@ def good_event(instance: str, seed: int, trials: int, **options: Any) -> Outcome
         engine = Engine(spec)
         missed = sum(int(trace["missed"].sum()) for trace in watch(engine, known, number))
         good.append(missed == 0)
-        right.append(judge(known, spec, find_answer(engine)).eps_correct)
+        right.append(TrueArms(known, spec).assess(engine.answer()).eps_correct)
     return {"good": good, "right": right}
 
 

@@ -33,29 +33,19 @@ def quality(regrets: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def traces_of(outcomes: Outcomes) -> dict[str, Outcome]:
-    """The watched trials of the paper's rules."""
-    return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == "trace"}
+def traces_of(outcomes: Outcomes, kind: str = "trace") -> dict[str, Outcome]:
+    """The watched trials of the paper's rules; of those that it does not have, if the kind is "further"."""
+    return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == kind}
 
 
-def further_of(outcomes: Outcomes) -> dict[str, Outcome]:
-    """Those of the rules that the paper does not have."""
-    return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == "further"}
-
-
-def finals(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
-    """The quality of each of the paper's rules after the last pull."""
-    return {policy: quality(outcome["final"]) for policy, outcome in traces_of(outcomes).items()}
-
-
-def further_finals(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
-    """That of the others."""
-    return {policy: quality(outcome["final"]) for policy, outcome in further_of(outcomes).items()}
+def finals(outcomes: Outcomes, kind: str = "trace") -> dict[str, dict[str, Any]]:
+    """The quality of each of these rules after the last pull."""
+    return {policy: quality(outcome["final"]) for policy, outcome in traces_of(outcomes, kind).items()}
 
 
 def closer_comparison(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
     """The same, from more trials of few rules."""
-    return {key[1]: quality(outcome["regret"]) for key, outcome in outcomes.items() if key[0] == "duel"}
+    return {policy: quality(outcome["regret"]) for policy, outcome in traces_of(outcomes, "duel").items()}
 
 
 def sweep(outcomes: Outcomes) -> dict[str, dict[str, list[Any]]]:

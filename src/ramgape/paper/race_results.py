@@ -7,22 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import BenchmarkScale
 from ramgape.paper.jobs import Outcome
 from ramgape.paper.methods import LINE_UPS, Method, all_methods
-from ramgape.paper.statistics import geometric_mean
+from ramgape.paper.statistics import geometric_mean, ratio_interval, standard_error
 from ramgape.problems.instances import load_instance
 
 Key = tuple[Any, ...]  # ("least", instance, epsilon) or ("race", instance, epsilon, method)
 Outcomes = Mapping[Key, Outcome]
 Interval = tuple[float, float]
-
-NORMAL = 1.959964  # of a standard normal variable, 95 % lie within so much of 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +145,6 @@ def measure_one(outcome: Outcome, *, epsilon: float, least: float | None, **desc
     wrong = sum(over and not good for over, good in zip(ended, right, strict=True))
     pulls = math.fsum(samples) / runs if runs else None
     mean = pulls if all(ended) else None
-    spread = float(np.std(samples, ddof=1)) / math.sqrt(runs) if mean is not None and runs > 1 else None
     return StoppingMeasurement(
         **described,
         epsilon=epsilon,
@@ -158,7 +153,7 @@ def measure_one(outcome: Outcome, *, epsilon: float, least: float | None, **desc
         wrong=wrong,
         least=least,
         mean=mean,
-        standard_error=spread,
+        standard_error=None if mean is None else standard_error(samples),
         pulls=pulls,
         over_least=mean / least if mean is not None and least is not None else None,
         saving=None,
@@ -242,8 +237,7 @@ def method_ratio(own: StoppingMeasurement, base: StoppingMeasurement) -> MethodR
         return MethodRatio(own.instance, own.epsilon, None, None, ahead)
     ratio = own.mean / base.mean
     relative = [(row.standard_error or 0.0) / row.mean for row in (own, base) if row.mean is not None]
-    factor = math.exp(NORMAL * math.hypot(*relative))
-    return MethodRatio(own.instance, own.epsilon, ratio, (ratio / factor, ratio * factor), ratio < 1.0)
+    return MethodRatio(own.instance, own.epsilon, ratio, ratio_interval(ratio, *relative), ratio < 1.0)
 
 
 def errors(rows: Sequence[StoppingMeasurement]) -> list[ErrorCounts]:

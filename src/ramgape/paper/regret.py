@@ -28,8 +28,6 @@ from ramgape.paper.outcomes import (
     closer_comparison,
     curve,
     finals,
-    further_finals,
-    further_of,
     stage_shares,
     sweep,
     traces_of,
@@ -79,7 +77,7 @@ plan_three, plan_four = partial(plan_jobs, 3), partial(plan_jobs, 4)
 
 def summarize(outcomes: Outcomes, marks: Mapping[str, float]) -> dict[str, Any]:
     """For machines: `final_regret.ramgape.mean` and so on."""
-    traces, further = traces_of(outcomes), further_of(outcomes)
+    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
     return {
         "epsilon": paper.EPSILON,
         "exploration": traces[OWN]["exploration"],
@@ -92,7 +90,7 @@ def summarize(outcomes: Outcomes, marks: Mapping[str, float]) -> dict[str, Any]:
         "pulling_ratio": pulling_ratios(traces),
         "pareto_arms": traces[OWN]["pareto_arms"],
         "not_in_the_paper": {
-            "final_regret": further_finals(outcomes),
+            "final_regret": finals(outcomes, "further"),
             "average_regret": {policy: area(outcome, "middle_half") for policy, outcome in further.items()},
             "pulling_ratio": pulling_ratios(further),
         },
@@ -155,7 +153,7 @@ make_section_three, make_section_four = partial(make_section, 3), partial(make_s
 def trial_files(experiment: int, outcomes: Outcomes) -> list[DataFile]:
     """Curves, trials, and the sweep over a; of all rules, the last column telling which are the paper's."""
     papers = traces_of(outcomes)
-    traces = {**papers, **further_of(outcomes)}
+    traces = {**papers, **traces_of(outcomes, "further")}
     names = ("middle_half", "mean", "wrong")
     curves = [
         (pull, policy, *(outcome[name][pull - 1] for name in names), policy in papers)
@@ -189,12 +187,12 @@ def trial_files(experiment: int, outcomes: Outcomes) -> list[DataFile]:
 
 def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[str, float]) -> list[Drawing]:
     """Curves, finals, sweep, pulling ratios."""
-    traces, further = traces_of(outcomes), further_of(outcomes)
+    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
     curves = {
         policy: {name: curve(outcome, name) for name in ("middle_half", "mean")}
         for policy, outcome in {**traces, **further}.items()
     }
-    results, beside = finals(outcomes), further_finals(outcomes)
+    results, beside = finals(outcomes), finals(outcomes, "further")
     flat = {policy: results[policy] for policy in results if policy not in STEERED}
     shares = {policy: outcome["pareto_share"] for policy, outcome in traces.items()}
     even = traces[OWN]["pareto_arms"] / traces[OWN]["arms"]
@@ -204,9 +202,8 @@ def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[s
             "regret_curves",
             (np.arange(1, paper.HORIZON + 1), curves, list(further)),
             "Figure 4" + ("a" if experiment == 3 else "b"),
-            "Left as in the paper, the mean of the middle half of the trials; right the mean of all. "
-            + ranking_in_words(results)
-            + further_in_words(beside),
+            "Left as in the paper, the mean of the middle half of the trials; right the mean of all. At the end, by "
+            f"the mean of all trials, the best first: {ranking_in_words(results)}.{further_in_words(beside)}",
         ),
         Drawing(
             f"experiment{experiment}-final",
@@ -237,45 +234,42 @@ def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[s
 
 def final_grid(outcomes: Outcomes) -> Grid:
     """The quality of all rules."""
-    further = further_finals(outcomes)
+    further = finals(outcomes, "further")
     rows = [
         [
             name_outside(policy) if policy in further else display_name(policy),
             f"{result['middle_half_mean']:.5f}",
-            f"{result['mean']:.5f}",
-            interval(result["mean_interval"]),
-            percent(result["wrong_share"]),
-            " to ".join(percent(end) for end in result["wrong_share_interval"]),
+            *quality_cells(result),
         ]
         for policy, result in {**finals(outcomes), **further}.items()
     ]
-    header = ("rule", "regret, middle half", "regret, mean", "95 % interval", "wrong sets", "95 % interval")
-    return Grid(
-        "After the last pull", header, rows, "Intervals: bootstrap for the mean, Clopper-Pearson for the share."
-    )
+    note = "Intervals: bootstrap for the mean, Clopper-Pearson for the share."
+    return Grid("After the last pull", ("rule", "regret, middle half", *QUALITY), rows, note)
 
 
 def comparison_grid(outcomes: Outcomes) -> Grid:
     """The best rules, more closely."""
     results = closer_comparison(outcomes)
-    rows = [
-        [
-            display_name(policy),
-            f"{result['mean']:.5f}",
-            interval(result["mean_interval"]),
-            percent(result["wrong_share"]),
-            " to ".join(percent(end) for end in result["wrong_share_interval"]),
-        ]
-        for policy, result in results.items()
+    rows = [[display_name(policy), *quality_cells(result)] for policy, result in results.items()]
+    return Grid(f"Three rules over {plural(results[OWN]['trials'], 'trial')}", ("rule", *QUALITY), rows)
+
+
+QUALITY = ("regret, mean", "95 % interval", "wrong sets", "95 % interval")
+
+
+def quality_cells(result: Mapping[str, Any]) -> list[str]:
+    """Mean regret and wrong sets, each with its interval."""
+    return [
+        f"{result['mean']:.5f}",
+        interval(result["mean_interval"]),
+        percent(result["wrong_share"]),
+        " to ".join(percent(end) for end in result["wrong_share_interval"]),
     ]
-    trials = results[OWN]["trials"]
-    header = ("rule", "regret, mean", "95 % interval", "wrong sets", "95 % interval")
-    return Grid(f"Three rules over {plural(trials, 'trial')}", header, rows)
 
 
 def share_grid(outcomes: Outcomes) -> Grid:
     """Where the pulls went, by quarter of the run."""
-    traces, further = traces_of(outcomes), further_of(outcomes)
+    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
     rows = [
         [
             name_outside(policy) if policy in further else display_name(policy),
@@ -289,21 +283,18 @@ def share_grid(outcomes: Outcomes) -> Grid:
 
 
 def ranking_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The paper's rules in their order."""
+    """Rules in their order, the best first, with their mean regrets."""
     order = sorted(results, key=lambda policy: results[policy]["mean"])
-    named = [f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order]
-    return f"At the end, by the mean of all trials, the best first: {', '.join(named)}."
+    return ", ".join(f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order)
 
 
 def further_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The other rules in theirs, and how their curves are to be read."""
+    """The rules that the paper does not have, and how their curves are to be read."""
     if not results:
         return ""
-    order = sorted(results, key=lambda policy: results[policy]["mean"])
-    named = [f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order]
     return (
-        f" Not in the paper: {', '.join(named)}. EGE-SR and EGE-SH are made for an answer after the last pull only; "
-        "before it, their curves show what they have accepted and the front of the arms that are still open."
+        f" Not in the paper: {ranking_in_words(results)}. EGE-SR and EGE-SH are made for an answer after the last pull "
+        "only; before it, their curves show what they have accepted and the front of the arms that are still open."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ramgape.common.proportions import clopper_pearson
@@ -12,7 +12,8 @@ from ramgape.paper.geometry import beta_with
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
-from ramgape.paper.stopping import OWN, gaps_of, plan_one, plan_tight
+from ramgape.paper.stopping import plan_one, plan_tight
+from ramgape.paper.stopping_results import OWN, gaps_of
 from ramgape.problems.environments import Arm, Instance
 
 Key = tuple[Any, ...]
@@ -143,14 +144,6 @@ def summarize(outcomes: Outcomes) -> dict[str, Any]:
 def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """The theorems."""
     summary = summarize(outcomes)
-    misses = missed_theorem(outcomes, "last")
-    shares = [missed / trials for missed, trials in misses.values()]
-    intervals = [clopper_pearson(missed, trials) for missed, trials in misses.values()]
-    bounds = [row["bound"] for row in summary["theorem_1"]]
-    rows = [
-        (epsilon, most, paper.closed_form_cap(epsilon), paper.correct_cap(epsilon))
-        for epsilon, most in largest_pulls(outcomes).items()
-    ]
     return Section(
         "theorems",
         "The theorems, checked",
@@ -168,45 +161,63 @@ def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
             + ", ".join(f"({mean:g}, {variance:g})" for mean, variance in THEOREM_ARMS.values()),
             "seeds": f"run r has {seed} + r",
         },
-        [
-            DataFile(
-                "theorem1",
-                ("budget", "bound", "trials", "missed_last", "missed_smallest_doubt"),
-                [
-                    (row["budget"], row["bound"], row["trials"], row["last"], row["smallest_doubt"])
-                    for row in summary["theorem_1"]
-                ],
-            ),
-            DataFile(
-                "pulls-per-arm",
-                ("epsilon", "run", "most_pulls", "paper_cap", "correct_cap"),
-                [
-                    (epsilon, run, pulls, *caps)
-                    for epsilon, most, *caps in rows
-                    for run, pulls in enumerate(most, start=1)
-                ],
-            ),
-        ],
-        [
-            Drawing(
-                "theorem-pulls",
-                "pulls_against_cap",
-                (rows,),
-                "not in the paper",
-                "The most pulled arm of each search of RAMGapE in Experiment 1, against the cap that the proof gives "
-                "(1 on the axis) and the paper's closed form for it. " + exceeded_in_words(summary),
-            ),
-            Drawing(
-                "theorem-1",
-                "theorem_one",
-                (list(misses), shares, intervals, bounds),
-                "not in the paper",
-                "How often the regret is ε or more, against Theorem 1's bound. " + slack_in_words(summary),
-            ),
-        ],
+        data_files(summary, caps_by_tolerance(outcomes)),
+        drawings(summary, outcomes),
         [event_grid(summary), cap_grid(summary)],
         findings(summary, outcomes),
     )
+
+
+def caps_by_tolerance(outcomes: Outcomes) -> list[tuple[float, list[int], int, int]]:
+    """Epsilon, the most pulls of an arm in each search, and the two caps on them."""
+    return [
+        (epsilon, most, paper.closed_form_cap(epsilon), paper.correct_cap(epsilon))
+        for epsilon, most in largest_pulls(outcomes).items()
+    ]
+
+
+def data_files(summary: Mapping[str, Any], caps: Sequence[tuple[float, list[int], int, int]]) -> list[DataFile]:
+    """Theorem 1 by budget, and the most pulled arm of each search."""
+    return [
+        DataFile(
+            "theorem1",
+            ("budget", "bound", "trials", "missed_last", "missed_smallest_doubt"),
+            [
+                (row["budget"], row["bound"], row["trials"], row["last"], row["smallest_doubt"])
+                for row in summary["theorem_1"]
+            ],
+        ),
+        DataFile(
+            "pulls-per-arm",
+            ("epsilon", "run", "most_pulls", "paper_cap", "correct_cap"),
+            [(epsilon, run, pulls, *both) for epsilon, most, *both in caps for run, pulls in enumerate(most, start=1)],
+        ),
+    ]
+
+
+def drawings(summary: Mapping[str, Any], outcomes: Outcomes) -> list[Drawing]:
+    """Pulls against their caps, and regrets against the bound."""
+    misses = missed_theorem(outcomes, "last")
+    shares = [missed / trials for missed, trials in misses.values()]
+    intervals = [clopper_pearson(missed, trials) for missed, trials in misses.values()]
+    bounds = [row["bound"] for row in summary["theorem_1"]]
+    return [
+        Drawing(
+            "theorem-pulls",
+            "pulls_against_cap",
+            (caps_by_tolerance(outcomes),),
+            "not in the paper",
+            "The most pulled arm of each search of RAMGapE in Experiment 1, against the cap that the proof gives "
+            "(1 on the axis) and the paper's closed form for it. " + exceeded_in_words(summary),
+        ),
+        Drawing(
+            "theorem-1",
+            "theorem_one",
+            (list(misses), shares, intervals, bounds),
+            "not in the paper",
+            "How often the regret is ε or more, against Theorem 1's bound. " + slack_in_words(summary),
+        ),
+    ]
 
 
 def exceeded_in_words(summary: Mapping[str, Any]) -> str:

@@ -25,7 +25,6 @@ alternatives may have missed, and it is this side that is reported.
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -36,13 +35,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.checks import SMALLEST, check_number
-from ramgape.core.pareto import advantage, is_epsilon_cover, pareto_front
 from ramgape.errors import InvalidInstance, MissingExtra, require
 from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO, Tolerance
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.mean_variance import MeanVariance
 from ramgape.search.spec import check_alpha, check_tolerance
+from ramgape.tasks import PARETO
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -51,7 +50,6 @@ Mask = NDArray[np.bool_]
 GAP = 0.002  # T* is known when what an allocation reaches and what no allocation exceeds differ by this part
 ROUNDS = 200  # about ten are needed
 ENDLESS = 1e-20  # 1/T* below which an alternative and the truth differ by no more than rounding
-FREE_ARMS, ANSWERS = 12, 64  # with more arms that may be in or out, or more right answers, only one is looked at
 DIGITS = 1e12  # times its variance that an arm's risk may be
 SLIGHTEST = 1e-12  # a share of 0 would make an arm's infinite divergence count for nothing
 COARSE, FINE, LOOKS = 17, 7, 10  # points to a side in the first look for a minimum and in the others; and all looks
@@ -136,7 +134,7 @@ def lower_bound(
 
     means = instance.means if direction == "maximize" else -instance.means
     arms = Gaussians(means, variances, rho)
-    answers = right_answers(means, risks, tolerance)
+    answers = PARETO.right_answers(means, risks, tolerance)
     balances: list[tuple[Balance, Mask]] = []
     for answer in answers:
         farthest = max((found.low for found, _ in balances), default=ENDLESS)
@@ -150,7 +148,7 @@ def lower_bound(
         return LowerBound(None, None, None, {}, True, note)
     best, easiest = max(balances, key=lambda pair: pair[0].low)
     highest = max(found.high for found, _ in balances)
-    several = not is_only_answer(means, risks, tolerance)
+    several = not PARETO.is_only_answer(means, risks, tolerance)
     chosen = [name for name, returned in zip(instance.names, easiest, strict=True) if returned]
     shares = dict(zip(instance.names, best.shares.tolist(), strict=True))
     return LowerBound(
@@ -195,53 +193,6 @@ def relative_entropy(delta: float) -> float:
     (2.65, 0.0)
     """
     return (1.0 - 2.0 * delta) * (math.log1p(-delta) - math.log(delta)) if delta < 0.5 else 0.0
-
-
-# --------------------------------------------------------------------------------------- answers
-
-
-def is_only_answer(means: Floats, risks: Floats, epsilon: float) -> bool:
-    """Whether nothing but the Pareto set is right.
-
-    So it is if no other arm may be returned, each being beaten by epsilon, and none of its own may be left out, not
-    being covered by another. (An arm beaten by one that is left out is covered by that one's cover.)
-    """
-    return bool((returnable(means, risks, epsilon) == needed(means, risks, epsilon)).all())
-
-
-def returnable(means: Floats, risks: Floats, epsilon: float) -> Mask:
-    """The arms that an answer may have: those that no arm beats by epsilon."""
-    if epsilon == 0.0:
-        return pareto_front(means, risks)
-    return np.asarray(~(advantage(means, risks) >= epsilon).any(axis=1))
-
-
-def needed(means: Floats, risks: Floats, epsilon: float) -> Mask:
-    """The arms that every answer must have: those that no other returnable arm covers."""
-    allowed = returnable(means, risks, epsilon)
-    covers = (advantage(means, risks) > -epsilon) & allowed[None, :]
-    np.fill_diagonal(covers, False)
-    return np.asarray(allowed & ~covers.any(axis=1))
-
-
-def right_answers(means: Floats, risks: Floats, epsilon: float) -> list[Mask]:
-    """All right answers, the Pareto set being the first; that one alone if there are too many.
-
-    >>> [answer.tolist() for answer in right_answers(np.array([0.5, 0.49, 0.1]), np.array([0.1, 0.1, 0.2]), 0.05)]
-    [[True, True, False], [False, True, False], [True, False, False]]
-    """
-    front = pareto_front(means, risks)
-    must = needed(means, risks, epsilon)
-    free = np.flatnonzero(returnable(means, risks, epsilon) & ~must)
-    answers = [front]
-    if len(free) > FREE_ARMS:
-        return [front]
-    for choice in itertools.product((False, True), repeat=len(free)):
-        answer = must.copy()
-        answer[free] = choice
-        if (answer != front).any() and is_epsilon_cover(answer, means, risks, epsilon):
-            answers.append(answer)
-    return answers if len(answers) <= ANSWERS else [front]
 
 
 # ----------------------------------------------------------------------------------- moving arms
@@ -409,6 +360,9 @@ class Escapes:
             yield cover, np.where(self.in_risk[rows, column], by_risk, forced)
 
 
+ALTERNATIVES: dict[str, tuple[type[Duels] | type[Escapes], ...]] = {"pareto": (Duels, Escapes)}  # by task
+
+
 def nearest(family: Family, weights: Floats) -> Floats:
     """For each arm that can be refuted the cheapest alternative found: a row with the divergences of all arms.
 
@@ -464,7 +418,7 @@ def balance(
     A weighted sum of alternatives shows what no shares can exceed: sum_i w_i (sum of weighted KL_i) is at most the
     largest of these sums. That holds for any weights, however accurate the programme's solution is.
     """
-    families = (Duels(arms, answer, mean_margin, risk_margin), Escapes(arms, answer, mean_margin, risk_margin))
+    families = [family(arms, answer, mean_margin, risk_margin) for family in ALTERNATIVES[PARETO.name]]
     count = len(answer)
     shares = best = np.full(count, 1.0 / count)
     low, high, scale = 0.0, math.inf, 0.0

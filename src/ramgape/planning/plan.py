@@ -29,9 +29,10 @@ from ramgape.planning.lower_bound import LowerBound, lower_bound, relative_entro
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.identification import check_callback
-from ramgape.search.inference import goal_of, judge
+from ramgape.search.inference import goal_of
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
 from ramgape.search.spec import Spec
+from ramgape.search.truth import TrueArms
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
 FACTORS = (2.0, 1.0, 0.5, 0.25)  # between the chosen epsilon and those around it; 0 comes last
@@ -412,7 +413,7 @@ def _arms(
     known: Instance, chosen: Spec, replication: Replication | None, ideal: dict[str, float]
 ) -> tuple[ArmForecast, ...]:
     """What the runs of the chosen goal did with each arm."""
-    front = _front(known, chosen)
+    front = TrueArms(known, chosen).names
     ended = () if replication is None else replication.ended
     runs = () if replication is None else replication.runs
     samples = sum(run.samples for run in runs)
@@ -434,11 +435,6 @@ def _arms(
     return tuple(arms)
 
 
-def _front(known: Instance, chosen: Spec) -> tuple[str, ...]:
-    """The Pareto set of the guessed arms."""
-    return judge(known, chosen, np.ones(len(chosen.names), dtype=bool)).front
-
-
 def _finish(setting: Setting, chosen: Spec, **found: Any) -> Plan:
     """The plan, with what was asked for."""
     return Plan(
@@ -454,6 +450,6 @@ def _finish(setting: Setting, chosen: Spec, **found: Any) -> Plan:
         max_pulls=chosen.max_pulls,
         runs=setting.runs,
         seed=setting.seed,
-        guessed_front=_front(setting.known, chosen),
+        guessed_front=TrueArms(setting.known, chosen).names,
         **found,
     )

@@ -11,10 +11,12 @@ The last four are rivals from elsewhere. Each serves one goal only, and has its 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ramgape.errors import InvalidSpec, known_name
+from ramgape import registry
+from ramgape.errors import InvalidSpec, require
 
 BOTH = ("confidence", "budget")
 
@@ -72,21 +74,55 @@ POLICIES: dict[str, Policy] = {
 AUTOMATIC = {"confidence": "ramgape", "budget": "evidence"}
 
 
-def resolve_policy(name: str, goal: str) -> str:
-    """The rule meant by a name, or an error that lists the rules which can run under the goal.
+# A rule from outside: a function of a `PolicyState`, or a compiled `decide`.
+FROM_OUTSIDE = Policy("", (), "from outside")
 
-    >>> resolve_policy("auto", "confidence")
-    'ramgape'
+
+def resolve_policy(
+    policy: str | Callable[..., Any], goal: str, serving: Sequence[str] | None = None
+) -> tuple[str, Callable[..., Any] | None]:
+    """The name of the rule that is meant, and what decides where the rule is not one of ours.
+
+    Args:
+        policy: "auto", a name in `POLICIES`, a registered name, or the rule itself.
+        goal: Under which it is to run.
+        serving: The rules that serve the task; None if all do. One from outside is taken to serve it.
+
+    Raises:
+        UnknownName: Nothing has this name.
+        InvalidSpec: The rule cannot run under the goal, or does not serve the task.
+
+    Examples:
+        >>> resolve_policy("auto", "confidence")
+        ('ramgape', None)
     """
-    known_name(name, ["auto", *POLICIES], "policy")
-    if name == "auto":
-        return AUTOMATIC[goal]
-    if goal not in POLICIES[name].goals:
-        choices = ", ".join(["auto", *(known for known, policy in POLICIES.items() if goal in policy.goals)])
+    if callable(policy):
+        name = str(getattr(policy, "__name__", type(policy).__name__))
+        return (f"{name} (a function)" if name in ("auto", *POLICIES) else name), policy
+    found = registry.find("policy", policy, ["auto", *POLICIES])
+    if found is not None:
+        require(callable(found), f"policy {policy!r}", "a function of a state, or a compiled `decide`", found)
+        return policy, found
+    runs = [name for name, rule in POLICIES.items() if goal in rule.goals and (serving is None or name in serving)]
+    if policy == "auto":
+        return (AUTOMATIC[goal] if AUTOMATIC[goal] in runs else runs[0]), None
+    if goal not in POLICIES[policy].goals:
+        choices = ", ".join(["auto", *runs])
         allowed = f"one that can run for a fixed {goal} ({choices})"
-        hint = f", which is for a fixed {' or '.join(POLICIES[name].goals)} only"
-        raise InvalidSpec(what="policy", allowed=allowed, given=repr(name), hint=hint)
-    return name
+        hint = f", which is for a fixed {' or '.join(POLICIES[policy].goals)} only"
+        raise InvalidSpec(what="policy", allowed=allowed, given=repr(policy), hint=hint)
+    require(policy in runs, "policy", f"one that serves this task ({', '.join(['auto', *runs])})", policy)
+    return policy, None
+
+
+def rule_of(name: str) -> Policy:
+    """What is known of a rule by its name."""
+    return POLICIES.get(name, FROM_OUTSIDE)
+
+
+def is_compiled(decide: object) -> bool:
+    """Whether a rule from outside is a kernel, which the compiled loop can call, and not a function of a state."""
+    return hasattr(decide, "py_func")
 
 
 def policy_module(name: str, goal: str) -> ModuleType:

@@ -34,6 +34,8 @@ def trust(difference, error):
 @inlined
 def expected(size, certainty):
     """ln of the square of what a mistake is expected to cost."""
+    if certainty > 1e150:  # its square may be beyond all floats
+        return -np.inf
     return math.log(size / ((1.0 + certainty) * (1.0 + certainty))) - certainty
 
 

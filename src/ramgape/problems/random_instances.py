@@ -31,26 +31,26 @@ def uniform(draw: random.Random, low: float, high: float) -> float:
     return low + (high - low) * draw.random()
 
 
-def draw_beta(draw: random.Random) -> Beta:
+def random_beta(draw: random.Random) -> Beta:
     """From U-shaped to bell-shaped, and leaning either way."""
     mean, concentration = uniform(draw, 0.3, 0.7), log_uniform(draw, 0.25, 50.0)
     return Beta(round(mean * concentration, 4), round((1.0 - mean) * concentration, 4))
 
 
-def draw_bernoulli(draw: random.Random) -> Bernoulli:
+def random_bernoulli(draw: random.Random) -> Bernoulli:
     """A coin that is not quite certain."""
     return Bernoulli(round(uniform(draw, 0.02, 0.98), 4))
 
 
-def draw_gaussian(draw: random.Random) -> Gaussian:
+def random_gaussian(draw: random.Random) -> Gaussian:
     """Means and variances as wide apart as those of the paper."""
     return Gaussian(round(uniform(draw, 0.0, 1.0), 4), round(uniform(draw, 0.002, LARGEST_VARIANCE), 4))
 
 
 FAMILIES: dict[str, Callable[[random.Random], Distribution]] = {
-    "random-beta": draw_beta,
-    "random-bernoulli": draw_bernoulli,
-    "random-gaussian": draw_gaussian,
+    "random-beta": random_beta,
+    "random-bernoulli": random_bernoulli,
+    "random-gaussian": random_gaussian,
 }
 
 

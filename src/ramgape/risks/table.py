@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ramgape.common.parsing import notation
+
 
 class Risk(NamedTuple):
     """Where a measure stands, and what it means."""
@@ -24,7 +26,7 @@ RISKS: dict[str, Risk] = {
 }
 
 
-def written(name: str) -> str:
+def risk_notation(name: str) -> str:
     """How a risk is written in a command."""
     parameter = RISKS[name].parameter
-    return name if parameter is None else f"{name}:{parameter.upper()}"
+    return notation(name, [parameter] if parameter else [])

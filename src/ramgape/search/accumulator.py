@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.checks import LARGEST
-from ramgape.core.table import STATISTICS, empty_table
+from ramgape.core.table import empty_table
 from ramgape.errors import InvalidData, InvalidReward, known_name, located, require, shorten
 from ramgape.search.assembly import Adder
 from ramgape.search.engine import Engine
@@ -50,7 +50,6 @@ class Accumulator:
         self._given = None if arms is None else check_names(arms)
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)
-        self._rows = 0
         self._sample = Sample() if spec.modelled else None
         self._arms = empty_table(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
@@ -110,15 +109,12 @@ class Accumulator:
         rewards = np.concatenate([values for _, values in self._waiting])
         self._waiting, self._rows_waiting = [], 0
         self._adder.add(self._arms, chosen, rewards)
-        self._rows += len(rewards)
         if self._sample is not None:
             self._sample.add_many(chosen, rewards)
 
-    def hand_over(self, engine: Engine) -> None:
-        """Give a search, whose arms are the ones here, all that has been learnt, as if it had learnt it itself."""
+    def make_engine(self, spec: Spec) -> Engine:
+        """A search, whose arms are the ones here, that has learnt all there is, as if by itself."""
         self._learn()
-        for column in STATISTICS:
-            engine.arms[column] = self._arms[column][: len(engine.arms)]
-        engine.search["samples"] = self._rows
-        engine.sample = self._sample
+        engine = Engine.from_statistics(spec, self._arms, self._sample)
         engine.look()
+        return engine

@@ -22,7 +22,7 @@ from ramgape.policies import POLICIES
 from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
 from ramgape.search.engine import Engine
 from ramgape.search.inference import certify, gather_evidence, infer
-from ramgape.search.result import Result, Stopped
+from ramgape.search.result import Result
 from ramgape.search.spec import Spec, make_spec
 
 if TYPE_CHECKING:
@@ -152,12 +152,11 @@ class Reading:
         """What the rows have shown."""
         names = self.accumulator.names
         require(len(names) >= 2, "the data", "about at least two arms", list(names), InvalidData)
-        engine = Engine(make_spec(names, **self._options))
-        self.accumulator.hand_over(engine)
+        engine = self.accumulator.make_engine(make_spec(names, **self._options))
         if certify(engine, gather_evidence(engine)).proved.all():
             # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
-            engine.search["stopped"] = 1
-        result = infer(engine, cast(Stopped, engine.stopped or "data"))
+            engine.finish("confidence")
+        result = infer(engine, engine.stopped or "data")
         further = (*_lacking(engine), *_left_out(self.skipped))
         return Analysis(
             result=replace(result, warnings=result.warnings + further),

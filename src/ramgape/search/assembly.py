@@ -13,7 +13,6 @@ from ramgape.bounds import BOUNDS, bound_module
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import rule as rules
 from ramgape.core import stopping
-from ramgape.core.doubt import compare
 from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
 from ramgape.core.table import (
@@ -26,7 +25,7 @@ from ramgape.core.table import (
     empty_table,
     new_table,
 )
-from ramgape.policies import policy_module
+from ramgape.policies import is_compiled, policy_module, round_robin
 from ramgape.risks import risk_module
 from ramgape.risks.table import RISKS
 from ramgape.search.spec import Spec
@@ -36,11 +35,16 @@ NEVER = 2**62  # nothing is compared before every arm has so many pulls
 
 def make_rule(spec: Spec) -> Rule:
     """The functions that a specification names, compiled."""
-    bound, policy = bound_module(spec.bound), policy_module(spec.policy, spec.goal)
+    bound, policy = bound_module(spec.bound), policy_module(spec.policy, spec.goal) if spec.decide is None else None
     kernels = kernels_of(spec, spec.bound)
-    stops = [getattr(module, "stop", None) for module in (policy, bound)] if spec.goal == "confidence" else []
-    stop = next(filter(None, stops), stopping.confident if stops else stopping.never)
-    return Rule(kernels.learn, getattr(policy, "compare", compare), policy.decide, stop).compiled()
+    stop = stopping.never
+    if spec.goal == "confidence":
+        own = [getattr(module, "stop", None) for module in (policy, bound)]
+        stop = next(filter(None, own), spec.task.stop())
+    compare = getattr(policy, "compare", None) or spec.task.compare()
+    # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
+    decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
+    return Rule(kernels.learn, compare, decide, stop).compiled()
 
 
 def kernels_of(spec: Spec, bound: str) -> ModuleType:

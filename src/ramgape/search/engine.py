@@ -13,6 +13,8 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable
+from copy import copy, deepcopy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,18 @@ from numpy.typing import NDArray
 
 from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
+from ramgape.core import kernel
 from ramgape.core import rule as rules
 from ramgape.core.loop import advance, replay
+from ramgape.core.pareto import Mask
 from ramgape.core.pending import expect
 from ramgape.core.rule import Rule
 from ramgape.core.statistics import FEWEST_PULLS, least_pulled
 from ramgape.core.table import (
     DECISIONS,
+    ENDED,
+    PROVED,
+    STATISTICS,
     TRACE,
     TRUTH,
     Table,
@@ -36,10 +43,15 @@ from ramgape.core.table import (
 from ramgape.errors import InvalidReward, require
 from ramgape.problems.environments import Sampler
 from ramgape.search.assembly import Adder, kernels_of, make_problem, make_rule, make_table
+from ramgape.search.result import Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
+from ramgape.views.terminal import tell_compiling
+
+kernel.on_compile(tell_compiling)
 
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
+State = tuple[Table, ...]  # the tables of the arms, then the search and the problem
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 
@@ -60,25 +72,61 @@ def check_reward(spec: Spec, reward: object) -> float:
 
 
 class Engine:
-    """One search: its table of arms and what may be done next."""
+    """One search: its table of arms and what may be done next.
+
+    `arms`, `search` and `problem` are there to be read. Only the engine and the kernels write them.
+    """
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.rule = make_rule(spec)
-        self.arms = make_table(spec, spec.bound)
-        self.search = empty_search()
-        self.problem = make_problem(spec, spec.bound, spec.delta)
         self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
-        self._state = (self.arms, self.search, self.problem)
+        self._limit = spec.limit
+        self._pending = [0] * len(spec.names)
+        self._under_way = 0
+        self._reason: Stopped = "confidence"  # why it stopped, once it has
+        self._entries: Rule | None = None
+        self._adder: Adder | None = None
+        self._hold(make_table(spec, spec.bound), empty_search(), make_problem(spec, spec.bound, spec.delta))
+
+    def _hold(self, *state: Table) -> None:
+        """Take tables as the state of this search: those of the arms first, then the search and the problem."""
+        self._state = state
+        self._ahead: State | None = None  # the state when the pulls under way are back
+        self.arms, *_, self.search, self.problem = state
         # Views: to read a number through the record would cost a microsecond.
         self._samples, self._ready, self._stopped = (self.search[name] for name in ("samples", "ready", "stopped"))
         self._decisions = tuple(self.search[name] for name in DECISIONS)
-        self._limit = spec.limit
-        self._pending = [0] * len(self.arms)
-        self._under_way = 0
-        self._entries: Rule | None = None
-        self._ahead: tuple[Table, Table, Table] | None = None  # the state when the pulls under way are back
-        self._adder: Adder | None = None
+
+    @classmethod
+    def from_statistics(cls, spec: Spec, statistics: Table, sample: Sample | None = None) -> Engine:
+        """A search whose arms have the statistics of the first rows of another table.
+
+        They count from the next `look` on, as after `add_up`; `make_boxes` is enough where nothing is compared.
+
+        Args:
+            spec: What is asked, of as many arms as there are names.
+            statistics: A table of at least as many arms, made for the same rewards and the same risk.
+            sample: The rewards themselves, where they were kept.
+        """
+        engine = cls(spec)
+        engine.sample = sample
+        for column in STATISTICS:
+            engine.arms[column] = statistics[column][: len(engine.arms)]
+        engine._samples[0] = engine.arms["pulls"].sum()
+        return engine
+
+    def copy(self) -> Engine:
+        """The same search, with the pulls under way and where the rule stands; what happens to one concerns only it."""
+        twin = copy(self)
+        twin._hold(*_copied(self._state))
+        twin._pending = self._pending.copy()
+        twin.sample = deepcopy(self.sample)
+        return twin
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The compiled functions of this search; one that only has boxes made needs none."""
+        return make_rule(self.spec)
 
     @property
     def samples(self) -> int:
@@ -91,13 +139,27 @@ class Engine:
         return float(self.search["doubt"][0]) * self.spec.span
 
     @property
-    def stopped(self) -> str | None:
+    def stopped(self) -> Stopped | None:
         """Why the search is over, or None."""
         if self._stopped[0]:
-            return "confidence"
+            return self._reason
         if self._samples[0] < self._limit:
             return None
         return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def ready(self) -> bool:
+        """Whether every arm has its initial pulls, without which nothing is compared."""
+        return bool(self._ready[0])
+
+    @property
+    def misses(self) -> int:
+        """How often an interval contradicted an earlier one, or the average."""
+        return int(self.search["misses"][0])
+
+    def answer(self) -> Mask:
+        """The arms that would be returned now, as a mask; none before every arm has its initial pulls."""
+        return self.spec.task.answer(self._state)
 
     @property
     def pending(self) -> tuple[int, ...]:
@@ -137,7 +199,8 @@ class Engine:
     def _ask_ahead(self) -> int:
         """The next arm in view of what is under way."""
         state = self._foresee()
-        arms, search = state[0], state[1][0]
+        arms, *_, searches, _ = state
+        search = searches[0]
         if not search["ready"]:
             return int(least_pulled(arms))
         arm = int(self._steps().decide(*state))
@@ -155,7 +218,7 @@ class Engine:
         if not self._under_way or not self._ready[0]:
             return False
         state = self._foresee()
-        return bool(state[1]["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
+        return bool(state[-2]["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
 
     def _spread(self, arms: Table, arm: int) -> int:
         """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
@@ -169,17 +232,17 @@ class Engine:
         others = np.flatnonzero(np.arange(len(arms)) != arm)
         return int(others[arms["pulls"][others].argmin()])
 
-    def _foresee(self) -> tuple[Table, Table, Table]:
+    def _foresee(self) -> State:
         """The state in which every pull under way is back and has shown nothing new."""
         if self._ahead is None:
-            self._ahead = (self.arms.copy(), self.search.copy(), self.problem)
+            self._ahead = _copied(self._state)
             for arm in np.flatnonzero(self._pending):
                 self._expect(int(arm), self._pending[arm])
         return self._ahead
 
     def _expect(self, arm: int, count: int) -> None:
         assert self._ahead is not None
-        arms, search, _ = self._ahead
+        arms, *_, search, _ = self._ahead
         expect(arms, search, arm, count)
         if search["ready"][0]:
             self._steps().compare(*self._ahead, arm)
@@ -200,7 +263,7 @@ class Engine:
     def tell(self, arm: int, reward: float) -> None:
         """Learn one reward; it must have passed `check_reward`. A pull that was reserved is to be released as well."""
         if self._take(arm, reward):
-            self._stopped[0] = 1
+            self._stopped[0] = PROVED
 
     def _take(self, arm: int, reward: float) -> bool:
         """Learn one reward; tells whether the stopping rule speaks."""
@@ -212,10 +275,15 @@ class Engine:
         steps.compare(*self._state, arm)
         return bool(self._ready[0] and steps.stop(*self._state))
 
-    def end(self) -> None:
-        """The stopping rule has spoken, if the pulls are not all made: it is known from elsewhere."""
-        if self.samples < self.spec.limit:
-            self._stopped[0] = 1
+    def finish(self, reason: Stopped) -> None:
+        """The search is over for a reason that is known from elsewhere; if it has stopped already, that reason stays.
+
+        Args:
+            reason: "confidence" says that the stopping rule has spoken, and that the present answer is what it proved.
+        """
+        if self.stopped is None:
+            self._reason = reason
+            self._stopped[0] = PROVED if reason == "confidence" else ENDED
 
     def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, heed: bool = True) -> int:
         """Learn rewards in their order, like as many calls of `tell`, until the stop; returns how many those were.
@@ -229,14 +297,14 @@ class Engine:
         if len(arms) <= FEW:
             for place, (arm, reward) in enumerate(zip(arms.tolist(), rewards.tolist(), strict=True), start=1):
                 if self._take(arm, reward) and heed:
-                    self._stopped[0] = 1
+                    self._stopped[0] = PROVED
                     return place
             return len(arms)
         rules.compile_for(replay, rules.REPLAY)
         functions = (self.rule.learn, self.rule.compare, self.rule.stop)
-        tables = (self.arms, self.search, self.problem)
+        arguments: tuple[Any, ...] = (*functions, *self._state, arms, rewards, heed)
         with interrupts_deferred():
-            made = int(replay(*functions, *tables, arms, rewards, heed))
+            made = int(replay(*arguments))
         if self.sample is not None:
             self.sample.add_many(arms[:made], rewards[:made])
         return made
@@ -248,7 +316,14 @@ class Engine:
         self._adder.add(self.arms, arms, rewards)
         if self.sample is not None:
             self.sample.add_many(arms, rewards)
-        self.search["samples"][0] += len(arms)
+        self._samples[0] += len(arms)
+
+    def make_boxes(self) -> None:
+        """Make the box of every arm from its sums; nothing is compared."""
+        self._ahead = None
+        estimate = kernels_of(self.spec, self.spec.bound).estimate
+        for arm in np.flatnonzero(self.arms["pulls"] >= FEWEST_PULLS):
+            estimate(self.arms[arm], self.search[0], self.problem[0])
 
     def look(self, *, heed: bool = True) -> None:
         """Make the box of every arm from its sums, compare all arms, and ask the stopping rule, if it is to be heeded.
@@ -256,15 +331,12 @@ class Engine:
         A bound that narrows its boxes would in the course of a search have kept the best of every moment: that is as
         valid where the order of the rewards means nothing, and perhaps a little narrower.
         """
-        self._ahead = None
-        estimate = kernels_of(self.spec, self.spec.bound).estimate
-        for arm in np.flatnonzero(self.arms["pulls"] >= FEWEST_PULLS):
-            estimate(self.arms[arm], self.search[0], self.problem[0])
+        self.make_boxes()
         steps = self._steps()
         for changed in range(len(self.arms)):
             steps.compare(*self._state, changed)
         if self._ready[0] and steps.stop(*self._state) and heed:
-            self._stopped[0] = 1
+            self._stopped[0] = PROVED
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error."""
@@ -272,6 +344,7 @@ class Engine:
 
     def prepare(self, sampler: Sampler) -> None:
         """Compile what `advance` needs, so that its time is that of the pulls alone."""
+        assert self.rule
         rules.compile_for(sampler.draw, rules.DRAW)
         rules.compile_for(advance, rules.ADVANCE)
 
@@ -285,8 +358,13 @@ class Engine:
     ) -> int:
         """Simulate up to `count` pulls; returns how many were made. `trace` takes down what each of them did."""
         self.prepare(sampler)
-        count = 0 if self.search["stopped"][0] else min(count, self.spec.limit - self.samples)
-        functions = (sampler.draw, *self.rule)
-        tables = (self.arms, self.search, self.problem, sampler.parameters, sampler.values)
+        count = 0 if self._stopped[0] else min(count, self.spec.limit - self.samples)
+        drawn = (sampler.parameters, sampler.values, generator)
+        arguments: tuple[Any, ...] = (sampler.draw, *self.rule, *self._state, *drawn, count, truth, trace)
         with interrupts_deferred():
-            return int(advance(*functions, *tables, generator, count, truth, trace))
+            return int(advance(*arguments))
+
+
+def _copied(state: State) -> State:
+    """The tables of a search, to be changed apart; the problem is never written, and shared."""
+    return (*(table.copy() for table in state[:-1]), state[-1])

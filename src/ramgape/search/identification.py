@@ -87,9 +87,9 @@ def identify(
         while (arm := engine.ask()) is not None:
             engine.tell(arm, engine.check_reward(pull(names[arm], *extra)))
             if callback is not None and callback(progress_of(engine)):
-                return infer(engine, engine.stopped or "callback", seed)  # type: ignore[arg-type]
+                engine.finish("callback")
     except KeyboardInterrupt:
-        return infer(engine, engine.stopped or "interrupted", seed)  # type: ignore[arg-type]
+        engine.finish("interrupted")
     except Exception as error:
         with contextlib.suppress(Exception):  # some exceptions refuse attributes; they must arrive all the same
             error.partial_result = infer(engine, "error", seed)  # type: ignore[attr-defined]

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import AUTOMATIC, bound_module
 from ramgape.common.formatting import round_up
-from ramgape.core.pareto import (
-    Floats,
-    Mask,
-    advantage,
-    is_epsilon_cover,
-    pareto_front,
-    proved_tolerances,
-    simple_regret,
-)
-from ramgape.core.statistics import FEWEST_PULLS
-from ramgape.core.table import STATISTICS, Table, empty_search
+from ramgape.core.pareto import Floats, Mask
+from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
-from ramgape.policies import POLICIES
-from ramgape.problems.environments import Instance
-from ramgape.search.assembly import kernels_of, make_problem, make_table
+from ramgape.policies import rule_of
 from ramgape.search.assumptions import Objection, assumption_of, objections_to
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
 from ramgape.search.spec import Spec
+from ramgape.tasks import Boxes, Wanted
 
 
 class Evidence(NamedTuple):
@@ -48,32 +39,11 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(engine.arms, spec.bound, spec.delta, int(engine.search["misses"][0]))
+        return Evidence(engine.arms, spec.bound, spec.delta, engine.misses)
     bound = AUTOMATIC[spec.noise, spec.risk.name, "confidence"]
-    arms = make_table(spec, bound)
-    for column in STATISTICS:
-        arms[column] = engine.arms[column]
-    estimate = kernels_of(spec, bound).estimate
-    search, problem = empty_search(), make_problem(spec, bound, DEFAULT_DELTA)
-    for arm in np.flatnonzero(arms["pulls"] >= FEWEST_PULLS):
-        estimate(arms[arm], search[0], problem[0])
-    return Evidence(arms, bound, DEFAULT_DELTA, int(search["misses"][0]))
-
-
-def find_answer(engine: Engine) -> Mask:
-    """The returned set: the empirical front, or that of the round of smallest doubt if the user chose so.
-
-    A stop by proof is about the front that it found: then no other one is returned; nor while every doubt was infinite,
-    and no round was better than the others. A rule that eliminates arms has its own mind about those that it has
-    accepted or dismissed.
-    """
-    if not engine.search["ready"][0]:
-        return np.zeros(len(engine.arms), dtype=bool)
-    doubtful = engine.stopped != "confidence" and np.isfinite(engine.search["smallest_doubt"][0])
-    smallest = engine.spec.returned == "smallest-doubt" and doubtful
-    column = "kept" if smallest else "in_front"
-    accepted = engine.arms["accepted"]
-    return np.asarray(np.where(accepted == 0, engine.arms[column], accepted) == 1)
+    proving = Engine.from_statistics(replace(spec, bound=bound, delta=DEFAULT_DELTA), engine.arms)
+    proving.make_boxes()
+    return Evidence(proving.arms, bound, DEFAULT_DELTA, proving.misses)
 
 
 class Findings(NamedTuple):
@@ -88,17 +58,17 @@ class Findings(NamedTuple):
 
 def certify(engine: Engine, evidence: Evidence) -> Findings:
     """What the boxes prove of the returned set; nothing before every arm has its initial pulls."""
-    answer, count = find_answer(engine), len(engine.arms)
-    if not engine.search["ready"][0]:
+    answer, count = engine.answer(), len(engine.arms)
+    if not engine.ready:
         nothing = np.zeros(count, dtype=bool)
         return Findings(answer, np.full(count, math.inf), nothing, nothing, np.zeros(count, dtype=np.int64))
-    boxes = [evidence.arms[side] for side in ("mean_low", "mean_high", "risk_low", "risk_high")]
-    tolerances, rivals = proved_tolerances(answer, *boxes)
+    task, boxes = engine.spec.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
+    tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
-    dominators = np.where(
-        exact, rivals, clearest_dominators(engine, answer, np.where(np.isfinite(tolerances), rivals, -1))
-    )
+    proving = np.where(np.isfinite(tolerances), rivals, -1)
+    reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
+    dominators = np.where(exact, rivals, reasons)
     if engine.spec.bound == "pairwise":
         proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
         # What rejects a difference of epsilon rejects the smaller differences just as validly.
@@ -108,20 +78,13 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         dominators = np.where(places, covers, dominators)
         exact |= places
     settled = engine.stopped == "confidence" and bool((engine.arms["accepted"] != 0).all())
-    if settled and POLICIES[engine.spec.policy].own_answer:
+    if settled and rule_of(engine.spec.policy).own_answer:
         # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
         proved = np.ones(count, dtype=bool)
         exact |= engine.problem["epsilon"][0] == 0.0
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
-
-
-def clearest_dominators(engine: Engine, answer: Mask, rivals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each arm the returned arm that dominates it most clearly; the surest cover, if any, where none does."""
-    lead = advantage(engine.arms["average"], engine.arms["risk"])
-    lead[:, ~answer] = -math.inf
-    return np.where((lead.max(axis=1) > 0.0) | (rivals < 0), lead.argmax(axis=1), rivals)
 
 
 def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
@@ -145,22 +108,23 @@ def infer(
 ) -> Result:
     """What a search has found, at this moment; `stopped` tells of an end that the engine does not know."""
     spec = engine.spec
-    reason: Any = stopped or engine.stopped or "interrupted"
+    reason = stopped or engine.stopped or "interrupted"
     evidence = gather_evidence(engine)
     findings = certify(engine, evidence)
     if reason == "confidence" and not findings.proved.all():
         # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
         reason = "data"
     objections = objections_to(spec, engine.arms, evidence.misses)
+    front = tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside)
     certified = None
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
     return Result(
         arms=tuple(_report(engine, evidence, findings, arm) for arm in range(len(spec.names))),
-        front=tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside),
+        front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
-        guarantee=_guarantee(spec, reason, certified, evidence, engine.samples, objections),
+        guarantee=_guarantee(engine, reason, front, certified, evidence, objections),
         certified_epsilon=certified,
         certified_delta=None if certified is None else evidence.delta,
         samples=engine.samples,
@@ -203,7 +167,7 @@ def _certificate(findings: Findings, arm: int) -> Certificate:
 def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) -> ArmReport:
     """One arm, in the user's units."""
     spec, row = engine.spec, evidence.arms[arm]
-    ready, returned = bool(engine.search["ready"][0]), bool(findings.answer[arm])
+    ready, returned = engine.ready, bool(findings.answer[arm])
     certified = bool(findings.proved[arm])
     verdict: Verdict = "in" if returned else "out"
     if not ready or (spec.goal == "confidence" and not certified):
@@ -254,14 +218,15 @@ def user_reward(spec: Spec, value: float) -> float:
 
 
 def _guarantee(
-    spec: Spec,
+    engine: Engine,
     stopped: str,
+    returned: Sequence[str],
     certified: float | None,
     evidence: Evidence,
-    samples: int,
     objections: Sequence[Objection],
 ) -> str:
     """What has been proved, in words, and whether the data speak against what that assumes."""
+    spec, samples = engine.spec, engine.samples
     assumption = assumption_of(spec, evidence.bound)
     doubts = ""
     if objections:
@@ -269,12 +234,12 @@ def _guarantee(
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
-        return _claim(spec, spec.epsilon, spec.delta, assumption) + doubts
+        return _claim(spec, returned, spec.epsilon, spec.delta, assumption) + doubts
     if certified is None and stopped == "data":
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = _claim(spec, certified, evidence.delta, assumption) + doubts
+    supported = _claim(spec, returned, certified, evidence.delta, assumption) + doubts
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":
@@ -286,27 +251,14 @@ def _guarantee(
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
 
-def _claim(spec: Spec, epsilon: float, delta: float, assumption: str) -> str:
+def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
-    claim = f"With probability at least {confidence}, for {assumption}: "
-    if epsilon == 0.0:
-        return f"{claim}this is exactly the Pareto set."
-    tolerance, apart = round_up(epsilon), _risk_tolerance(spec, epsilon)
     risk = "risk" if spec.alpha == 1.0 else "scaled risk"
-    if apart is not None:
-        other = round_up(apart)
-        return (
-            f"{claim}no returned arm is beaten by {tolerance} or more in mean and at the same time by {other} or more "
-            f"in {risk}, and every excluded arm has a returned one that is less than {tolerance} behind it in mean and "
-            f"less than {other} behind it in {risk}."
-        )
-    return (
-        f"{claim}no returned arm is beaten by {tolerance} or more in both mean and {risk}, and every excluded arm "
-        f"has a returned one that is less than {tolerance} behind it in each."
-    )
+    claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
+    return f"With probability at least {confidence}, for {assumption}: {claim}"
 
 
 def _theorem(spec: Spec) -> str:
@@ -326,18 +278,4 @@ def _theorem(spec: Spec) -> str:
         return "The paper's Theorem 1 proves nothing of this set."
     return (
         f"By the paper's Theorem 1 its simple regret is {spec.epsilon:g} or more with probability at most {chance:.3g}."
-    )
-
-
-def judge(instance: Instance, spec: Spec, answer: Mask) -> Truth:
-    """Compare an answer with the truth of a simulated instance."""
-    sign = 1.0 if spec.direction == "maximize" else -1.0
-    means = sign * instance.means
-    risks = spec.risk_scale * instance.risks_by(spec.oriented_risk, spec.direction)
-    front = pareto_front(means, risks)
-    return Truth(
-        front=tuple(name for name, inside in zip(spec.names, front, strict=True) if inside),
-        regret=simple_regret(answer, means, risks),
-        exact=bool((answer == front).all()),
-        eps_correct=is_epsilon_cover(answer, means, risks, spec.epsilon or 0.0),
     )

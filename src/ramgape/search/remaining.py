@@ -29,7 +29,7 @@ def expect_pulls(engine: Engine) -> Expectation | None:
     left = engine.spec.limit - engine.samples
     if engine.spec.budget is not None:
         return Expectation(left)
-    if not engine.search["ready"][0]:
+    if not engine.ready:
         return None
     cap = min(left, WORK * 10 // max(10, len(engine.arms)))
     instance = instance_of(engine)
@@ -44,12 +44,11 @@ def expect_pulls(engine: Engine) -> Expectation | None:
 
 def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
     """Simulate a copy of a search to its end, or for so many pulls; returns how many they were."""
-    copy = Engine(engine.spec)
-    copy.arms[:], copy.search[:] = engine.arms, engine.search
+    played, last = engine.copy(), engine.samples + cap
     sampler, generator = instance.sampler(), np.random.default_rng(seed)
-    while copy.stopped is None and (room := cap - (copy.samples - engine.samples)) > 0:
-        copy.advance(sampler, generator, min(room, CHUNK))
-    return copy.samples - engine.samples
+    while played.stopped is None and played.samples < last:
+        played.advance(sampler, generator, min(last - played.samples, CHUNK))
+    return played.samples - engine.samples
 
 
 def instance_of(engine: Engine) -> Instance:

@@ -15,17 +15,17 @@ import numpy as np
 
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.proportions import clopper_pearson
-from ramgape.core.pareto import gaps, pareto_front
-from ramgape.core.table import TRACE, TRUTH, Table, new_table
+from ramgape.core.table import TRACE, Table, new_table
 from ramgape.errors import RamgapeWarning, require
 from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
 from ramgape.search.identification import Callback, check_callback, progress_of
-from ramgape.search.inference import find_answer, goal_of, infer, judge
+from ramgape.search.inference import goal_of, infer
 from ramgape.search.result import SCHEMA_VERSION, Goal, Result, versions
 from ramgape.search.spec import Spec, make_spec
+from ramgape.search.truth import TrueArms
 
 CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
 
@@ -156,15 +156,13 @@ def simulate(
     check_callback(callback)
     warn(spec)
     engine = Engine(spec)
-    stopped = None
     try:
         for _ in play(engine, known, seed):
             if callback is not None and callback(progress_of(engine)):
-                stopped = engine.stopped or "callback"
-                break
+                engine.finish("callback")
     except KeyboardInterrupt:
-        stopped = engine.stopped or "interrupted"
-    return infer(engine, stopped, seed, judge(known, spec, find_answer(engine)))  # type: ignore[arg-type]
+        engine.finish("interrupted")
+    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer()))
 
 
 @shows_options(SIMULATE)
@@ -209,7 +207,7 @@ def replicate(
         rho=spec.rho,
         alpha=spec.alpha,
         exploration=spec.exploration,
-        true_front=judge(known, spec, np.ones(len(spec.names), dtype=bool)).front,
+        true_front=TrueArms(known, spec).names,
         runs=tuple(sorted(finished, key=lambda run: run.seed)),
         seconds=time.perf_counter() - begun,
         warnings=spec.warnings,
@@ -252,32 +250,19 @@ def watch(engine: Engine, instance: Instance, seed: int) -> Iterator[Table]:
     """
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
-    truth, trace = true_table(instance, engine.spec), new_table(min(CHUNK, engine.spec.limit), TRACE)
+    truth, trace = TrueArms(instance, engine.spec).table(), new_table(min(CHUNK, engine.spec.limit), TRACE)
     while engine.stopped is None:
         made = trace[: engine.advance(sampler, generator, len(trace), truth, trace)]
         made["regret"] *= engine.spec.span
         yield made
 
 
-def true_table(instance: Instance, spec: Spec) -> Table:
-    """The truth of an instance on the engine's scale."""
-    sign = 1.0 if spec.direction == "maximize" else -1.0
-    low, high = spec.reward_range or (0.0, 0.0)
-    truth = new_table(len(instance.arms), TRUTH)
-    truth["mean"] = means = sign * (instance.means - (low if sign > 0.0 else high)) / spec.span
-    raw = instance.risks_by(spec.oriented_risk, spec.direction) - spec.oriented_risk.offset(spec.origin)
-    truth["risk"] = risks = spec.risk_scale * raw / spec.span
-    truth["gap"] = gaps(means, risks)
-    truth["in_front"] = pareto_front(means, risks)
-    return truth
-
-
-def run_once(instance: Instance, spec: Spec, seed: int) -> Run:
+def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms) -> Run:
     """One run, in brief."""
     engine = Engine(spec)
     seconds = math.fsum(play(engine, instance, seed))
-    answer = find_answer(engine)
-    truth = judge(instance, spec, answer)
+    answer = engine.answer()
+    truth = true.assess(answer)
     return Run(
         seed=seed,
         samples=engine.samples,
@@ -293,7 +278,8 @@ def run_once(instance: Instance, spec: Spec, seed: int) -> Run:
 
 def run_batch(instance: Instance, spec: Spec, seeds: Iterable[int]) -> list[Run]:
     """Several runs, one after the other."""
-    return [run_once(instance, spec, seed) for seed in seeds]
+    true = TrueArms(instance, spec)
+    return [run_once(instance, spec, seed, true) for seed in seeds]
 
 
 def _batches(instance: Instance, spec: Spec, seeds: range, executor: Executor | None) -> Iterator[list[Run]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
@@ -12,14 +12,14 @@ from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, who
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RHO, IDENTIFY, Options, complete
-from ramgape.policies import POLICIES, resolve_policy
+from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
+from ramgape.tasks import PARETO, Task, make_task
 
 # By name: the parameters that may be given with it, noise="gaussian:resolution=0.1".
 NOISES = {"bounded": (), "gaussian": ("resolution", "sigma_max")}
-TASKS: dict[str, tuple[str, ...]] = {"pareto": ()}
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
 
 
@@ -47,6 +47,8 @@ class Spec:
     returned: Literal["last", "smallest-doubt"]
     warnings: tuple[str, ...] = ()
     resolution: float | None = None
+    task: Task = PARETO
+    decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
 
     @property
     def span(self) -> float:
@@ -149,14 +151,14 @@ def check_rewards(asked: Asked) -> Asked:
 
 def check_objectives(asked: Asked) -> Asked:
     """What is looked for, the risk, and the tolerances."""
-    parse_numbers(asked["task"], TASKS, "task")
+    task = make_task(asked["task"])
     risk = check_risk(asked["risk"], asked["rho"])
     if asked["reward_range"] is not None:
         low, high = asked["reward_range"]
         risk.check_range(low, high, asked["direction"] == "minimize")
     tolerance, risk_epsilon = check_tolerance(asked["epsilon"])
     alpha = check_alpha(asked["alpha"], asked["span"], risk, risk_epsilon)
-    return {"risk": risk, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "alpha": alpha}
+    return {"task": task, "risk": risk, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "alpha": alpha}
 
 
 def check_counts(asked: Asked) -> Asked:
@@ -179,7 +181,7 @@ def check_goal(asked: Asked) -> Asked:
     """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
     delta, budget = asked["delta"], asked["budget"]
     goal = "confidence" if budget is None else "budget"
-    policy = resolve_policy(asked["policy"], goal)
+    policy, decide = resolve_policy(asked["policy"], goal, asked["task"].policies)
     if budget is None:
         if asked["epsilon"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
@@ -194,14 +196,15 @@ def check_goal(asked: Asked) -> Asked:
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])
-    return {"goal": goal, "policy": policy, "delta": delta, "budget": budget}
+    return {"goal": goal, "policy": policy, "decide": decide, "delta": delta, "budget": budget}
 
 
 def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
     bound = check_bound(asked["bound"], asked["noise"], asked["risk"].name, goal, policy)
-    if asked["returned"] == "smallest-doubt" and POLICIES[policy].own_answer:
+    require(bound not in asked["task"].refused_bounds, "bound", f"another one for task {asked['task']}", bound)
+    if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
         allowed = f"'last' for policy {policy}, whose answer is the arms that it accepts"
         require(False, "returned", allowed, asked["returned"])
     if bound == "gaussian-paper" and asked["sigma_max"] is None:
@@ -316,12 +319,12 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
 
 def check_bound(bound: str, noise: str, risk: str, goal: str, policy: str) -> str:
     """The bound that is meant; a policy that looks at no box needs none, and one that stops by boxes needs boxes."""
-    boxless = goal == "budget" and POLICIES[policy].boxless
+    boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
         bound = "none"
     bound = resolve_bound(bound, noise, risk, goal)
     require(boxless or bound != "none", "bound", f"one with intervals for policy {policy}", bound)
-    by_boxes = goal == "confidence" and POLICIES[policy].own_answer
+    by_boxes = goal == "confidence" and rule_of(policy).own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"
     require(not by_boxes or bound != "pairwise", "bound", allowed, bound)
     return bound

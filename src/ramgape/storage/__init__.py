@@ -1,7 +1,7 @@
 """Stores: where studies live, so that they outlast a program and several programs can work on one.
 
 A store keeps rows (records.py) in a SQL database, SQLite or PostgreSQL, and knows nothing of what they mean.
-SQLAlchemy is imported when a store is opened, Alembic when one is created or upgraded.
+SQLAlchemy and Alembic are imported only when one is created or upgraded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ramgape.errors import StorageError
-from ramgape.storage.places import is_there
+from ramgape.storage.places import store_exists
 from ramgape.storage.urls import parse_url
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def open_store(url: str, *, create: bool, folder: Path | None = None) -> SqlStor
     from ramgape.storage.versions import MIGRATIONS, check_version, create_tables
 
     try:
-        missing = create and database.url.path is not None and not is_there(database.url)
+        missing = create and database.url.path is not None and not store_exists(database.url)
         if missing or not check_version(database, folder or MIGRATIONS):
             if not create:
                 raise StorageError(f"{database.url.shown} has no store of ramgape")

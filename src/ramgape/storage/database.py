@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ramgape.errors import StorageError, StorageUnavailable
 from ramgape.storage.records import Moment
-from ramgape.storage.statements import Statements, compiled_for
+from ramgape.storage.statements import Statements, statements_for
 from ramgape.storage.urls import StoreUrl
 
 WALL_CLOCK = ""  # the name of the clock that tells people the time
@@ -28,14 +28,14 @@ Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]  # arms and rewa
 class Database(ABC):
     """A connection that says what went wrong in the words of this project."""
 
-    kind: str  # of SQL
+    mark: str  # of a parameter in a statement
     driver: str  # as SQLAlchemy calls it
     failures: tuple[type[Exception], ...]  # what the driver raises; texts with half a character included
     clock: str = WALL_CLOCK  # which one leases are measured by
 
     def __init__(self, url: StoreUrl) -> None:
         self.url = url
-        self.statements: Statements = compiled_for(self.kind)
+        self.statements: Statements = statements_for(self.mark)
         self._connection: Any = None
         self._owner = 0  # the process that opened the connection
         self._inside = False  # between begin and commit or rollback

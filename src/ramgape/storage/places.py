@@ -14,7 +14,7 @@ PRIVATE = 0o600  # studies are nobody else's business, unless their owner says s
 LONGEST_PATH = 500  # bytes; SQLite takes 504, or a few thousand, depending on how it was built
 
 
-def is_there(url: StoreUrl) -> bool:
+def store_exists(url: StoreUrl) -> bool:
     """Whether there is such a file. What can never be a store is an error: SQLite would wait for a pipe for ever."""
     assert url.path is not None
     try:

@@ -167,7 +167,7 @@ class Outcome:
 class PostgresDatabase(Database):
     """A connection to a server."""
 
-    kind = "postgresql"
+    mark = "%s"
     driver = "postgresql+psycopg"
     failures = (psycopg.Error, UnicodeEncodeError)
 

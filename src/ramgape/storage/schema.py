@@ -28,7 +28,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
-VERSION_TABLE = "ramgape_version"
 PREFIX = "ramgape_"
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ramgape.errors import DamagedStore, StorageError
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
-from ramgape.storage.places import is_there, make_private
+from ramgape.storage.places import make_private, store_exists
 from ramgape.storage.records import Moment
 from ramgape.storage.rows import damaged
 from ramgape.storage.urls import StoreUrl
@@ -71,7 +71,7 @@ def present() -> Moment:
 class SqliteDatabase(Database):
     """A connection to a file."""
 
-    kind = "sqlite"
+    mark = "?"
     driver = "sqlite"
     failures = (sqlite3.Error, UnicodeEncodeError, *UNREADABLE)
     clock = BOOT
@@ -85,7 +85,7 @@ class SqliteDatabase(Database):
         self._sleeper = random.Random()  # its own, so that nobody's seed is disturbed
 
     def connect(self, create: bool = False) -> sqlite3.Connection:
-        if not is_there(self.url):
+        if not store_exists(self.url):
             if not create:
                 raise StorageError(f"there is no store at {self.url.shown}: no such file")
             make_private(self.url)

@@ -1,22 +1,26 @@
-"""All that a store says to its database, written once for both kinds and compiled once for each.
+"""All that a store says to its database: the same SQL for both kinds, but for how they mark parameters.
 
-Parameters are given in order: those of a row as it is, after the study, or before it where a row is changed.
+Columns stand in the order of the rows in records.py. Parameters are given in order: those of a row as it is, after the
+study, or before it where a row is changed. Plain text, so that a process which has one pull to ask for need not load
+SQLAlchemy; `schema` has the tables, and a test compares the two.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import BindParameter, Table, bindparam, delete, func, insert, select, update
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.dialects.postgresql import psycopg
-from sqlalchemy.engine import Dialect
+from ramgape.storage.records import BatchRow, FailureRow, ObservationRow, PullRow, StudyRow
 
-from ramgape.storage.schema import BATCHES, FAILURES, OBSERVATIONS, PULLS, STUDIES
-
-COUNTERS = ("revision", "asked", "told", "failed", "stopped_at", "decision", "withdrawn", "chain", "batches", "seal")
-PULL_CHANGES = tuple(column.name for column in PULLS.columns if column.name not in ("study_id", "number"))
+VERSION_TABLE = "ramgape_version"
+STUDY = (*StudyRow._fields, "seal")
+PULL = (*PullRow._fields, "seal", "clock", "revision")
+OBSERVATION = (*ObservationRow._fields, "seal")
+FAILURE = (*FailureRow._fields, "seal")
+BATCH = (*BatchRow._fields, "seal")
+COUNTERS = STUDY[5:]
+PULL_CHANGES = PULL[1:]
 
 
 class Statements(NamedTuple):
@@ -47,85 +51,54 @@ class Statements(NamedTuple):
     insert_batch: str  # study, *BatchRow, seal
 
 
-def _columns(table: Table, *without: str) -> list[Any]:
-    return [column for column in table.columns if column.name not in without]
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
-def _insert(table: Table, *without: str) -> Any:
-    return insert(table).values({column: bindparam(column.name) for column in _columns(table, *without)})
+def _insert(table: str, names: Sequence[str]) -> str:
+    return f"INSERT INTO ramgape_{table} ({_list(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
-_STUDY: BindParameter[int] = bindparam("of_study")
-_NUMBER: BindParameter[int] = bindparam("of_number")
-_PENDING = select(func.count()).select_from(PULLS).where(~PULLS.c.given_up, PULLS.c.answer.is_(None))
-_OPEN = _PENDING.where(PULLS.c.study_id == STUDIES.c.id).correlate(STUDIES).scalar_subquery()
+def _set(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}" = ?' for name in names)
+
+
+_SELECT_STUDY = f"SELECT {_list(STUDY)} FROM ramgape_studies"
+_PENDING = "SELECT count(*) FROM ramgape_pulls WHERE NOT given_up AND answer IS NULL AND study_id ="
 # With its token: a store that was restored may have another pull of that number.
-_THIS_PULL = (PULLS.c.study_id == _STUDY, PULLS.c.number == _NUMBER, PULLS.c.token == bindparam("of_token"))
-_PULLS = select(*_columns(PULLS, "study_id", "revision")).where(PULLS.c.study_id == _STUDY)
-_REWARDS = (
-    select(OBSERVATIONS.c.arm, OBSERVATIONS.c.reward)
-    .where(OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.place >= bindparam("start"))
-    .order_by(OBSERVATIONS.c.place)
+_THIS_PULL = "WHERE study_id = ? AND number = ? AND token = ?"
+_PULLS = f"SELECT {_list(PULL[:-1])} FROM ramgape_pulls WHERE study_id = ?"
+_SINCE = "FROM ramgape_observations WHERE study_id = ? AND place >= ?"
+_BETWEEN = f"{_SINCE} AND place < ? ORDER BY place"
+
+_STATEMENTS = Statements(
+    insert_study=_insert("studies", STUDY[1:]),
+    find_study=f"{_SELECT_STUDY} WHERE name = ?",
+    study=f"{_SELECT_STUDY} WHERE id = ?",
+    list_studies=f"SELECT {_list(STUDY)}, ({_PENDING} ramgape_studies.id) FROM ramgape_studies",
+    names="SELECT name FROM ramgape_studies",
+    count_pending=f"{_PENDING} ?",
+    delete_study="DELETE FROM ramgape_studies WHERE name = ?",
+    update_study=f"UPDATE ramgape_studies SET {_set(COUNTERS)} WHERE id = ?",
+    pulls=f"{_PULLS} ORDER BY number",
+    changed_pulls=f"{_PULLS} AND revision > ?",  # in no order: for the sake of one SQLite would read all of them
+    insert_pull=_insert("pulls", ("study_id", *PULL)),
+    update_pull=f"UPDATE ramgape_pulls SET {_set(PULL_CHANGES)} {_THIS_PULL}",
+    delete_pull=f"DELETE FROM ramgape_pulls {_THIS_PULL}",
+    answered=f"SELECT number {_SINCE} AND number IS NOT NULL",
+    rewards=f"SELECT arm, reward {_SINCE} ORDER BY place",
+    rewards_between=f"SELECT arm, reward {_BETWEEN}",
+    answer=f"SELECT {_list(OBSERVATION)} FROM ramgape_observations WHERE study_id = ? AND number = ?",
+    observations=f"SELECT {_list(OBSERVATION)} {_BETWEEN}",
+    insert_observation=_insert("observations", ("study_id", "place", *OBSERVATION)),
+    failures=f"SELECT {_list(FAILURE)} FROM ramgape_failures WHERE study_id = ? ORDER BY number, attempt",
+    insert_failure=_insert("failures", ("study_id", *FAILURE)),
+    batches=f"SELECT {_list(BATCH)} FROM ramgape_batches WHERE study_id = ? AND place >= ? ORDER BY place",
+    insert_batch=_insert("batches", ("study_id", *BATCH)),
 )
-
-_CORE: dict[str, Any] = {
-    "insert_study": _insert(STUDIES, "id"),
-    "find_study": select(STUDIES).where(STUDIES.c.name == bindparam("name")),
-    "study": select(STUDIES).where(STUDIES.c.id == _STUDY),
-    "list_studies": select(STUDIES, _OPEN),
-    "names": select(STUDIES.c.name),
-    "count_pending": _PENDING.where(PULLS.c.study_id == _STUDY),
-    "delete_study": delete(STUDIES).where(STUDIES.c.name == bindparam("name")),
-    "update_study": update(STUDIES).where(STUDIES.c.id == _STUDY).values({name: bindparam(name) for name in COUNTERS}),
-    "pulls": _PULLS.order_by(PULLS.c.number),
-    # In no order: for the sake of one SQLite would read all of them.
-    "changed_pulls": _PULLS.where(PULLS.c.revision > bindparam("revision")),
-    "insert_pull": _insert(PULLS),
-    "update_pull": update(PULLS).where(*_THIS_PULL).values({name: bindparam(name) for name in PULL_CHANGES}),
-    "delete_pull": delete(PULLS).where(*_THIS_PULL),
-    "answered": select(OBSERVATIONS.c.number).where(
-        OBSERVATIONS.c.study_id == _STUDY,
-        OBSERVATIONS.c.place >= bindparam("start"),
-        OBSERVATIONS.c.number.is_not(None),
-    ),
-    "rewards": _REWARDS,
-    "rewards_between": _REWARDS.where(OBSERVATIONS.c.place < bindparam("stop")),
-    "answer": select(*_columns(OBSERVATIONS, "study_id", "place")).where(
-        OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.number == _NUMBER
-    ),
-    "observations": select(*_columns(OBSERVATIONS, "study_id", "place"))
-    .where(OBSERVATIONS.c.study_id == _STUDY, OBSERVATIONS.c.place >= bindparam("start"))
-    .where(OBSERVATIONS.c.place < bindparam("stop"))
-    .order_by(OBSERVATIONS.c.place),
-    "insert_observation": _insert(OBSERVATIONS),
-    "failures": select(*_columns(FAILURES, "study_id"))
-    .where(FAILURES.c.study_id == _STUDY)
-    .order_by(FAILURES.c.number, FAILURES.c.attempt),
-    "insert_failure": _insert(FAILURES),
-    "batches": select(*_columns(BATCHES, "study_id"))
-    .where(BATCHES.c.study_id == _STUDY, BATCHES.c.place >= bindparam("start"))
-    .order_by(BATCHES.c.place),
-    "insert_batch": _insert(BATCHES),
-}
-
-# In which order a statement takes its parameters, where that is not the order of its table.
-_ORDERS = {
-    "update_study": (*COUNTERS, "of_study"),
-    "update_pull": (*PULL_CHANGES, "of_study", "of_number", "of_token"),
-    "delete_pull": ("of_study", "of_number", "of_token"),
-    "rewards_between": ("of_study", "start", "stop"),
-    "observations": ("of_study", "start", "stop"),
-}
 
 
 @cache
-def compiled_for(kind: str) -> Statements:
-    """The statements for "sqlite" or "postgresql"."""
-    dialect: Dialect = sqlite.dialect() if kind == "sqlite" else psycopg.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
-    texts = {}
-    for name, statement in _CORE.items():
-        compiled = statement.compile(dialect=dialect)
-        wanted = _ORDERS.get(name)
-        assert wanted is None or tuple(compiled.positiontup) == wanted, (name, compiled.positiontup)
-        texts[name] = str(compiled)
-    return Statements(**texts)
+def statements_for(mark: str) -> Statements:
+    """The statements with another mark for a parameter than SQLite's question mark."""
+    return Statements(*(statement.replace("?", mark) for statement in _STATEMENTS))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ramgape.errors import StorageError, shorten
 from ramgape.storage.database import Database
 from ramgape.storage.rows import damaged
-from ramgape.storage.schema import VERSION_TABLE
+from ramgape.storage.statements import VERSION_TABLE
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 READ_VERSION = f"SELECT version_num FROM {VERSION_TABLE}"

@@ -99,10 +99,14 @@ class Ledger:
         """Observations that came after the end: recorded, but not part of the answer."""
         return 0 if self.stopped_at is None else self.told - self.stopped_at
 
+    @property
+    def state(self) -> tuple[int, ...]:
+        """What changes whenever anything does; if a store was restored from a copy, revisions alone may deceive."""
+        return (self.revision, self.asked, self.told, self.failed, self.withdrawn, self.chain)
+
     def is_of(self, row: StudyRow) -> bool:
-        """Whether nothing has been written since; if a store was restored from a copy, revisions alone may deceive."""
-        known = (self.revision, self.asked, self.told, self.failed, self.withdrawn, self.chain)
-        return known == (row.revision, row.asked, row.told, row.failed, row.withdrawn, row.chain)
+        """Whether nothing has been written since."""
+        return self.state == (row.revision, row.asked, row.told, row.failed, row.withdrawn, row.chain)
 
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
@@ -502,7 +506,7 @@ class Ledger:
         self.engine.learn_many(arms[start:last], rewards[start:last], heed=False)
         if row.stopped_at is not None:
             self.engine.learn_many(arms[last:used], rewards[last:used])
-            self.engine.end()
+            self.engine.finish("confidence")
 
 
 def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from ramgape.search.engine import Engine
 from ramgape.search.identification import Progress, progress_of
-from ramgape.search.result import Goal, Result, jsonable
+from ramgape.search.inference import infer
+from ramgape.search.remaining import expect_pulls
+from ramgape.search.result import Expectation, Goal, Result, Stopped, jsonable
 from ramgape.storage.records import FailureRow, StudyRow
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import write_pull_id
@@ -135,8 +140,40 @@ class StudySummary:
         return described
 
 
-def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterable[FailureRow]) -> Report:
-    """From a ledger that is up to date."""
+class Inference:
+    """What a study has observed at one moment: inferred from a copy of its search, while the study itself goes on."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._state = ledger.state
+        self._done = ledger.done
+        self._engine = copy_of(ledger.engine)
+        self._results: dict[Stopped, Result] = {}
+
+    def is_of(self, ledger: Ledger) -> bool:
+        """Whether nothing has changed since."""
+        return ledger.state == self._state
+
+    @cached_property
+    def expected(self) -> Expectation | None:
+        """How many more pulls it may take, by simulation."""
+        return expect_pulls(self._engine)
+
+    def result(self, ended: Stopped, expect: bool) -> Result:
+        """What has been found; unless it is done, `ended` is the reason given."""
+        if ended not in self._results:
+            self._results[ended] = infer(self._engine, None if self._done else ended)
+        return replace(self._results[ended], expected=self.expected) if expect else self._results[ended]
+
+
+def copy_of(engine: Engine) -> Engine:
+    """The same search, to which nothing happens."""
+    twin = Engine(engine.spec)
+    twin.arms[:], twin.search[:], twin.sample = engine.arms, engine.search, deepcopy(engine.sample)
+    return twin
+
+
+def draft_report(row: StudyRow, ledger: Ledger, failures: Iterable[FailureRow]) -> dict[str, Any]:
+    """All that a report has but the result, from a ledger that is up to date."""
     names = ledger.spec.search.names
     failures = sorted(failures, key=attrgetter("failed_at"))
     reasons = Counter((names[each.arm], each.reason) for each in reversed(failures))
@@ -152,23 +189,22 @@ def make_report(row: StudyRow, ledger: Ledger, result: Result, failures: Iterabl
         )
         for each in failures[-LAST_FAILURES:]
     )
-    return Report(
-        name=row.name,
-        created_at=write_time(row.created_at),
-        result=result,
-        told=ledger.told,
-        pending=ledger.pending,
-        failed=ledger.failed,
-        given_up=ledger.given_up,
-        late=ledger.late,
-        held=ledger.held,
-        done=ledger.done,
-        arms_pending={name: pending[place] for place, name in enumerate(names)},
-        arms_failed={name: failed[place] for place, name in enumerate(names)},
-        failures=last,
-        reasons=tuple((arm, reason, times) for (arm, reason), times in reasons.items()),
-        progress=progress_of(ledger.engine),
-    )
+    return {
+        "name": row.name,
+        "created_at": write_time(row.created_at),
+        "told": ledger.told,
+        "pending": ledger.pending,
+        "failed": ledger.failed,
+        "given_up": ledger.given_up,
+        "late": ledger.late,
+        "held": ledger.held,
+        "done": ledger.done,
+        "arms_pending": {name: pending[place] for place, name in enumerate(names)},
+        "arms_failed": {name: failed[place] for place, name in enumerate(names)},
+        "failures": last,
+        "reasons": tuple((arm, reason, times) for (arm, reason), times in reasons.items()),
+        "progress": progress_of(ledger.engine),
+    }
 
 
 def summarize(row: StudyRow, pending: int) -> StudySummary:

@@ -16,9 +16,13 @@ from typing import Any, Literal, cast
 from ramgape.common.checks import check_seed, whole
 from ramgape.errors import StorageError, known_name, require, shorten
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
+from ramgape.policies import resolve_policy
+from ramgape.registry import is_registered
 from ramgape.risks import measure_from_dict, measure_to_dict
+from ramgape.risks.measure import Measure
 from ramgape.search.result import Goal
 from ramgape.search.spec import Spec, make_spec
+from ramgape.tasks import PARETO, Task, make_task
 
 FAILURES = ("retry", "worst")
 EXPIRED = ("retry", "fail")
@@ -66,7 +70,8 @@ class StudySpec:
     def to_text(self) -> str:
         """As JSON."""
         stored = _values(self) | {"search": _values(self.search)}
-        stored["search"]["risk"] = measure_to_dict(self.search.risk)
+        stored["search"] |= {"risk": measure_to_dict(self.search.risk), "task": str(self.search.task)}
+        del stored["search"]["decide"]  # a policy from outside is found by its name
         return json.dumps({"format": FORMAT, **stored})
 
     @staticmethod
@@ -85,6 +90,8 @@ class StudySpec:
                 unknown = sorted(set(described) - {field.name for field in fields(kind)})
                 require(not unknown, "the fields of a stored specification", f"those {newer}", unknown, StorageError)
             search["risk"] = measure_from_dict(search["risk"])
+            search["task"] = make_task(search.get("task", PARETO))
+            _, search["decide"] = resolve_policy(search["policy"], search["goal"])
             for name, value in search.items():
                 if isinstance(value, list):
                     search[name] = tuple(value)
@@ -116,6 +123,9 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     asked = complete(options, STUDY)
     search = make_spec(arms, **cast(Options, {name: asked.pop(name) for name in list(asked) if name in OF_A_SEARCH}))
     failure, expired, seed = asked["failure"], asked["expired"], asked["seed"]
+    if search.decide is not None:
+        allowed = "a name, for a study, which cannot keep a function: `ramgape.register` gives it one"
+        require(is_registered("policy", search.policy, search.decide), "policy", allowed, search.decide)
     known_name(failure, FAILURES, "failure")
     if failure == "worst":
         allowed = "'retry' for rewards without a range, which have no worst one"
@@ -136,10 +146,12 @@ def _values(described: Any) -> Json:
 def _flat(spec: StudySpec) -> Json:
     values = _values(spec)
     search = _values(values.pop("search"))
-    search.pop("warnings")  # follow from the rest
+    del search["warnings"], search["decide"]  # follow from the rest
     search["arms"] = search.pop("names")
     return search | values
 
 
 def _worded(value: Any) -> str:
-    return str(value) if hasattr(value, "formula") else shorten(list(value) if isinstance(value, tuple) else value)
+    return (
+        str(value) if isinstance(value, Measure | Task) else shorten(list(value) if isinstance(value, tuple) else value)
+    )

@@ -9,7 +9,6 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
@@ -25,8 +24,6 @@ from ramgape.errors import (
 from ramgape.options import STUDY, StudyOptions, shows_options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
-from ramgape.search.inference import infer
-from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import open_store
 from ramgape.storage.memory import MemoryStore
@@ -54,7 +51,7 @@ from ramgape.studies.exchange import (
 from ramgape.studies.files import Row, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial, require_room
 from ramgape.studies.pull_ids import PullId, new_key, seed_of, write_pull_id
-from ramgape.studies.report import Report, make_report
+from ramgape.studies.report import Inference, Report, draft_report
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import Spool
@@ -88,6 +85,7 @@ class Study:
         self._seed = int(session.row.key, 16) if session.spec.seed is None else session.spec.seed
         self._names = session.spec.search.names
         self._places = {name: place for place, name in enumerate(self._names)}
+        self._inference: Inference | None = None  # the last one that was looked at
         weakref.finalize(self, session.close)
 
     # --- create, load --------------------------------------------------------------------------------------------
@@ -453,27 +451,39 @@ class Study:
 
     # --- what it has found -------------------------------------------------------------------------------------------
 
-    def result(self, ended: Stopped = "open") -> Result:
+    def result(self, ended: Stopped = "open", *, expect: bool = True) -> Result:
         """What is known by now: the returned set, its certificate, each arm's estimates, and the pulls still expected.
 
-        It is final once the study is done. Observations that came later are recorded, but no part of it. `ended` is
-        what to give as the reason for a study that is not done.
+        It is final once the study is done. Observations that came later are recorded, but no part of it. Whoever asks
+        and tells meanwhile does not wait for it.
+
+        Args:
+            ended: What to give as the reason for a study that is not done.
+            expect: Whether to say how many more pulls are expected, which takes simulations.
         """
         known_name(ended, get_args(Stopped), "ended")
         with self._session.reading() as (ledger, _):
-            return self._conclude(ledger, ended)
+            inference = self._inference_of(ledger)
+        return inference.result(ended, expect)
 
-    def report(self) -> Report:
-        """The result, and how the study is going: pulls under way, failures, and what they were."""
+    def report(self, *, expect: bool = True) -> Report:
+        """The result, and how the study is going: pulls under way, failures, and what they were.
+
+        Args:
+            expect: Whether the result says how many more pulls are expected, which takes simulations.
+        """
         with self._session.reading() as (ledger, _):
             failures = self._session.store.read_failures(self._session.row.id)
             if len(failures) != ledger.failed:
                 damaged(self._session.store.url, f"there are {len(failures)} of {ledger.failed} failures")
-            return make_report(self._session.row, ledger, self._conclude(ledger), failures)
+            inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures)
+        return Report(result=inference.result("open", expect), **draft)
 
-    def _conclude(self, ledger: Ledger, ended: Stopped = "open") -> Result:
-        result = infer(ledger.engine, None if ledger.done else ended)
-        return replace(result, expected=expect_pulls(ledger.engine))
+    def _inference_of(self, ledger: Ledger) -> Inference:
+        """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""
+        if self._inference is None or not self._inference.is_of(ledger):
+            self._inference = Inference(ledger)
+        return self._inference
 
     def known_progress(self) -> Progress:
         """How far it is, as far as this process knows: pulls made, the limit on them, the doubt that is left."""

@@ -81,7 +81,7 @@ def headline(plan: Plan) -> str:
     """What to expect, in a sentence."""
     name = printable(plan.instance)
     if plan.trials:
-        return f"{name}: {expected(cast('PullForecast', plan.chosen))} for {asked_words(plan)}"
+        return f"{name}: {expected_trials(cast('PullForecast', plan.chosen))} for {asked_words(plan)}"
     row = cast("Quality", plan.chosen)
     right = f"{1.0 - row.inexact_rate:.2g}"
     return f"{name}: {row.budget:,} trials return exactly the Pareto set with probability {right}"
@@ -100,7 +100,7 @@ def asked_words(plan: Plan) -> str:
     return f"{what} with probability {1.0 - delta:g}"
 
 
-def expected(row: PullForecast) -> str:
+def expected_trials(row: PullForecast) -> str:
     """How many trials, in words."""
     if row.skipped == "tie":
         return "no number of trials suffices"
@@ -327,19 +327,19 @@ def arm_columns(plan: Plan, arms: Sequence[ArmForecast]) -> list[Column]:
     columns = [
         Column("arm", [names[arm.name] for arm in arms]),
         Column("guess", ["in" if arm.in_front else "out" for arm in arms]),
-        Column("returned", [percent(arm.returned) for arm in arms], right=True),
+        Column("returned", [percent_or_dash(arm.returned) for arm in arms], right=True),
         Column("trials", [count(arm.pulls) for arm in arms], right=True),
-        Column("share", [percent(arm.share) for arm in arms], right=True),
+        Column("share", [percent_or_dash(arm.share) for arm in arms], right=True),
     ]
     if plan.qualities:
         columns.insert(3, Column("95% interval", [between(arm.returned_interval) for arm in arms], right=True))
     if any(arm.ideal_share is not None for arm in arms):
         heading = "ideal share" if cast("PullForecast", plan.chosen).lower_bound_exact else "reference share"
-        columns.append(Column(heading, [percent(arm.ideal_share) for arm in arms], right=True))
+        columns.append(Column(heading, [percent_or_dash(arm.ideal_share) for arm in arms], right=True))
     return columns
 
 
-def percent(part: float | None) -> str:
+def percent_or_dash(part: float | None) -> str:
     """A share; a dash where there is none."""
     return "-" if part is None else f"{part:.1%}"
 

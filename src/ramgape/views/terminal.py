@@ -5,10 +5,11 @@ Results go to stdout. Progress goes to stderr, and only if that is a terminal; i
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from ramgape.search.identification import Progress
 
-READY = "getting ready (some seconds, the first time)"
+READY = "getting ready"
+COMPILING = "compiling (once)"
 
 
 def output() -> Console:
@@ -50,6 +52,15 @@ def knows_unicode(console: Console) -> bool:
 def is_watched() -> bool:
     """Whether somebody is there to see progress."""
     return sys.stderr.isatty()
+
+
+@functools.cache
+def tell_compiling() -> None:
+    """Say why the first use takes ten seconds; only once, and above a live display, which is sent what is written."""
+    with suppress(AttributeError, OSError, ValueError):  # stderr is missing, or closed
+        if is_watched():
+            sys.stderr.write(f"{COMPILING}\n")
+            sys.stderr.flush()
 
 
 @contextmanager

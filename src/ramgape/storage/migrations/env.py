@@ -9,7 +9,8 @@ from typing import Any
 
 from alembic import context
 
-from ramgape.storage.schema import METADATA, PREFIX, VERSION_TABLE
+from ramgape.storage.schema import METADATA, PREFIX
+from ramgape.storage.statements import VERSION_TABLE
 
 
 def is_ours(name: str | None, kind: str, _: Any) -> bool:

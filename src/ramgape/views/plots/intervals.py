@@ -13,7 +13,7 @@ from ramgape.views.plots.policies import look
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IntervalRow:
     """What is known of one rule: an estimate, its interval, and perhaps a second way to measure the same."""
 
     policy: str
@@ -23,7 +23,7 @@ class Row:
     remark: str = ""  # below the name
 
 
-def draw_rows(axes: Axes, rows: Sequence[Row]) -> None:
+def draw_rows(axes: Axes, rows: Sequence[IntervalRow]) -> None:
     """Draw the rows from top to bottom: a filled dot with a bar, and a hollow diamond for the other measure."""
     for height, row in enumerate(rows):
         colour = look(row.policy).colour
@@ -51,7 +51,7 @@ def draw_rows(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_xlim(-0.05 * (highest or 1.0), 1.06 * (highest or 1.0))
 
 
-def named(row: Row) -> str:
+def named(row: IntervalRow) -> str:
     """What stands before a row."""
     return f"{look(row.policy).name}\n({row.remark})" if row.remark else look(row.policy).name
 

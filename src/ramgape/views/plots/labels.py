@@ -85,13 +85,13 @@ def place_labels(
     return written
 
 
-def spread(positions: Sequence[float], gap: float) -> list[float]:
+def spread_apart(positions: Sequence[float], gap: float) -> list[float]:
     """The positions moved apart to at least `gap`, in the same order, and no further than that takes.
 
     Neighbours that are too close form a group, which stands evenly spaced around the middle of its members;
     groups that then touch become one.
 
-    >>> spread([0.0, 10.0, 10.5, 30.0], 2.0)
+    >>> spread_apart([0.0, 10.0, 10.5, 30.0], 2.0)
     [0.0, 9.25, 11.25, 30.0]
     """
     order = sorted(range(len(positions)), key=lambda index: positions[index])

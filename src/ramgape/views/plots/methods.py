@@ -37,7 +37,7 @@ def method_look(method: str) -> Look:
     return METHODS.get(method) or look(method)
 
 
-def marker_size(appearance: Look) -> float:
+def method_marker_size(appearance: Look) -> float:
     """Shapes of one size look unequal."""
     return SIZES.get(appearance.marker, 5.4)
 
@@ -52,7 +52,7 @@ def method_handle(method: str, line: bool) -> Line2D:
         linestyle=appearance.dashes if line else "none",
         linewidth=appearance.width,
         marker=appearance.marker,
-        markersize=marker_size(appearance),
+        markersize=method_marker_size(appearance),
         markeredgecolor="white",
         markeredgewidth=0.5,
         label=style.drawable(appearance.name),

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ramgape.views.plots import style
-from ramgape.views.plots.methods import LEAST, marker_size, method_look
+from ramgape.views.plots.methods import LEAST, method_look, method_marker_size
 
 Samples = tuple[float | None, bool]
 Least = tuple[float | None, bool]
@@ -85,7 +85,7 @@ def draw_mark(axes: Axes, x: float, y: float, method: str, arrow: tuple[float, f
         [y],
         linestyle="none",
         marker=appearance.marker,
-        markersize=marker_size(appearance),
+        markersize=method_marker_size(appearance),
         markerfacecolor="white" if arrow else appearance.colour,
         markeredgecolor=appearance.colour if arrow else "white",
         markeredgewidth=1.0 if arrow else 0.5,

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Annotation, Text
 
 from ramgape.views.plots import style
-from ramgape.views.plots.labels import spread
+from ramgape.views.plots.labels import spread_apart
 from ramgape.views.plots.policies import look
 
 ROW = 1.35  # distance of two rows of text, in letters' heights
@@ -61,7 +61,7 @@ def name_levels(axes: Axes, levels: Mapping[str, float]) -> list[Annotation]:
     size = style.PRINTED_TEXT
     heights = [float(axes.transData.transform((1.0, level))[1]) for level in levels.values()]
     names = []
-    places = spread(heights, ROW * size * pixels)
+    places = spread_apart(heights, ROW * size * pixels)
     for (policy, level), height, place in zip(levels.items(), heights, places, strict=True):
         appearance = look(policy)
         moved = (place - height) / pixels

@@ -1,0 +1,61 @@
+"""The truth of a simulated problem, as a specification sees it: computed once, for results, traces and plans."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ramgape.core.pareto import Floats, Mask
+from ramgape.core.table import TRUTH, Table, new_table
+from ramgape.problems.environments import Instance
+from ramgape.search.result import Truth
+from ramgape.search.spec import Spec
+
+
+class TrueArms:
+    """What is true of an instance's arms, in units of the user's mean, more mean and less risk being better.
+
+    Costs are negated, and risks have the factor with which they are compared with means, so that one tolerance serves
+    both.
+    """
+
+    def __init__(self, instance: Instance, spec: Spec) -> None:
+        self.spec = spec
+        self._raw_risks = instance.risks_by(spec.oriented_risk, spec.direction)
+        self.means: Floats = instance.means if spec.direction == "maximize" else -instance.means
+        self.risks: Floats = spec.risk_scale * self._raw_risks
+
+    @cached_property
+    def front(self) -> Mask:
+        """The right answer."""
+        return self.spec.task.true_answer(self.means, self.risks)
+
+    @cached_property
+    def gaps(self) -> Floats:
+        """By how much each arm's place in the right answer, or outside it, is clear."""
+        return self.spec.task.gaps(self.means, self.risks)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the right answer."""
+        return tuple(name for name, inside in zip(self.spec.names, self.front, strict=True) if inside)
+
+    def assess(self, answer: Mask) -> Truth:
+        """How an answer compares with the truth."""
+        return Truth(
+            front=self.names,
+            regret=float(np.where(answer != self.front, self.gaps, 0.0).max()),
+            exact=bool((answer == self.front).all()),
+            eps_correct=self.spec.task.is_right(answer, self.means, self.risks, self.spec.epsilon or 0.0),
+        )
+
+    def table(self) -> Table:
+        """The truth on the engine's scale, beside which a simulation is watched."""
+        spec = self.spec
+        truth = new_table(len(spec.names), TRUTH)
+        truth["mean"] = (self.means - spec.origin) / spec.span
+        raw = self._raw_risks - spec.oriented_risk.offset(spec.origin)
+        truth["risk"] = spec.risk_scale * raw / spec.span
+        truth["gap"], truth["in_front"] = self.gaps / spec.span, self.front
+        return truth

@@ -1,0 +1,45 @@
+"""What may be asked of a search, by name. `TASKS` is the only list; `Task` says what a further one must give."""
+
+from __future__ import annotations
+
+import inspect
+
+from ramgape import registry
+from ramgape.common.parsing import number_or_name, parse_named
+from ramgape.errors import require
+from ramgape.tasks.pareto import Pareto
+from ramgape.tasks.task import Boxes, Task, Wanted
+
+__all__ = ["PARETO", "TASKS", "Boxes", "Pareto", "Task", "Wanted", "make_task"]
+
+PARETO = Pareto()  # what is asked unless stated
+TASKS: dict[str, type[Task]] = {"pareto": Pareto}
+
+
+def make_task(task: object) -> Task:
+    """A task from its text, or the task itself.
+
+    Args:
+        task: A `Task`, or NAME[:VALUE | KEY=VALUE,...] with the name of one that is built in, registered, or stated by
+            an installed package.
+
+    Raises:
+        UnknownName: There is no task of this name.
+        InvalidSpec: It is not written so, or what has this name is no task and makes none.
+
+    Examples:
+        >>> make_task("pareto")
+        Pareto()
+    """
+    if isinstance(task, Task):
+        return task
+    name = task.partition(":")[0].strip() if isinstance(task, str) else task
+    found = registry.find("task", name, TASKS)
+    maker = TASKS[str(name)] if found is None else found
+    if not isinstance(maker, Task):
+        require(callable(maker), f"task {name!r}", "a Task, or a function that makes one", maker)
+        parameters = list(inspect.signature(maker).parameters)
+        given = parse_named(task, {str(name): parameters}, "task")[1]
+        maker = maker(**{key: number_or_name(value) for key, value in given.items()})
+    require(isinstance(maker, Task), f"task {name!r}", "a Task, or a function that makes one", maker)
+    return maker

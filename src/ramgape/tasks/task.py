@@ -1,0 +1,143 @@
+"""What is asked of a search: the base of all tasks, which says what each must give."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.core.pareto import Floats, Mask
+
+if TYPE_CHECKING:  # a task is made long before anything is compiled
+    from ramgape.core.rule import Kernel
+
+State = tuple[Any, ...]  # the tables of the arms, then the search and the problem
+Places = NDArray[np.int64]
+
+
+class Boxes(NamedTuple):
+    """Intervals of all arms, on the engine's scale: rewards in [0, 1], more mean and less risk being better."""
+
+    mean_low: Floats
+    mean_high: Floats
+    risk_low: Floats
+    risk_high: Floats
+
+
+class Wanted(NamedTuple):
+    """What a sentence about an answer speaks of, in the user's units.
+
+    `returned` are the names of the returned arms, `epsilon` the tolerance in mean and scaled risk, or in the mean alone
+    where `risk_epsilon` has that in risk; both are to be rounded up. `risk` is what the risk is called.
+    """
+
+    returned: Sequence[str]
+    epsilon: float
+    risk_epsilon: float | None
+    risk: str
+
+
+class Task(ABC):
+    """A question about arms with a mean and a risk, whose answer is a set of arms: perhaps of one, perhaps empty.
+
+    A subclass is a frozen dataclass, whose fields are its parameters in the user's units. Two ideas carry all tasks:
+
+    - the present answer: the arms whose `in_front` is 1 in the table;
+    - the doubt V_i about each arm's place in it or outside it, with the rival behind it. If all boxes hold, then
+      V_i < epsilon for every arm proves the answer up to epsilon, and V_i < 0 proves it exactly. A rule such as
+      `ramgape` pulls the arm of largest doubt, or its rival; a rival that is the arm itself means "pull me".
+
+    Both are kept by the kernel that `compare` returns, pull by pull. Everything else here is plain NumPy, called once
+    for a result, on arrays of all arms; answers are boolean masks.
+    """
+
+    name: ClassVar[str]
+    policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")  # that serve it; None: all
+    refused_bounds: ClassVar[tuple[str, ...]] = ("pairwise",)  # whose own way to stop is about another question
+
+    # ------------------------------------------------------------------------------- while it runs
+
+    @abstractmethod
+    def compare(self) -> Kernel:
+        """The kernel that keeps the answer, the doubts and the leader, after one arm has changed.
+
+        Its arguments are those of a rule's `compare` (core/rule.py). It must set `ready` in the search once every arm
+        has its initial pulls and then keep, in the arms, `in_front`, `doubt` and `rival`, and in the search `leader`
+        and `doubt` (`follow` in core/doubt.py writes these two). A doubt may be an upper bound while its `exact` is 0,
+        but not that of the leader.
+        """
+
+    def stop(self) -> Kernel:
+        """The kernel that says whether it is enough, where neither policy nor bound has one: V(t) < epsilon."""
+        from ramgape.core.stopping import confident
+
+        return confident
+
+    def complete(self, state: State) -> None:
+        """Make every doubt exact in the table, where `compare` leaves upper bounds."""
+        del state
+
+    def answer(self, state: State) -> Mask:
+        """The arms that would be returned now: the present answer, or as the specification and the policy have it."""
+        from ramgape.core.answer import mark_answer
+
+        arms, *_, search, problem = state
+        mask = np.zeros(len(arms), dtype=bool)
+        mark_answer(arms, search, problem, mask)
+        return mask
+
+    # --------------------------------------------------------------------------- what is proved
+
+    @abstractmethod
+    def tolerances(self, answer: Mask, boxes: Boxes) -> tuple[Floats, Places]:
+        """What boxes prove of any answer: for each arm the smallest tolerance for its place, and the arm behind it.
+
+        On the present answer this is V_i, or less where the proof needs less than the rule looks at.
+        """
+
+    @abstractmethod
+    def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
+        """For each arm outside an answer, by the estimates: the returned arm to name as the reason why.
+
+        `rivals` are those of `tolerances`, or -1 where nothing is proved.
+        """
+
+    @abstractmethod
+    def claim(self, wanted: Wanted) -> str:
+        """The sentence that the tolerance proves, to follow "With probability at least 0.95, for ...: "."""
+
+    # ------------------------------------------------------------------------------------ the truth
+
+    @abstractmethod
+    def true_answer(self, means: Floats, risks: Floats) -> Mask:
+        """The right answer for these means and risks."""
+
+    @abstractmethod
+    def gaps(self, means: Floats, risks: Floats) -> Floats:
+        """By how much each arm's place is clear: the regret of having it wrong."""
+
+    @abstractmethod
+    def is_right(self, answer: Mask, means: Floats, risks: Floats, epsilon: float) -> bool:
+        """Whether an answer is right up to epsilon: what `claim` says, of these means and risks."""
+
+    @abstractmethod
+    def right_answers(self, means: Floats, risks: Floats, epsilon: float) -> list[Mask]:
+        """All answers that are right up to epsilon, the true one first; that alone if there are too many to look at.
+
+        A lower bound on the samples takes the easiest of them. Which alternatives make an answer wrong is known to the
+        solver (`ALTERNATIVES` in planning/lower_bound.py), by the task's name.
+        """
+
+    @abstractmethod
+    def is_only_answer(self, means: Floats, risks: Floats, epsilon: float) -> bool:
+        """Whether nothing but the true answer is right up to epsilon."""
+
+    def __str__(self) -> str:
+        """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,..."""
+        parameters = list(inspect.signature(type(self)).parameters)
+        values = [f"{name}={getattr(self, name)}" for name in parameters]
+        return ":".join([self.name, *([",".join(values)] if values else [])])
