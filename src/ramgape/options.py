@@ -12,7 +12,6 @@ A row without doors is a name that is kept for later: whatever is given for it i
 
 import dataclasses
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
@@ -342,43 +341,3 @@ def _parameter(name: str, row: Option) -> inspect.Parameter:
     kind: Any = StudyOptions.__annotations__[name].__origin__
     annotation = getattr(kind, "__forward_arg__", kind)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row.default, annotation=annotation)
-
-
-REFERENCE = """# Options
-
-Written by `python -m ramgape.options`; the table behind it is src/ramgape/options.py.
-
-The names are those of keywords (`identify`, `simulate` and `replicate`, `plan`, `analyze`, and `Study.create`, here
-*study*) and of keys in study files (*file*). Commands write them with dashes: `--max-pulls`. What is marked *in Search*
-or *in Trials* may be given by itself or in `search=Search(...)` or `trials=Trials(...)`, but not both ways.
-
-`risk`, `noise` and `task` are objects or text, everywhere in one form, NAME[:VALUE | KEY=VALUE,...]: `cvar:0.1`,
-`cvar:level=0.1`, `gaussian:resolution=0.5`.
-"""
-
-
-def reference() -> str:
-    """The page docs/options.md."""
-    holders = {name: kind.__name__ for kind in GROUPS.values() for name in kind.__dataclass_fields__}
-    lines = [REFERENCE]
-    for panel in (GOAL, TRIALS, RISK, METHOD):
-        lines += [f"## {panel}\n", "| option | unless given | taken by | meaning |", "|---|---|---|---|"]
-        for name, row in OPTIONS.items():
-            if row.panel == panel and row.doors:
-                usual: dict[str, list[str]] = {}
-                for door in row.doors:
-                    usual.setdefault(_usual(row._replace(**row.at.get(door, {}))), []).append(door)
-                unless = "; ".join(f"{', '.join(doors)}: {text}" for text, doors in usual.items() if text)
-                unless = next(iter(usual)) if len(usual) == 1 else unless
-                meaning = row._replace(unless="").text() + (f" *In {holders[name]}.*" if name in holders else "")
-                lines.append(f"| `{name}` | {unless} | {', '.join(row.doors)} | {meaning} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _usual(row: Option) -> str:
-    return f"`{row.default!r}`" if row.default is not None else row.unless.format_map(_Spelling(shell=False))
-
-
-if __name__ == "__main__":
-    sys.stdout.write(reference())
