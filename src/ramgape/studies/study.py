@@ -480,7 +480,7 @@ class Study:
         return Report(result=inference.result("open", expect), **draft)
 
     def _inference_of(self, ledger: Ledger) -> Inference:
-        """A copy of the search as it is: what is inferred from it keeps nobody waiting. It is kept until it changes."""
+        """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""
         if self._inference is None or not self._inference.is_of(ledger):
             self._inference = Inference(ledger)
         return self._inference
