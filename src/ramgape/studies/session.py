@@ -54,6 +54,7 @@ class StudySession:
         self._place = 0  # of the first observation that is not written yet
         self._flushed = False  # some of those in the transaction under way are
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
+        self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
         self._rehearsed = not shared  # all is compiled that others would wait for
         _SESSIONS.add(self)
 
@@ -188,7 +189,7 @@ class StudySession:
             self.undo()
             raise
         try:
-            if ledger.told - self._snapshot_at >= max(SNAPSHOT_EVERY, 10 * len(self.spec.search.names)):
+            if ledger.told - self._snapshot_at >= self._interval:
                 self._save_snapshot(ledger)
         finally:
             self._holder = None
