@@ -247,8 +247,8 @@ def robust_to_exploration(experiment: int, outcomes: Outcomes) -> Finding:
         judged(results["mean_interval"][near][0] <= 2.0 * means[best]),
         f"Mean regret over a: {means[best]:.5f} at the best value tried (a = {values[best]:.2g}), {means[near]:.5f} "
         f"({format_interval(results['mean_interval'][near])}) near the theorem's ({values[near]:.2g}), "
-        f"{means[worst]:.5f} at the worst ({values[worst]:.2g}). Suits is taken to mean at most twice the best, as far as "
-        f"{plural(results['trials'][0], 'trial')} can tell.",
+        f"{means[worst]:.5f} at the worst ({values[worst]:.2g}). Suits is taken to mean at most twice the best, as "
+        f"far as {plural(results['trials'][0], 'trial')} can tell.",
         "Section 4, Experiment 3",
     )
 
