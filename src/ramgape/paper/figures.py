@@ -39,7 +39,7 @@ from ramgape.views.plots.failures import draw_failures, failure_handles
 from ramgape.views.plots.geometry import GapCase, draw_gaps, extent, gap_handles, union
 from ramgape.views.plots.intervals import IntervalRow, draw_rows, row_handles
 from ramgape.views.plots.methods import method_handle
-from ramgape.views.plots.policies import hollow_handle, look
+from ramgape.views.plots.policies import hollow_handle, policy_look
 from ramgape.views.plots.ratios import Ratio, clipped, draw_ratios, ratio_handles, ratio_limits
 from ramgape.views.plots.samples import (
     Least,
@@ -93,8 +93,8 @@ def stopping_times(panels: Sequence[tuple[str, Mapping[str, Sequence[Point]]]]) 
             drawn = draw_scatter(axes, series, limits, logarithmic)
             handles.update(zip(series, drawn, strict=True))
             count = where_they_lie([point for points in series.values() for point in points])
-            _head(axes, f"vs {look(rival).name}", count)
-            axes.set_xlabel(f"Stopping time of\n{look(rival).name} (pulls)")
+            _head(axes, f"vs {policy_look(rival).name}", count)
+            axes.set_xlabel(f"Stopping time of\n{policy_look(rival).name} (pulls)")
         grid[0].set_ylabel("Stopping time of\nRAMGapE (pulls)")
         if several:
             _legend(figure, list(handles.values()))
@@ -108,7 +108,7 @@ def stopping_times_apart(rival: str, series: Mapping[str, Sequence[Point]]) -> F
         for axes, (label, points) in zip(grid, series.items(), strict=True):
             draw_scatter(axes, {label: points}, *common_range(points))
             _head(axes, label, where_they_lie(points))
-            axes.set_xlabel(f"Stopping time of\n{look(rival).name} (pulls)")
+            axes.set_xlabel(f"Stopping time of\n{policy_look(rival).name} (pulls)")
         grid[0].set_ylabel("Stopping time of\nRAMGapE (pulls)")
     return figure
 
@@ -126,7 +126,7 @@ def confidence_crosses(panels: Sequence[tuple[str, int, Sequence[ArmReport], Col
         for axes in grid[len(panels) :]:
             axes.remove()
         for axes, (policy, samples, _, _) in zip(grid, panels, strict=False):
-            axes.set_title(f"{look(policy).name}: {samples:,} pulls")
+            axes.set_title(f"{policy_look(policy).name}: {samples:,} pulls")
             axes.set(xlim=limits[0], ylim=limits[1])
         figure.supxlabel(f"{MEAN}  (higher is better →)")
         figure.supylabel(f"{RISK}  (← lower is better)")
@@ -276,7 +276,7 @@ def pull_shares(shares: Mapping[str, Sequence[float]], uniform: float | None = N
         for index, (axes, (policy, group)) in enumerate(zip(grid.ravel(), shares.items(), strict=False)):
             draw_shares(axes, group, uniform)
             mean = sum(group) / len(group) if len(group) else math.nan
-            axes.set_title(f"{look(policy).name}\nmean {mean:.1%}")
+            axes.set_title(f"{policy_look(policy).name}\nmean {mean:.1%}")
             lowest = index + columns >= len(shares)
             axes.tick_params(labelbottom=lowest, labelleft=index % columns == 0)
         figure.supxlabel("Share of the pulls (%)")
@@ -440,7 +440,7 @@ def regret_against(
     inside = [(title, [ratio and clipped(ratio, shown) for ratio in ratios]) for title, ratios in panels]
     with _drawing(1.8 + 0.3 * len(groups)) as figure:
         _ratio_panels(figure, groups, inside, shown, aims)
-        figure.supxlabel(f"Mean regret of {look(own).name}, divided by that of its best rival")
+        figure.supxlabel(f"Mean regret of {policy_look(own).name}, divided by that of its best rival")
         _legend(figure, ratio_handles("smaller regret", "larger regret"))
     return figure
 

@@ -16,7 +16,7 @@ import numpy as np
 from ramgape.bounds.budget import exploration
 from ramgape.common.formatting import plural
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, interval, percent, ranked
+from ramgape.paper.formatting import display_name, format_interval, percent, ranked
 from ramgape.paper.jobs import STAGES, Job, Outcome
 from ramgape.paper.outcomes import (
     FURTHER,
@@ -263,7 +263,7 @@ def quality_cells(result: Mapping[str, Any]) -> list[str]:
     """Mean regret and wrong sets, each with its interval."""
     return [
         f"{result['mean']:.5f}",
-        interval(result["mean_interval"]),
+        format_interval(result["mean_interval"]),
         percent(result["wrong_share"]),
         " to ".join(percent(end) for end in result["wrong_share_interval"]),
     ]

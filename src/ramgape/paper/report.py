@@ -33,7 +33,7 @@ COST_OF_FIGURE = 4e6  # in pulls, for the time left
 OnProgress = Callable[[float, float, str], object]
 
 
-def nothing() -> None:
+def no_needs() -> None:
     """What most parts need beyond what is installed anyway."""
 
 
@@ -47,7 +47,7 @@ class Part(NamedTuple):
     key: str
     plan: Callable[[Any, int], Mapping[Any, Job]]
     make_section: Callable[[Any, int, Any], Section]
-    needs: Callable[[], object] = nothing
+    needs: Callable[[], object] = no_needs
 
 
 def no_findings(sections: Mapping[str, Section]) -> list[Finding]:

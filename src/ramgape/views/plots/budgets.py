@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ramgape.views.plots.curves import SIZES
-from ramgape.views.plots.policies import Look, look, look_handle
+from ramgape.views.plots.policies import Look, look_handle, policy_look
 
 Point = tuple[float, float, float]
 
@@ -37,7 +37,7 @@ def draw_over_budgets(
     """
     step = (budgets[-1] / budgets[0]) ** (1.0 / (len(budgets) - 1)) if len(budgets) > 1 else 2.0
     for rank, (policy, points) in enumerate(curves.items()):
-        appearance = look(policy)
+        appearance = policy_look(policy)
         shift = step ** (SPREAD * (rank / (len(curves) - 1) - 0.5)) if len(curves) > 1 else 1.0
         places = [budget * shift for budget in budgets]
         heights = [height(estimate, floor) for estimate, _, _ in points]
@@ -93,5 +93,5 @@ def any_zero(curves: Iterable[Mapping[str, Sequence[Point]]]) -> bool:
 
 def policy_handle(policy: str) -> Line2D:
     """The legend of a rule."""
-    appearance = look(policy)
+    appearance = policy_look(policy)
     return look_handle(appearance, SIZES.get(appearance.marker, 5.5))

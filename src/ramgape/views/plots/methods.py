@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.lines import Line2D
 
 from ramgape.views.plots import style
-from ramgape.views.plots.policies import DASH_DOT, DASHED, DOTTED, LONG_DASHED, SOLID, Look, look, look_handle
+from ramgape.views.plots.policies import DASH_DOT, DASHED, DOTTED, LONG_DASHED, SOLID, Look, look_handle, policy_look
 
 _PAPER = (style.GREY, DOTTED, "X", 1.8)
 _DEFAULT = (style.PALETTE["blue"], SOLID, "o", 2.2)
@@ -34,7 +34,7 @@ SIZES = {"X": 6.0, "D": 4.6, "s": 4.8, "^": 5.4, "o": 5.4}
 
 def method_look(method: str) -> Look:
     """How to draw a method; one without an entry always gets the same look, made from its name."""
-    return METHODS.get(method) or look(method)
+    return METHODS.get(method) or policy_look(method)
 
 
 def method_marker_size(appearance: Look) -> float:

@@ -56,10 +56,10 @@ _DASHES = (SOLID, DASHED, DOTTED, DASH_DOT, LONG_DASHED)
 _MARKERS = "os^DvPX<>*"
 
 
-def look(policy: str) -> Look:
+def policy_look(policy: str) -> Look:
     """How to draw a sampling rule; one without an entry always gets the same look, made from its name.
 
-    >>> look("ramgape").name, look("my-rule").name
+    >>> policy_look("ramgape").name, policy_look("my-rule").name
     ('RAMGapE', 'my-rule')
     """
     if policy in LOOKS:
@@ -98,5 +98,5 @@ def name_outside(policy: str) -> str:
     >>> name_outside("ege-sr"), name_outside("evidence")
     ('EGE-SR (not in the paper)', 'Evidence (ours, not in the paper)')
     """
-    name = look(policy).name
+    name = policy_look(policy).name
     return f"{name[:-1]}, not in the paper)" if name.endswith(")") else f"{name} (not in the paper)"
