@@ -20,7 +20,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ramgape.errors import known_name, require
+from ramgape import registry
+from ramgape.errors import require
 from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
@@ -185,8 +186,12 @@ AUTOMATIC = {(noise, risk, goal): bound for (noise, goal), bound in USUAL.items(
 
 
 def the_bound(bound: str | Bound) -> Bound:
-    """The bound of this name, or one from outside as it is."""
-    return BOUNDS[bound] if isinstance(bound, str) else bound
+    """The bound of this name, built in or registered, or one from outside as it is."""
+    if not isinstance(bound, str):
+        return bound
+    found = registry.find("bound", bound, BOUNDS)
+    require(found is None or isinstance(found, Bound), f"bound {bound!r}", "a ramgape.bounds.Bound", found)
+    return BOUNDS[bound] if found is None else found
 
 
 def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | Bound:
@@ -197,11 +202,11 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
     'empirical-bernstein'
     """
     if not isinstance(name, Bound):
-        known_name(name, ["auto", *BOUNDS], "bound")
+        registry.find("bound", name, ["auto", *BOUNDS])
     chosen = the_bound(USUAL[noise, goal] if name == "auto" else name)
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         choices = ", ".join(["auto", *serving]) if serving else "none exists yet"
         allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"
         require(False, "bound", allowed, str(name))
-    return chosen.name if BOUNDS.get(chosen.name) is chosen else chosen
+    return chosen.name if isinstance(name, str) or BOUNDS.get(chosen.name) is chosen else chosen

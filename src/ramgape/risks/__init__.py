@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from dataclasses import fields
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ramgape import registry
 from ramgape.common.parsing import parse_numbers
-from ramgape.errors import known_name, require
+from ramgape.errors import require
 from ramgape.risks.table import RISKS, risk_notation
 
 if TYPE_CHECKING:
@@ -34,11 +35,23 @@ def make_risk(risk: Any) -> Measure:
         return risk
     allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(risk_notation, RISKS))}"
     require(isinstance(risk, str), "risk", allowed, risk)
-    parameters = {name: [known.parameter] if known.parameter else [] for name, known in RISKS.items()}
-    name, values = parse_numbers(risk, parameters, "risk")
-    require(bool(values) or not RISKS[name].parameter_needed, "risk", f"written {risk_notation(name)}", risk)
-    make: Callable[..., Measure] = getattr(risk_module(name), RISKS[name].measure)
+    make = measure_class(risk.partition(":")[0].strip())
+    name, values = parse_numbers(risk, {make.name: [each.name for each in fields(make)]}, "risk")
+    needed = name in RISKS and RISKS[name].parameter_needed
+    require(bool(values) or not needed, "risk", f"written {risk_notation(name)}", risk)
     return make(**values)
+
+
+def measure_class(name: object) -> type[Measure]:
+    """What makes the measures of a name, built in or registered."""
+    from ramgape.risks.measure import Measure
+
+    found: Any = registry.find("risk", name, RISKS)
+    if found is None:
+        found = getattr(risk_module(str(name)), RISKS[str(name)].measure)
+    sound = isinstance(found, type) and issubclass(found, Measure) and found.name == name
+    require(sound, f"risk {name!r}", "a subclass of ramgape.Measure of the same name", found)
+    return found  # type: ignore[no-any-return]
 
 
 def measure_to_dict(measure: Measure) -> dict[str, Any]:
@@ -54,6 +67,4 @@ def measure_from_dict(description: dict[str, Any]) -> Measure:
     True
     """
     parameters = dict(description)
-    name = known_name(parameters.pop("name"), RISKS, "risk")
-    make: Callable[..., Measure] = getattr(risk_module(name), RISKS[name].measure)
-    return make(**parameters)
+    return measure_class(parameters.pop("name"))(**parameters)

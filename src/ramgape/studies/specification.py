@@ -19,11 +19,12 @@ from ramgape.errors import StorageError, known_name, require, shorten
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
 from ramgape.policies import resolve_policy
 from ramgape.registry import is_registered
-from ramgape.risks import measure_from_dict, measure_to_dict
+from ramgape.risks import measure_class, measure_from_dict, measure_to_dict
 from ramgape.risks.measure import Measure
+from ramgape.risks.table import RISKS
 from ramgape.search.result import Goal
 from ramgape.search.spec import Spec, make_spec
-from ramgape.tasks import PARETO, Task, make_task
+from ramgape.tasks import PARETO, TASKS, Task, make_task
 
 FAILURES = ("retry", "worst")
 EXPIRED = ("retry", "fail")
@@ -71,7 +72,11 @@ class StudySpec:
     def to_text(self) -> str:
         """As JSON."""
         stored = _values(self) | {"search": _values(self.search)}
-        stored["search"] |= {"risk": measure_to_dict(self.search.risk), "task": str(self.search.task)}
+        stored["search"] |= {
+            "bound": str(self.search.bound),
+            "risk": measure_to_dict(self.search.risk),
+            "task": str(self.search.task),
+        }
         del stored["search"]["decide"]  # a policy from outside is found by its name
         return json.dumps({"format": FORMAT, **stored})
 
@@ -125,9 +130,9 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     asked = complete(options, STUDY)
     search = make_spec(arms, **cast(Options, {name: asked.pop(name) for name in list(asked) if name in OF_A_SEARCH}))
     failure, expired, seed = asked["failure"], asked["expired"], asked["seed"]
-    if search.decide is not None:
-        allowed = "a name, for a study, which cannot keep a function: `ramgape.register` gives it one"
-        require(is_registered("policy", search.policy, search.decide), "policy", allowed, search.decide)
+    for kind, name, thing in _from_outside(search):
+        allowed = "a name, for a study, which keeps no code: `ramgape.register` gives it one"
+        require(is_registered(kind, name, thing), kind, allowed, thing)
     known_name(failure, FAILURES, "failure")
     if failure == "worst":
         allowed = "'retry' for rewards without a range, which have no worst one"
@@ -139,6 +144,20 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     asked["retries"] = whole(asked["retries"], "retries", "a whole number of at least 0", 0)
     asked["seed"] = None if seed is None else check_seed(seed)
     return StudySpec(search, **asked)
+
+
+def _from_outside(search: Spec) -> list[tuple[str, str, object]]:
+    """What a search takes from outside the package: its kind, its name, and what must be registered under it."""
+    things: list[tuple[str, str, object]] = []
+    if search.decide is not None:
+        things.append(("policy", search.policy, search.decide))
+    if not isinstance(search.bound, str):
+        things.append(("bound", search.bound.name, search.bound))
+    if search.risk.name not in RISKS or type(search.risk) is not measure_class(search.risk.name):
+        things.append(("risk", search.risk.name, type(search.risk)))
+    if type(search.task) is not TASKS.get(search.task.name):
+        things.append(("task", search.task.name, type(search.task)))
+    return things
 
 
 def _values(described: Any) -> Json:

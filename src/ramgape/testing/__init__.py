@@ -1,7 +1,15 @@
-"""Checks for what others add to ramgape: whether it does what the rest relies on. Our own tests use them as well."""
+"""Checks for what others add to ramgape: whether it does what the rest relies on. Our own tests use them as well.
+
+Each raises an AssertionError that says what was expected and what came. Where chance is involved the seeds are fixed,
+and the docstring states how likely a sound thing is to fail.
+"""
 
 from __future__ import annotations
 
+from ramgape.testing.bounds import check_bound
+from ramgape.testing.policies import check_policy
+from ramgape.testing.risks import check_risk
 from ramgape.testing.stores import check_store
+from ramgape.testing.tasks import check_task
 
-__all__ = ["check_store"]
+__all__ = ["check_bound", "check_policy", "check_risk", "check_store", "check_task"]

@@ -11,6 +11,7 @@ from ramgape.errors import StorageError, StorageUnavailable, UnknownStudy
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import AnswerRow, BatchRow, Changes, FailureRow, Moment, ObservationRow, PullRow, StudyRow
 from ramgape.studies.study import Study
+from ramgape.testing.expecting import expect
 
 FLOATS = (5e-324, -5e-324, 1.7976931348623157e308, -0.0, 0.0, 0.1, 1 / 3, -1e-17, 1.0, 2.0**53)
 NAMES = ("it's", 'a "quoted" name', "🎲 würfel", "a/b\\c", "%s ?1 :x --;", "x" * 200, "Ω" * 200, " ", "line\nbreak")
@@ -49,12 +50,6 @@ def check_store(open_store: Opener) -> None:
         for store in (first, second):
             store.rollback()
             store.close()
-
-
-def expect(found: object, wanted: object, what: str) -> None:
-    """Complain if something is not what it should be; also where Python leaves out assertions."""
-    if found != wanted:
-        raise AssertionError(f"{what} must be {wanted!r}, got {found!r}")
 
 
 @contextmanager

@@ -1,0 +1,70 @@
+"""Whether a bound does what a search relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ramgape.bounds import Bound, the_bound
+from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian
+from ramgape.problems.environments import Arm, Instance
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
+from ramgape.testing.coverage import check_boxes
+from ramgape.testing.expecting import expect_that
+
+# Near an end, rare large values, two points, and what looks like nothing at first.
+HARD = {
+    "bounded": (Bernoulli(0.02), Bernoulli(0.97), Beta(0.1, 0.3), Data((0.5,) * 30 + (1.0,))),
+    "gaussian": (Gaussian(0.3, 0.01), Gaussian(-1.0, 1.0)),
+}
+
+
+def check_bound(bound: str | Bound, risks: Sequence[Any] = ("mean-variance:0.5",), **options: Any) -> None:
+    """Try whether a bound does what a search relies on: that its boxes hold at all times at once.
+
+    - On rewards that make it hard, seeded runs lose the truth no more often than delta allows; a sound bound fails that
+      with probability 1e-6 at most, for each risk and noise.
+    - With a smaller delta boxes are not narrower.
+    - With ten thousand rewards they are narrower than with a hundred, and they are not empty.
+
+    Args:
+        bound: The bound, or a name.
+        risks: With which it is tried.
+        **options: What else a search with it needs, `sigma_max` say.
+
+    Raises:
+        AssertionError: It does not; says what was expected and what came.
+
+    Examples:
+        >>> check_bound("hoeffding")
+    """
+    chosen = the_bound(bound)
+    for noise in chosen.noises:
+        reward_range = (0.0, 1.0) if noise == "bounded" else None
+        for risk in risks:
+            arms = tuple(Arm(str(number), hard) for number, hard in enumerate(HARD[noise]))
+            check_boxes(Instance("hard", arms, reward_range, noise), bound=bound, risk=risk, **options)  # type: ignore[arg-type]
+            _check_widths(bound, noise, risk, options)
+
+
+def _check_widths(bound: str | Bound, noise: str, risk: Any, options: dict[str, Any]) -> None:
+    generator, widths = np.random.default_rng(1), {}
+    rewards = generator.beta(2.0, 2.0, 10_000) if noise == "bounded" else generator.normal(0.5, 0.2, 10_000)
+    asked: dict[str, Any] = {"reward_range": (0, 1)} if noise == "bounded" else {"noise": noise}
+    for delta in (0.05, 0.001):
+        for count in (100, 10_000):
+            engine = Engine(make_spec(["a", "b"], epsilon=0.0, delta=delta, bound=bound, risk=risk, **asked, **options))
+            engine.learn_many(np.zeros(count, np.int64), rewards[:count])
+            row = engine.arms[0]
+            box = row["mean_high"] - row["mean_low"], row["risk_high"] - row["risk_low"]
+            expect_that(min(box) >= 0.0, f"the box of {count} rewards", "no less than empty", box)
+            widths[delta, count] = box
+    for side, what in enumerate(("mean", "risk")):
+        for count in (100, 10_000):
+            wider = widths[0.001, count][side] >= widths[0.05, count][side]
+            expect_that(wider, f"the interval of the {what}", "no narrower for a smaller delta", widths)
+        narrower = widths[0.05, 10_000][side] < widths[0.05, 100][side]
+        expect_that(narrower, f"the interval of the {what}", "narrower with more rewards", widths)

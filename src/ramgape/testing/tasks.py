@@ -1,0 +1,94 @@
+"""Whether a task does what a search relies on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ramgape.core.pareto import Floats
+from ramgape.problems.environments import Arm, Beta, Instance
+from ramgape.search.engine import Engine
+from ramgape.search.simulation import simulate
+from ramgape.search.spec import make_spec
+from ramgape.tasks import Boxes, Task, Wanted, make_task
+from ramgape.testing.expecting import expect, expect_that
+
+TRIALS = 300
+
+
+def check_task(task: Task) -> None:
+    """Try whether a task does what a search relies on.
+
+    - What boxes prove is so: of random boxes, whenever every tolerance is below epsilon, the answer is right up to
+      epsilon for means and risks anywhere in the boxes.
+    - The true answer is right, up to 0 and up to anything; it is the first of the right answers.
+    - The kernel that keeps the doubts agrees: no tolerance is above the doubt of its arm.
+    - A search for it ends, with a right answer, and there is a sentence for it.
+
+    Args:
+        task: The task, with parameters that make sense for means and risks from 0 to 1.
+
+    Raises:
+        AssertionError: It does not; says what was expected and what came.
+
+    Examples:
+        >>> from ramgape.tasks import Pareto
+        >>> check_task(Pareto())
+    """
+    generator = np.random.default_rng(1)
+    proofs = sum(_check_proof(task, generator) for _ in range(TRIALS))
+    expect_that(proofs >= TRIALS // 20, "random boxes that prove something", f"at least {TRIALS // 20}", proofs)
+    _check_doubts(task, generator)
+    _check_search(task)
+    for epsilon in (0.0, 0.05):
+        sentence = task.claim(Wanted(["a"], epsilon, None, "risk"))
+        expect_that(sentence.endswith("."), "the claim", "a sentence", sentence)
+    expect(type(make_task(task)), type(task), "what is made of a task")
+
+
+def _check_proof(task: Task, generator: np.random.Generator) -> bool:
+    """Random boxes, the answer that their centres suggest, and truths anywhere in them; whether anything was proved."""
+    count = int(generator.integers(2, 7))
+    means, risks = generator.random(count), generator.random(count)
+    sizes = generator.choice([0.01, 0.1, 0.3]) * generator.random((2, count))
+    boxes = Boxes(means - sizes[0], means + sizes[0], risks - sizes[1], risks + sizes[1])
+    answer = task.true_answer(means, risks)
+    expect(task.is_right(answer, means, risks, 0.0), True, "whether the true answer is right")
+    expect(task.right_answers(means, risks, 0.1)[0].tolist(), answer.tolist(), "the first of the right answers")
+    tolerances, _ = task.tolerances(answer, boxes)
+    epsilon = float(np.max(tolerances))
+    if not epsilon < 0.2:
+        return False
+    just_above = max(0.0, np.nextafter(epsilon, 1.0))
+    for _ in range(20):
+        truth = _inside(boxes.mean_low, boxes.mean_high, generator), _inside(boxes.risk_low, boxes.risk_high, generator)
+        right = task.is_right(answer, *truth, just_above)
+        expect_that(right, "an answer whose tolerances are proved", f"right up to {just_above}", (answer, *truth))
+    return True
+
+
+def _inside(low: Floats, high: Floats, generator: np.random.Generator) -> Floats:
+    """Somewhere between, and often at an end: that is where proofs fail first."""
+    share = np.clip(generator.uniform(-0.5, 1.5, len(low)), 0.0, 1.0)
+    return np.asarray(low + share * (high - low))
+
+
+def _check_doubts(task: Task, generator: np.random.Generator) -> None:
+    engine = Engine(make_spec(list("abcde"), reward_range=(0, 1), epsilon=0.01, policy="round-robin", task=task))
+    chances = generator.random(5)
+    for pull in range(400):
+        if engine.ask() is None:
+            return
+        engine.tell(pull % 5, float(generator.random() < chances[pull % 5]))
+    task.complete(engine.state)
+    boxes = Boxes(*(engine.arms[side] for side in Boxes._fields))
+    tolerances, _ = task.tolerances(engine.answer(), boxes)
+    held = (tolerances <= engine.arms["doubt"] + 1e-12).all()
+    expect_that(bool(held), "the tolerances of the present answer", "no more than its doubts", tolerances)
+
+
+def _check_search(task: Task) -> None:
+    arms = (Arm("a", Beta(30, 4)), Arm("b", Beta(30, 30)), Arm("c", Beta(4, 30)))
+    instance = Instance("easy", arms, (0.0, 1.0), "bounded")
+    result = simulate(instance, task=task, epsilon=(0.1, 0.05), delta=0.01, seed=1, max_pulls=100_000)
+    expect(result.stopped, "confidence", "why a search on an easy problem ended")
+    expect_that(result.truth is not None and result.truth.eps_correct, "its answer", "right", result.front)
