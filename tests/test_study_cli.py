@@ -470,7 +470,10 @@ def test_the_object_that_show_prints(models: Shell) -> None:
     assert front.stderr == "note: the study is not done: these are the arms that look best so far\n"
 
 
-def test_list(models: Shell) -> None:
+@pytest.mark.parametrize("most", [200, 1])
+def test_list(models: Shell, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """In plain columns, where there are very many, as well as by rich."""
+    monkeypatch.setattr(study_show, "MOST_FOR_RICH", most)
     models.study("create", "a [red] study", *CONFIDENCE)
     models.study("observe", "models", "poor", "0.5")
     models.study("ask", "models", "--count", "2")

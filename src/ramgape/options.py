@@ -19,6 +19,7 @@ from ramgape.common.parsing import as_typed, number_or_name, number_range, parse
 from ramgape.errors import known_name, require
 
 if TYPE_CHECKING:
+    from ramgape.bounds import Bound
     from ramgape.risks.measure import Measure
     from ramgape.tasks import Task
 
@@ -204,7 +205,7 @@ class SearchOptions(TypedDict, total=False):
         Option(METHOD, "Which arm is pulled next (ramgape list policies).", "auto", read=as_typed, metavar="NAME"),
     ]
     bound: Annotated[
-        str,
+        "str | Bound",
         Option(
             METHOD,
             "How wide the confidence intervals are (ramgape list bounds).",

@@ -6,10 +6,8 @@
                                          study_files
     storage, stores                      the commands for stores; where studies are kept
     csv_rows                             logged rewards from a file
-    books                                what `reproduce` and `benchmark` share
-    guard                                errors, warnings and interrupts, as lines on stderr and exit codes
-    terminal                             where text goes, and what is shown while something runs
-    words                                numbers as they are typed
+    reports                              what `reproduce` and `benchmark` share
+    errors                               errors, warnings and interrupts, as lines on stderr and exit codes
     workers                              processes that share the runs
     pictures                             files with figures
     summary                              many runs as a table

@@ -11,7 +11,7 @@ import typer
 from ramgape.bounds import AUTOMATIC, BOUNDS, USUAL
 from ramgape.errors import known_name
 from ramgape.policies import POLICIES
-from ramgape.risks.table import RISKS, notation
+from ramgape.risks.table import RISKS, risk_notation
 from ramgape.views.terminal import output
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def describe_risks() -> dict[str, Any]:
 
 def show_risks() -> None:
     """One row per measure, and what serves it."""
-    rows = [(notation(name), risk.meaning) for name, risk in RISKS.items()]
+    rows = [(risk_notation(name), risk.meaning) for name, risk in RISKS.items()]
     console = output()
     console.print(listing_table(("risk", "meaning, for rewards X; less is better"), rows))
     console.print("\nFor costs it is that of -X. Intervals for all of them come from the bounds that auto stands for.")

@@ -106,7 +106,7 @@ def parse_named(text: object, known: Mapping[str, Sequence[str]], what: str) -> 
         key, equals, value = part.partition("=")
         key = key.strip().replace("-", "_") if equals else next(iter(known[name]), "")
         usable = key in known[name] and key not in parameters and (equals or part == rest)
-        require(bool(usable), what, f"written {written(name, known[name])}", text)
+        require(bool(usable), what, f"written {notation(name, known[name])}", text)
         parameters[key] = (value if equals else part).strip()
     return name, parameters
 
@@ -117,14 +117,14 @@ def parse_numbers(text: object, known: Mapping[str, Sequence[str]], what: str) -
     try:
         return name, {key: float(value) for key, value in parameters.items()}
     except ValueError:
-        allowed = f"written {written(name, known[name])}"
+        allowed = f"written {notation(name, known[name])}"
         raise InvalidSpec(what=what, allowed=allowed, given=shorten(text)) from None
 
 
-def written(name: str, parameters: Sequence[str]) -> str:
+def notation(name: str, parameters: Sequence[str]) -> str:
     """How a name is written with its parameters.
 
-    >>> written("variance", []), written("cvar", ["level"]), written("gaussian", ["resolution", "sigma_max"])
+    >>> notation("variance", []), notation("cvar", ["level"]), notation("gaussian", ["resolution", "sigma_max"])
     ('variance', 'cvar:LEVEL', 'gaussian[:resolution=NUMBER,sigma_max=NUMBER]')
     """
     if len(parameters) > 1:

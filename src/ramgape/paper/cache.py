@@ -26,16 +26,21 @@ NUMBERS = (
     "bounds",
     "common/checks.py",
     "common/files.py",
+    "common/integration.py",
+    "common/parsing.py",
     "common/proportions.py",
     "common/special.py",
     "core",
+    "options.py",
     "paper/jobs.py",
     "paper/statistics.py",
     "planning/lower_bound.py",
     "policies",
     "problems",
+    "registry.py",
     "risks",
     "search",
+    "tasks",
 )
 
 

@@ -38,7 +38,7 @@ def findings(sections: Mapping[str, Section]) -> list[Finding]:
                 "RAMGapE performs stably in both settings and balances exploration and exploitation.",
                 "not checkable",
                 "The paper does not say what would count as unstable. In pure exploration nothing is exploited; what "
-                "can be counted, regret and shares of pulls, stands in the chapters on Experiments 3 and 4.",
+                "can be counted, regret and shares of pulls, stands in the sections on Experiments 3 and 4.",
                 "Section 4, overall assessment",
             ),
             Finding(

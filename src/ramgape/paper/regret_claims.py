@@ -12,18 +12,8 @@ from ramgape.core.pareto import gaps
 from ramgape.paper import paper
 from ramgape.paper.formatting import display_name, interval, percent, ranked
 from ramgape.paper.jobs import Outcome
-from ramgape.paper.outcomes import (
-    OWN,
-    RA_LUCB,
-    Outcomes,
-    area,
-    closer_comparison,
-    curve,
-    finals,
-    stage_shares,
-    sweep,
-    traces_of,
-)
+from ramgape.paper.outcomes import Outcomes, area, closer_comparison, curve, finals, stage_shares, sweep, traces_of
+from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.section import Finding, judged
 from ramgape.paper.statistics import mean_interval
 from ramgape.problems.instances import load_instance, paper_tables
@@ -153,7 +143,7 @@ def outperforms(experiment: int, outcomes: Outcomes) -> Finding:
     results, close = finals(outcomes), closer_comparison(outcomes)
     best = min(results, key=lambda policy: results[policy]["mean"])
     rival = min((policy for policy in close if policy != OWN), key=lambda policy: close[policy]["mean"])
-    own, other = (np.array(outcomes["duel", policy]["regret"]) for policy in (OWN, rival))
+    own, other = (np.array(outcomes["comparison", policy]["regret"]) for policy in (OWN, rival))
     behind = mean_interval(own - other)
     beaten = [policy for policy in results if policy not in close and results[policy]["mean"] < close[OWN]["mean"]]
     return Finding(

@@ -10,10 +10,11 @@ from ramgape.paper import paper
 from ramgape.paper.formatting import interval
 from ramgape.paper.geometry import beta_with
 from ramgape.paper.jobs import Job, Outcome
+from ramgape.paper.paper import OWN
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
 from ramgape.paper.stopping import plan_one, plan_tight
-from ramgape.paper.stopping_results import OWN, gaps_of
+from ramgape.paper.stopping_results import gaps_of
 from ramgape.problems.environments import Arm, Instance
 
 Key = tuple[Any, ...]

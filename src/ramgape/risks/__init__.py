@@ -1,6 +1,4 @@
-"""The risk measures. Each is a module with a `Measure` and, unless it is the mean-variance in disguise, two kernels
-like those of a bound, `learn` and `estimate`; `RISKS` in risk_table.py is the only list.
-"""
+"""The risk measures. Each is a module with a `Measure` and its kernels; `RISKS` in table.py is the only list."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import known_name, require
-from ramgape.risks.table import RISKS, notation
+from ramgape.risks.table import RISKS, risk_notation
 
 if TYPE_CHECKING:
     from ramgape.risks.measure import Measure
@@ -34,11 +32,11 @@ def make_risk(risk: Any) -> Measure:
 
     if isinstance(risk, Measure):
         return risk
-    allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(notation, RISKS))}"
+    allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(risk_notation, RISKS))}"
     require(isinstance(risk, str), "risk", allowed, risk)
     parameters = {name: [known.parameter] if known.parameter else [] for name, known in RISKS.items()}
     name, values = parse_numbers(risk, parameters, "risk")
-    require(bool(values) or RISKS[name].parameter != "target", "risk", f"written {notation(name)}", risk)
+    require(bool(values) or not RISKS[name].parameter_needed, "risk", f"written {risk_notation(name)}", risk)
     make: Callable[..., Measure] = getattr(risk_module(name), RISKS[name].measure)
     return make(**values)
 

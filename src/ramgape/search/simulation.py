@@ -228,7 +228,7 @@ def replicate(
     return Replication(
         instance=known.name,
         policy=spec.policy,
-        bound=spec.bound,
+        bound=str(spec.bound),
         goal=goal_of(spec),
         risk=str(spec.risk),
         rho=spec.rho,

@@ -34,6 +34,7 @@ from ramgape.storage.records import (
     Moment,
     ObservationRow,
     PullRow,
+    SnapshotRow,
     StudyRow,
 )
 from ramgape.storage.seals import next_link
@@ -116,6 +117,24 @@ class Ledger:
             self._decision_text = json.dumps([int(value) for value in decision])
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
         return StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain, self.batches))
+
+    # --- snapshots -------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> SnapshotRow | None:
+        """What all observations have led to; None where that cannot be written down."""
+        state = self.engine.state_bytes()
+        if state is None:
+            return None
+        return SnapshotRow(self.told, self.chain, self.batches, self.stopped_at, self.engine.stamp, state)
+
+    def restore(self, snapshot: SnapshotRow) -> bool:
+        """Begin with a snapshot, if it is one of the same code and specification; tells whether it is."""
+        if snapshot.stamp != self.engine.stamp:
+            return False
+        self.engine.restore(snapshot.state)
+        self.told, self.chain = snapshot.told, snapshot.chain
+        self.batches, self.stopped_at = snapshot.batches, snapshot.stopped_at
+        return True
 
     # --- pulls -----------------------------------------------------------------------------------------------------
 

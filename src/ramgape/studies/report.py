@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, Portable, jsonable, restore
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
@@ -145,7 +143,7 @@ class Inference:
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
         self._done = ledger.done
-        self._engine = copy_of(ledger.engine)
+        self._engine = ledger.engine.copy()
         self._results: dict[Stopped, Result] = {}
 
     def is_of(self, ledger: Ledger) -> bool:
@@ -162,13 +160,6 @@ class Inference:
         if ended not in self._results:
             self._results[ended] = infer(self._engine, None if self._done else ended)
         return replace(self._results[ended], expected=self.expected) if expect else self._results[ended]
-
-
-def copy_of(engine: Engine) -> Engine:
-    """The same search, to which nothing happens."""
-    twin = Engine(engine.spec)
-    twin.arms[:], twin.search[:], twin.sample = engine.arms, engine.search, deepcopy(engine.sample)
-    return twin
 
 
 def draft_report(row: StudyRow, ledger: Ledger, failures: Iterable[FailureRow]) -> dict[str, Any]:

@@ -34,7 +34,8 @@ def thinned(length: int, most: int = MOST_POINTS) -> NDArray[np.int64]:
 def draw_curves(axes: Axes, x: Floats, curves: Mapping[str, Floats], outside: Collection[str] = ()) -> list[Line2D]:
     """Draw the curves of several sampling rules over the same x; returns one handle per rule.
 
-    outside   rules that the paper's figure does not have; the legend says so
+    Args:
+        outside: Rules that the paper's figure does not have; the legend says so.
     """
     handles = []
     for rank, (policy, curve) in enumerate(curves.items()):

@@ -132,7 +132,8 @@ _settings_in_use = threading.RLock()
 def applied(printed: bool = False) -> Iterator[None]:
     """Draw in this style inside the block; the user's own settings are back after it.
 
-    printed   with the larger letters of figures for a report
+    Args:
+        printed: With the larger letters of figures for a report.
 
     >>> before = mpl.rcParams["axes.grid"]
     >>> with applied():
