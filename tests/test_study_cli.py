@@ -22,7 +22,7 @@ from typer.testing import CliRunner, Result
 import ramgape
 from ramgape import Study, storage
 from ramgape.cli import app, study_delete, study_show
-from ramgape.common.formatting import share
+from ramgape.common.formatting import cell_width, share
 from ramgape.storage.store import SqlStore
 from ramgape.storage.versions import Upgrade
 from ramgape.studies.report import Report
@@ -629,7 +629,7 @@ def test_pictures_fit_the_window_whatever_the_names_are() -> None:
         report = study.report()
     for width in (60, 80, 120):
         lines = rendered(report, width).splitlines()
-        assert max(map(ramgape.views.cell_width, lines)) <= width
+        assert max(map(cell_width, lines)) <= width
         assert len(lines) < 200
         assert any("... and 10 more" in line for line in lines)
         assert any("[red]two" in line for line in lines)

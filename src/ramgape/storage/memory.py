@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import StorageError, StorageUnavailable, UnknownStudy
+from ramgape.errors import StorageError, StorageUnavailable
 from ramgape.storage.records import (
     AnswerRow,
     BatchRow,
@@ -21,6 +21,7 @@ from ramgape.storage.records import (
     SnapshotRow,
     StudyRow,
 )
+from ramgape.storage.rows import deleted_meanwhile
 
 
 def present() -> Moment:
@@ -57,7 +58,8 @@ class MemoryStore:
         try:
             f"{name}{key}{specification}".encode()
         except UnicodeEncodeError:
-            raise StorageError("a text for the store must be valid Unicode, got half a character") from None
+            what, given = "a text for the store", "half a character"
+            raise StorageError(what=what, allowed="valid Unicode", given=given) from None
         if any(name == each.row.name or key == each.row.key for each in self._studies.values()):
             return None
         row = StudyRow(next(self._ids), name, key, specification, created_at)
@@ -89,7 +91,7 @@ class MemoryStore:
     def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
         """The study and the time."""
         if study_id not in self._studies:
-            raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
+            raise deleted_meanwhile(self.url)
         self._begun = study_id
         return self._studies[study_id].row, present()
 
@@ -143,7 +145,8 @@ class MemoryStore:
         study.observations[place:] = rows
         for at, observation in enumerate(rows, start=place):
             if observation.number is not None and study.places.setdefault(observation.number, at) != at:
-                raise StorageError(f"pull {observation.number} must be answered once, got another answer")
+                what = f"pull {observation.number}"
+                raise StorageError(what=what, allowed="answered once", given="another answer")
 
     def write(self, row: StudyRow, changes: Changes, place: int) -> None:
         """Take down what has changed."""
