@@ -76,7 +76,7 @@ def show_bound(instance: str, asked: dict[str, Any], bound: LowerBound) -> None:
 
 def headline(instance: str, asked: dict[str, Any], bound: LowerBound) -> str:
     """The number in a sentence."""
-    from ramgape.views import printable
+    from ramgape.errors import printable
     from ramgape.views.content import wanted
 
     name = printable(instance)

@@ -40,7 +40,7 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     if as_json:
         print_object({"front": list(result.front), "done": done})
         return
-    from ramgape.views import printable
+    from ramgape.errors import printable
 
     for arm in result.front:
         typer.echo(printable(arm))

@@ -10,10 +10,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ramgape.common.formatting import Digits, cell_width, list_names, pad, round_up, share, short_names
-from ramgape.errors import printable
-
 if TYPE_CHECKING:
+    from ramgape.common.formatting import Digits, cell_width, list_names, pad, round_up, share, short_names
+    from ramgape.errors import printable
     from ramgape.views.analysis import analysis_notes
     from ramgape.views.console import ConsoleView
     from ramgape.views.content import choose_arms, facts, headline, risk_label, title
@@ -45,27 +44,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "analysis": ("analysis_notes",),
-    "console": ("ConsoleView",),
-    "content": (
-        "choose_arms",
-        "facts",
-        "headline",
-        "risk_label",
-        "title",
-    ),
-    "notebook": ("page",),
-    "study": (
-        "StudyView",
-        "study_page",
-        "study_text",
-    ),
-    "text": ("plain",),
+    "ramgape.common.formatting": ("Digits", "cell_width", "list_names", "pad", "round_up", "share", "short_names"),
+    "ramgape.errors": ("printable",),
+    "ramgape.views.analysis": ("analysis_notes",),
+    "ramgape.views.console": ("ConsoleView",),
+    "ramgape.views.content": ("choose_arms", "facts", "headline", "risk_label", "title"),
+    "ramgape.views.notebook": ("page",),
+    "ramgape.views.study": ("StudyView", "study_page", "study_text"),
+    "ramgape.views.text": ("plain",),
 }
 
 
 def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+            return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
