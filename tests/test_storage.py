@@ -396,10 +396,11 @@ def test_migrations_make_the_schema(url: str, opening: Callable[..., SqlStore]) 
 
 def test_statements_name_the_columns_of_the_schema() -> None:
     from ramgape.storage.schema import METADATA
-    from ramgape.storage.statements import BATCH, FAILURE, OBSERVATION, PULL, STUDY
+    from ramgape.storage.statements import BATCH, FAILURE, OBSERVATION, PULL, SNAPSHOT, STUDY
 
     columns = {name: tuple(table.columns.keys()) for name, table in METADATA.tables.items()}
     of_study = {"pulls": PULL, "observations": ("place", *OBSERVATION), "failures": FAILURE, "batches": BATCH}
+    of_study["snapshots"] = SNAPSHOT
     assert columns.pop("ramgape_studies") == STUDY
     assert columns == {f"ramgape_{name}": ("study_id", *names) for name, names in of_study.items()}
 
@@ -441,21 +442,21 @@ def test_versions_are_checked_and_upgraded(url: str, opening: Callable[..., SqlS
     shutil.copytree(MIGRATIONS, later, ignore=shutil.ignore_patterns("__pycache__"))
     (later / "versions" / "9999_more.py").write_text(
         "from alembic import op\nfrom sqlalchemy import Column, Text\n"
-        'revision = "9999"\ndown_revision = "0002"\n'
+        'revision = "9999"\ndown_revision = "0003"\n'
         'def upgrade():\n    op.add_column("ramgape_studies", Column("remark", Text))\n',
         encoding="utf-8",
     )
     new_study(opening(url))
-    with pytest.raises(StorageError, match=r"version 0002.* needs 9999.*`ramgape storage upgrade`"):
+    with pytest.raises(StorageError, match=r"version 0003.* needs 9999.*`ramgape storage upgrade`"):
         open_store(url, create=False, folder=later)
     with pytest.raises(StorageError, match="ramgape storage upgrade"):
         open_store(url, create=True, folder=later)
-    assert upgrade(url) == ("0002", "0002")
-    assert upgrade(url, folder=later) == ("0002", "9999")
+    assert upgrade(url) == ("0003", "0003")
+    assert upgrade(url, folder=later) == ("0003", "9999")
     assert upgrade(url, folder=later) == ("9999", "9999")
     open_store(url, create=False, folder=later).close()
     for attempt in (lambda: open_store(url, create=True), lambda: upgrade(url)):
-        with pytest.raises(StorageError, match=r"version 9999, .*newer.* knows 0002"):
+        with pytest.raises(StorageError, match=r"version 9999, .*newer.* knows 0003"):
             attempt()
 
 
@@ -463,7 +464,7 @@ def test_a_failed_migration_changes_nothing(url: str, opening: Callable[..., Sql
     later = tmp_path / "later"
     shutil.copytree(MIGRATIONS, later, ignore=shutil.ignore_patterns("__pycache__"))
     (later / "versions" / "9999_more.py").write_text(
-        'from alembic import op\nrevision = "9999"\ndown_revision = "0002"\n'
+        'from alembic import op\nrevision = "9999"\ndown_revision = "0003"\n'
         'def upgrade():\n    op.execute("CREATE TABLE ramgape_more (x INTEGER)")\n    op.execute("nonsense")\n',
         encoding="utf-8",
     )
@@ -471,7 +472,7 @@ def test_a_failed_migration_changes_nothing(url: str, opening: Callable[..., Sql
     with pytest.raises(StorageError, match="refused"):
         upgrade(url, folder=later)
     assert opening(url, create=False).find_study(row.name) == row
-    assert upgrade(url) == ("0002", "0002")
+    assert upgrade(url) == ("0003", "0003")
 
 
 def test_a_database_shared_with_others(url: str, opening: Callable[..., SqlStore]) -> None:

@@ -18,6 +18,7 @@ from ramgape.storage.records import (
     Moment,
     ObservationRow,
     PullRow,
+    SnapshotRow,
     StudyRow,
 )
 
@@ -37,6 +38,7 @@ class Rows:
     places: dict[int, int] = field(default_factory=dict)  # of the answer to a pull
     failures: list[FailureRow] = field(default_factory=list)
     batches: list[BatchRow] = field(default_factory=list)
+    snapshot: SnapshotRow | None = None
 
 
 class MemoryStore:
@@ -126,6 +128,14 @@ class MemoryStore:
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """All, in order."""
         return sorted(self._rows(study_id).failures, key=lambda each: (each.number, each.attempt))
+
+    def read_snapshot(self, study_id: int) -> SnapshotRow | None:
+        """The last one, if there is any."""
+        return self._rows(study_id).snapshot
+
+    def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
+        """Keep it in place of the last one."""
+        self._rows(study_id).snapshot = snapshot
 
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Keep observations, the first of which has this place. What is there already was never committed."""

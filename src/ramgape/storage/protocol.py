@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Moment,
         ObservationRow,
         PullRow,
+        SnapshotRow,
         StudyRow,
     )
 
@@ -90,6 +91,12 @@ class Store(Protocol):
 
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """The failed attempts by pull and attempt."""
+
+    def read_snapshot(self, study_id: int) -> SnapshotRow | None:
+        """The last snapshot, or None: one that keeps none makes long studies slower to open, and nothing else."""
+
+    def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
+        """Keep a snapshot in place of the last one, in a transaction of its own."""
 
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Write observations, the first of which gets this place; `write`, with their counters, follows."""

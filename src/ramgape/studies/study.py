@@ -48,7 +48,7 @@ from ramgape.studies.exchange import (
     pairs_of,
     pull_id_of,
 )
-from ramgape.studies.files import Row, read_rows, write_rows
+from ramgape.studies.files import ImportedRow, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial, require_room
 from ramgape.studies.pull_ids import PullId, new_key, seed_of, write_pull_id
 from ramgape.studies.report import Inference, Report, draft_report
@@ -396,7 +396,7 @@ class Study:
         """Write all observations, in their order, one JSON object a line; returns how many."""
         return self._export(path, "jsonl")
 
-    def _observations(self) -> Iterator[Row]:
+    def _observations(self) -> Iterator[ImportedRow]:
         """All observations there are by now, in their order.
 
         A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
@@ -420,7 +420,7 @@ class Study:
                 pull = row.origin
                 if row.number is not None and row.token is not None:
                     pull = write_pull_id(row.token, row.number, row.attempt)
-                yield Row(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
+                yield ImportedRow(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
 
     def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
         """Read and check everything first, so that nobody has to wait for a slow or faulty file."""
@@ -437,7 +437,7 @@ class Study:
                     ledger.close_batch()
         return spool.count
 
-    def _trial(self, place: str, row: Row) -> Trial:
+    def _trial(self, place: str, row: ImportedRow) -> Trial:
         with located(place):
             arm, reward = self._place(row.arm), self.check_reward(row.reward)
         return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull)
