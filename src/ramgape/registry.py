@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ramgape.errors import known_name, require
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUPS = {
     "policy": "ramgape.policies",
@@ -61,9 +63,16 @@ def register(kind: str, name: Any, thing: Any) -> None:
     _registered[kind][name] = thing
 
 
+def _stated(kind: str) -> Iterable[EntryPoint]:
+    """The entry points of installed packages; what reads them is imported only here, or every process would wait."""
+    from importlib import metadata
+
+    return metadata.entry_points(group=GROUPS[kind])
+
+
 def names(kind: str) -> list[str]:
     """All names that things of a kind from outside have."""
-    stated = [entry.name for entry in metadata.entry_points(group=GROUPS[kind])]
+    stated = [entry.name for entry in _stated(kind)]
     return list(dict.fromkeys([*_registered[kind], *stated]))
 
 
@@ -89,7 +98,7 @@ def find(kind: str, name: object, built_in: Iterable[str], what: str | None = No
         return None
     if isinstance(name, str) and name in _registered[kind]:
         return _registered[kind][name]
-    for entry in metadata.entry_points(group=GROUPS[kind]):
+    for entry in _stated(kind):
         if entry.name == name:
             thing = entry.load()
             register(kind, entry.name, thing)
