@@ -34,7 +34,7 @@ MOST_LINES = 27_454
 LONG_BODIES = {"storage/migrations/versions/0001_first_tables.py: upgrade"}
 # Compiled loops take the functions they call and the tables they work on one by one: the compiler knows no bundle of
 # functions, and to unpack one at each call is what the loop is there to avoid.
-MANY_PARAMETERS = {"core/loop.py: advance"}
+MANY_PARAMETERS = {"core/learning.py: learn", "core/loop.py: advance"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -92,7 +92,7 @@ def test_files_are_short() -> None:
     assert statistics.median(lengths.values()) <= MEDIAN_FILE
 
 
-@pytest.mark.xfail(reason="28,753 lines: the table of options, the tree of errors and the registry came, less has gone")
+@pytest.mark.xfail(reason="29,829 lines: the table of options, tasks, seams and the tree of errors came, less has gone")
 def test_the_code_does_not_grow_unnoticed() -> None:
     assert sum(line_counts().values()) <= MOST_LINES
 
