@@ -124,7 +124,7 @@ def test_nothing_is_returned_before_every_arm_has_its_first_pulls() -> None:
 
 def test_a_search_from_statistics_is_the_one_that_learnt_them() -> None:
     engine = started(60, bound="hoeffding", policy="round-robin")
-    found = Engine.from_statistics(engine.spec, engine.arms)
+    found = Engine.from_statistics(engine.spec, engine.state)
     assert found.samples == 60
     assert not found.ready
     found.look()
@@ -145,7 +145,7 @@ def writes_to_a_table(node: ast.AST) -> bool:
         targets = [node.target]
     written = [target.value for target in targets if isinstance(target, ast.Subscript)]
     return any(
-        isinstance(part, ast.Attribute) and part.attr in ("arms", "search", "problem")
+        isinstance(part, ast.Attribute) and part.attr in ("arms", "memory", "search", "problem")
         for value in written
         for part in ast.walk(value)
     )

@@ -168,7 +168,7 @@ def test_a_study_keeps_a_name_and_no_function() -> None:
 
 
 @kernel
-def compare_best(arms, search, problem, changed):  # type: ignore[no-untyped-def]
+def compare_best(arms, memory, search, problem, changed):  # type: ignore[no-untyped-def]
     """The arm whose mean is nearest to being proved the best, and what keeps it from that."""
     for arm in range(len(arms)):
         if arms[arm].pulls < problem.initial_pulls:

@@ -17,7 +17,8 @@ import numpy as np
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
-from ramgape.core.kernel import Kernel, entry
+from ramgape.core.kernel import Kernel, entry, fixed
+from ramgape.core.loop import take
 from ramgape.core.table import arms_type, memory_type, problem_type, search_type, trace_type, truth_type
 
 _state = (arms_type, memory_type, search_type, problem_type)
@@ -44,11 +45,20 @@ REPLAY = types.int64(
 
 LOOK = types.void(*_rows)
 ENTRIES = (
-    types.void(*_rows, types.int64, types.float64),
+    types.boolean(*_rows, types.int64, types.float64),
     types.void(*_rows, types.int64),
     types.int64(*_rows),
     types.boolean(*_rows),
 )
+
+
+class Entries(NamedTuple):
+    """A rule for calls from Python, with the records as arrays of one row; `take` learns, compares and asks to stop."""
+
+    take: Kernel
+    compare: Kernel
+    decide: Kernel
+    stop: Kernel
 
 
 class Rule(NamedTuple):
@@ -65,12 +75,13 @@ class Rule(NamedTuple):
             compile_for(function, signature)
         return self
 
-    def entries(self) -> Rule:
-        """The same functions for calls from Python, with the records as arrays of one row."""
-        functions = [entry(function) for function in self]
-        for function, signature in zip(functions, ENTRIES, strict=True):
+    def entries(self) -> Entries:
+        """The same for calls from Python."""
+        whole = fixed(take, self.learn, self.compare, self.stop)
+        entries = Entries(whole, entry(self.compare), entry(self.decide), entry(self.stop))
+        for function, signature in zip(entries, ENTRIES, strict=True):
             compile_for(function, signature)
-        return Rule(*functions)
+        return entries
 
 
 def compile_for(function: Kernel, signature: Any) -> None:

@@ -33,7 +33,7 @@ from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import expect
-from ramgape.core.rule import Rule
+from ramgape.core.rule import Entries, Rule
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import DECISIONS, ENDED, PROVED, TRACE, TRUTH, State, Table, new_table
 from ramgape.errors import InvalidReward, require
@@ -81,7 +81,7 @@ class Engine:
         self._pending = [0] * len(spec.names)
         self._under_way = 0
         self._reason: Stopped = "confidence"  # why it stopped, once it has
-        self._entries: Rule | None = None
+        self._entries: Entries | None = None
         self._adder: Adder | None = None
         self._hold(make_state(spec, spec.bound, spec.delta))
 
@@ -191,7 +191,7 @@ class Engine:
         """Whether every decision is a call of a Python function, a policy from outside."""
         return self.spec.decide is not None and not is_compiled(self.spec.decide)
 
-    def _steps(self) -> Rule:
+    def _steps(self) -> Entries:
         """The rule for calls from Python; a search that is only simulated needs it not."""
         if self._entries is None:
             self._entries = self.rule.entries()
@@ -269,12 +269,10 @@ class Engine:
     def _take(self, arm: int, reward: float) -> bool:
         """Learn one reward; tells whether the stopping rule speaks."""
         self._ahead = None
-        steps = self._entries or self._steps()
-        steps.learn(*self.state, arm, reward)
         if self.sample is not None:
             self.sample.add(arm, reward)
-        steps.compare(*self.state, arm)
-        return bool(self._ready[0] and steps.stop(*self.state))
+        steps = self._entries or self._steps()
+        return bool(steps.take(*self.state, arm, reward))
 
     def finish(self, reason: Stopped) -> None:
         """The search is over for a reason that is known from elsewhere; if it has stopped already, that reason stays.

@@ -203,7 +203,8 @@ def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
     bound = check_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy)
-    require(bound not in asked["task"].refused_bounds, "bound", f"another one for task {asked['task']}", bound)
+    served = asked["task"].compares_pairs or not the_bound(bound).compares_pairs
+    require(served, "bound", f"another one for task {asked['task']}", bound)
     if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
         allowed = f"'last' for policy {policy}, whose answer is the arms that it accepts"
         require(False, "returned", allowed, asked["returned"])

@@ -29,7 +29,7 @@ class Pareto(Task):
 
     name: ClassVar[str] = "pareto"
     policies: ClassVar[tuple[str, ...] | None] = None
-    refused_bounds: ClassVar[tuple[str, ...]] = ()
+    compares_pairs: ClassVar[bool] = True
 
     def compare(self) -> Kernel:
         """The paper's V_i, V, m_t and p_t."""

@@ -57,7 +57,7 @@ class Task(ABC):
 
     name: ClassVar[str]
     policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")  # that serve it; None: all
-    refused_bounds: ClassVar[tuple[str, ...]] = ("pairwise",)  # whose own way to stop is about another question
+    compares_pairs: ClassVar[bool] = False  # whether a bound that compares two arms directly may stop it
 
     # ------------------------------------------------------------------------------- while it runs
 
