@@ -34,17 +34,17 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "none": {"reward_range": (0.0, 1.0), "budget": 1_000_000, "policy": "evidence"},
 }
 
-# The tables stand in the signature of the loop of a simulation: arms, search, problem.
+# The tables stand in the signature of the loop of a simulation: arms, memory, search, problem.
 LEARN_ALL = types.void(
-    types.FunctionType(rules.LEARN), *rules.ADVANCE.args[5:8], SEQUENCE, types.Array(types.float64, 1, "C")
+    types.FunctionType(rules.LEARN), *rules.ADVANCE.args[5:9], SEQUENCE, types.Array(types.float64, 1, "C")
 )
 
 
 @kernel
-def learn_all(learn: Any, arms: Any, searches: Any, problems: Any, sequence: Any, rewards: Any) -> None:
+def learn_all(learn: Any, arms: Any, memory: Any, searches: Any, problems: Any, sequence: Any, rewards: Any) -> None:
     """Learn one reward after the other."""
     for pull in range(len(sequence)):
-        learn(arms, searches[0], problems[0], sequence[pull], rewards[pull])
+        learn(arms, memory, searches[0], problems[0], sequence[pull], rewards[pull])
 
 
 def cases(quick: bool) -> Iterator[Case]:
@@ -59,8 +59,7 @@ def learning(bound: str, pulls: int, repeats: int) -> Case:
     def turns(rewards: Any, sequence: Any) -> Iterator[tuple[float, float]]:
         engine = Engine(make_spec(range(ARM_COUNT), bound=bound, **SETTINGS[bound]))
         for _ in range(3):
-            tables = (engine.arms, engine.search, engine.problem)
-            learned = seconds(learn_all, engine.rule.learn, *tables, sequence, rewards)
+            learned = seconds(learn_all, engine.rule.learn, *engine.state, sequence, rewards)
             yield learned, draw_seconds(instance_of(ARM_COUNT).sampler(), sequence)
 
     def measure() -> Iterator[Row]:

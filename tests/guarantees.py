@@ -40,12 +40,12 @@ def watcher() -> Callable[..., int]:
     """A compiled loop that learns pull after pull and looks at every box after every one of them."""
 
     @numba.njit
-    def watch(draw, learn, arms, searches, problems, parameters, values, generator, count, means, risks):  # type: ignore[no-untyped-def]
+    def watch(draw, learn, arms, memory, searches, problems, parameters, values, generator, count, means, risks):  # type: ignore[no-untyped-def]
         """The first pull after which a true value lies outside its box, or 0 if none ever does."""
         search, problem = searches[0], problems[0]
         for pull in range(1, count + 1):
             for arm in range(len(arms)):
-                learn(arms, search, problem, arm, draw(parameters, values, arm, generator))
+                learn(arms, memory, search, problem, arm, draw(parameters, values, arm, generator))
                 row = arms[arm]
                 # The slack is for rounding where the truth is an end of what is possible.
                 if row.mean_low > means[arm] + 1e-12 or row.mean_high < means[arm] - 1e-12:
@@ -56,7 +56,7 @@ def watcher() -> Callable[..., int]:
 
     floats = numba.types.Array(numba.types.float64, 1, "C")
     drawing, learning = (numba.types.FunctionType(signature) for signature in (rule.DRAW, rule.LEARN))
-    state = rule.ADVANCE.args[5:12]  # tables, parameters, generator and count, as the loop of the engine has them
+    state = rule.ADVANCE.args[5:13]  # tables, parameters, generator and count, as the loop of the engine has them
     watch.compile((drawing, learning, *state, floats, floats))
     return watch  # type: ignore[no-any-return]
 

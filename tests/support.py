@@ -83,7 +83,7 @@ def prepared(rows: Sequence[Move], **options: Any) -> tuple[Engine, tuple[Any, .
     for row in rows:
         set_row(engine.arms, row)
     engine.arms["pulls"] = 2
-    state = (engine.arms, engine.search[0], engine.problem[0])
+    state = engine.state.records
     engine.rule.compare(*state, 0)
     return engine, state
 

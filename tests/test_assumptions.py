@@ -17,11 +17,11 @@ from scipy import stats
 from ramgape import CVaR, Data, Entropic, Result, Semivariance, Study, analyze, identify, simulate
 from ramgape.commands.study_files import read_study_file
 from ramgape.risks.measure import Measure
-from ramgape.search.assembly import kernels_of
+from ramgape.search.assembly import make_look
 from ramgape.search.engine import Engine
 from ramgape.search.samples import Sample
 from ramgape.search.spec import make_spec
-from ramgape.views import page
+from ramgape.views.notebook import page
 
 GAUSSIAN: dict[str, Any] = {"noise": "gaussian", "reward_range": None}
 RISKS: list[Measure | str] = ["mean-variance:0.5", "variance", CVaR(0.05), Entropic(2.0), Semivariance(0.3)]
@@ -146,7 +146,7 @@ def boxes(rewards: Any, **options: Any) -> tuple[float, ...]:
     row = engine.arms[0]
     for side in ("mean_low", "mean_high", "risk_low", "risk_high"):
         row[side] = fresh[side]
-    kernels_of(engine.spec, engine.spec.bound).estimate(row, engine.search[0], engine.problem[0])
+    make_look(engine.spec, engine.spec.bound)(*engine.state)
     return tuple(float(row[side]) for side in ("mean_low", "mean_high", "risk_low", "risk_high"))
 
 

@@ -80,7 +80,7 @@ def test_arms_of_a_pair_share_the_pulls_by_what_they_add_to_the_error() -> None:
     generator = np.random.default_rng(0)
     for arm in (0, 1) * 50:
         engine.tell(arm, float(generator.random() if arm else 0.4 + 0.2 * generator.random()))
-    state = engine.arms, engine.search[0], engine.problem[0]
+    state = engine.state.records
     chosen = []
     for samples in range(100, 1100):
         engine.search["samples"][0] = samples

@@ -18,16 +18,15 @@ import pytest
 import scipy.stats
 
 from ramgape import Bernoulli, Beta, Data, Gaussian, Instance, Uniform, load_instance, replicate, simulate
-from ramgape.bounds import bound_module
 from ramgape.common.proportions import binomial_cdf, clopper_pearson
 from ramgape.core import rule
-from ramgape.core.box import estimate_mean_variance, set_box
+from ramgape.core.box import set_box
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
 from ramgape.core.statistics import observe
-from ramgape.core.table import empty_search
 from ramgape.policies import POLICIES
 from ramgape.problems.environments import Distribution
-from ramgape.search.assembly import make_problem, make_table
+from ramgape.risks.moments import estimate
+from ramgape.search.assembly import make_learn, make_problem, make_state
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import Spec
 from tests.guarantees import (
@@ -47,11 +46,12 @@ def shrunk_learn(divisor: float) -> rule.Kernel:
     """The `hoeffding` radius divided, boxes not intersected: what a broken proof would look like."""
 
     @numba.njit(error_model="numpy")
-    def learn(arms, search, problem, arm, reward):  # type: ignore[no-untyped-def]
-        row = observe(arms, search, problem, arm, reward)
+    def learn(arms, memory, search, problem, arm, reward):  # type: ignore[no-untyped-def]
+        row = arms[arm]
+        observe(row, search, (reward - problem.origin) / problem.span)
         if row.pulls >= 2:
-            estimate_mean_variance(row, problem)
-            level = problem.level + 2.0 * math.log(math.log2(row.pulls))
+            estimate(row, memory[arm], problem)
+            level = row.level + 2.0 * math.log(math.log2(row.pulls))
             radius = math.sqrt(level / row.pulls) / divisor
             set_box(row, radius, problem.risk_factor * radius)
 
@@ -64,11 +64,10 @@ def shrunk_learn(divisor: float) -> rule.Kernel:
 
 def bad_runs(instance: Instance, spec: Spec, runs: int, pulls: int, seed: int, learn: rule.Kernel | None = None) -> int:
     """In how many runs the truth of any arm, mean or risk, is ever outside its box."""
-    problem = make_problem(spec, spec.bound, spec.delta)
-    record: Any = problem[0]
+    record: Any = make_problem(spec, spec.bound, spec.delta)[0]
     sampler = instance.sampler()
     if learn is None:
-        learn = bound_module(spec.bound).learn
+        learn = make_learn(spec, spec.bound)
     rule.compile_for(learn, rule.LEARN)
     rule.compile_for(sampler.draw, rule.DRAW)
     origin, span = float(record["origin"]), float(record["span"])
@@ -76,7 +75,7 @@ def bad_runs(instance: Instance, spec: Spec, runs: int, pulls: int, seed: int, l
     risks = float(record["alpha"]) * (instance.variances / span**2 - float(record["rho"]) * means)
     bad = 0
     for generator in np.random.default_rng(seed).spawn(runs):
-        tables = (make_table(spec, spec.bound), empty_search(), problem, sampler.parameters, sampler.values)
+        tables = (*make_state(spec, spec.bound, spec.delta), sampler.parameters, sampler.values)
         bad += watcher()(sampler.draw, learn, *tables, generator, pulls, means, risks) > 0
     return bad
 
@@ -102,14 +101,19 @@ BOUNDED = ["paper", "hoeffding", "empirical-bernstein", "empirical-bernstein-sti
 @pytest.mark.parametrize("bound", BOUNDED)
 @pytest.mark.parametrize("arms", HARD_ARMS)
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "rho"),
-    [(0.01, 0.05, 0.01), pytest.param(0.01, 0.9, 1.0, marks=pytest.mark.long), (0.0, 0.9, 0.01)],
+    ("epsilon", "delta", "rho", "runs"),
+    [(0.01, 0.05, 0.01, 150), pytest.param(0.01, 0.9, 1.0, 150, marks=pytest.mark.long), (0.0, 0.25, 0.01, 60)],
 )
-def test_bounded_boxes_hold_at_all_times(bound: str, arms: str, epsilon: float, delta: float, rho: float) -> None:
-    """All arms, both objectives, a look after every pull. False alarm: at most 1e-6 for each case."""
+def test_bounded_boxes_hold_at_all_times(
+    bound: str, arms: str, epsilon: float, delta: float, rho: float, runs: int
+) -> None:
+    """All arms, both objectives, a look after every pull. False alarm: at most 1e-6 for each case.
+
+    Of 60 runs at delta = 0.25 at most 32 may be bad, of 150 at 0.05 at most 23; of 150 at 0.9 all but one.
+    """
     instance = instance_of(*HARD_ARMS[arms])
     spec = simulated_spec(instance, bound=bound, epsilon=epsilon, delta=delta, rho=rho)
-    check_coverage(instance, spec, runs=150, pulls=3_000, seed=11)
+    check_coverage(instance, spec, runs=runs, pulls=3_000, seed=11)
 
 
 @pytest.mark.parametrize("bound", ["gaussian", "gaussian-paper"])
@@ -172,7 +176,7 @@ TOLERANCES = [
     ("hoeffding", 0.05),
     ("empirical-bernstein", 0.01),
     ("empirical-bernstein-stitched", 0.02),
-    ("pairwise", 0.01),
+    ("pairwise", 0.02),
     ("gaussian-paper", 0.3),
     ("gaussian", 0.03),
 ]

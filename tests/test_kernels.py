@@ -312,7 +312,7 @@ def test_long_searches_of_equal_arms(bound: str, arm_count: int) -> None:
             arm = int(pull % arm_count if pull < 2 * arm_count else generator.integers(arm_count))
             if engine.search["ready"][0] and generator.random() < 0.5:
                 # Often the rule's own choice, which keeps the leaders close together.
-                arm = int(engine.rule.decide(engine.arms, engine.search[0], engine.problem[0]))
+                arm = int(engine.rule.decide(*engine.state.records))
             reward = high if generator.random() < 0.5 else low
             engine.tell(arm, reward)
             reference.observe(arm, reward)

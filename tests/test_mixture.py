@@ -116,11 +116,17 @@ def test_two_scales_are_averaged() -> None:
 
 def filled(bound: str, rewards: Any, **options: Any) -> tuple[Any, Any]:
     """The row of an arm that has seen these rewards, and its problem; the other arm has seen none."""
+    engine = told(bound, rewards, **options)
+    return engine.arms[0], engine.problem[0]
+
+
+def told(bound: str, rewards: Any, **options: Any) -> Engine:
+    """A search whose first arm has seen these rewards."""
     noise: dict[str, Any] = {"noise": "gaussian"} if bound == "gaussian" else {"reward_range": (0.0, 1.0)}
     engine = Engine(make_spec(["a", "b"], bound=bound, **{"epsilon": 0.0, **noise, **options}))
     for reward in rewards:
         engine.tell(0, float(reward))
-    return engine.arms[0], engine.problem[0]
+    return engine
 
 
 def test_power_sums_give_the_spread_of_squared_rewards() -> None:
@@ -143,9 +149,9 @@ def test_ends_of_the_mean_are_rejected_and_a_little_inside_they_are_not(
     row, problem = filled("empirical-bernstein", rewards, epsilon=epsilon)
     # The ends of the moment, not the best there ever were.
     row["mean_low"], row["mean_high"], row["risk_low"], row["risk_high"] = 0.0, 1.0, -1.0, 1.0
-    empirical_bernstein.renew(row, empty_search()[0], problem)
+    empirical_bernstein.moments_box(row, np.empty(0), empty_search()[0], problem)
     width = row["average"] - row["mean_low"]
-    statistics = (int(row["pulls"]), row["average"], row["variance"], problem["mean_scales"], problem["level"])
+    statistics = (int(row["pulls"]), row["average"], row["variance"], problem["mean_scales"], row["level"])
     assert inversion.rejects_mean(*statistics, row["mean_low"] - 0.01 * width)
     assert not inversion.rejects_mean(*statistics, row["mean_low"] + 0.05 * width)
     for side, end in ((1.0, "risk_low"), (-1.0, "risk_high")):
@@ -170,7 +176,7 @@ def test_no_cell_is_more_lenient_than_the_mean_it_contains() -> None:
                     possible = side * ((np.linspace(0, 1, 2001) - mean) ** 2 - rho * np.linspace(0, 1, 2001) - risk)
                     reach = max(0.0, -float(possible.min()))
                     total, squares = float(values.sum()), float((values**2).sum())
-                    assert is_rejected(total, squares, reach, problem["risk_scales"], problem["level"] - 1e-6)
+                    assert is_rejected(total, squares, reach, problem["risk_scales"], row["level"] - 1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
@@ -242,12 +248,12 @@ def test_the_stitched_boundary_is_the_published_one() -> None:
 
 def test_spreads_are_about_the_estimates_before_each_reward() -> None:
     rewards = np.random.default_rng(5).beta(2.0, 1.0, 100)
-    row, _ = filled("empirical-bernstein-stitched", rewards)
+    mean_spread, square_spread = told("empirical-bernstein-stitched", rewards).memory[0]
     expected = [0.5, *np.cumsum(rewards)[:-1] / np.arange(1, 100)]
-    assert row["mean_spread"] == pytest.approx(float(((rewards - expected) ** 2).sum()))
+    assert mean_spread == pytest.approx(float(((rewards - expected) ** 2).sum()))
     squares = (rewards - 0.5) ** 2
     expected = [0.125, *np.cumsum(squares)[:-1] / np.arange(1, 100)]
-    assert row["square_spread"] == pytest.approx(float(((squares - expected) ** 2).sum()))
+    assert square_spread == pytest.approx(float(((squares - expected) ** 2).sum()))
 
 
 @pytest.mark.parametrize("count", [2, 10, 1000, 10**6])

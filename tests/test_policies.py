@@ -48,7 +48,8 @@ def coins(arm_count: int, seed: int) -> Any:
 
 
 def decide(engine: Engine, search: Any = None) -> int:
-    return int(engine.rule.decide(engine.arms, (engine.search if search is None else search)[0], engine.problem[0]))
+    searches = engine.search if search is None else search
+    return int(engine.rule.decide(engine.arms, engine.memory, searches[0], engine.problem[0]))
 
 
 def test_the_list_of_policies_and_the_references_are_the_same() -> None:

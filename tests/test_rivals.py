@@ -245,7 +245,7 @@ def test_directions_of_the_conditions_on_boxes() -> None:
 
         settled += 0 not in expected
         engine = ready_engine(boxes, "ape", epsilon)
-        state = engine.arms, engine.search[0], engine.problem[0]
+        state = engine.state.records
         dominated = [any(beats(j, i, sure=True) for j in range(3) if j != i) for i in range(3)]
         doubtful = [any(beats(j, i, sure=False) for j in range(3) if j != i) for i in range(3)]
         front = pareto_front(engine.arms["average"], engine.arms["risk"])
@@ -266,7 +266,7 @@ def ready_engine(boxes: list[tuple[float, ...]], policy: str, epsilon: float) ->
     for arm, box in enumerate(boxes):
         set_row(engine.arms, (arm, (box[0] + box[1]) / 2, (box[2] + box[3]) / 2, box))
     engine.arms["pulls"] = 2
-    engine.rule.compare(engine.arms, engine.search[0], engine.problem[0], 0)
+    engine.rule.compare(*engine.state.records, 0)
     return engine
 
 
@@ -283,7 +283,7 @@ def test_boxes_that_hold_lead_to_right_answers(policy: str, epsilon: float) -> N
         count = int(generator.integers(2, 7))
         means, risks = generator.integers(0, 5, (2, count)) / 8
         engine = make_engine(count, "paper", policy=policy, epsilon=epsilon, rho=1.0)
-        state = engine.arms, engine.search[0], engine.problem[0]
+        state = engine.state.records
 
         def place(arm: int, width: float, engine: Engine = engine, truth: tuple[Any, Any] = (means, risks)) -> None:
             left, right, below, above = (generator.integers(0, 5, 4) / 64 * width).tolist()

@@ -292,7 +292,7 @@ def test_auto_is_the_bound_we_recommend(noise: str, goal: str, bound: str) -> No
     if goal == "budget":
         options |= {"budget": 100, "policy": "ramgape"}
     spec = spec_of(**options)
-    assert spec.bound == bound == resolve_bound("auto", noise, "mean-variance", goal)
+    assert spec.bound == bound == resolve_bound("auto", noise, spec.risk, goal)
     assert spec_of(**options, bound=bound) == spec
     assert noise in BOUNDS[bound].noises
     assert goal in BOUNDS[bound].goals

@@ -12,23 +12,20 @@ import numpy as np
 import pytest
 
 from ramgape import identify
-from ramgape.bounds import gaussian_paper
-from ramgape.risks.transformed import transformed_mean, transformed_variance
+from ramgape.risks.means import mean_of, variance_of
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from tests.support import make_engine
 
 ROUNDING = 2.0**-53
 
-learn: Any = gaussian_paper.learn
 
-
-def repeat_slowly(arms: Any, search: Any, problem: Any, values: Any, count: int) -> bool:
+def repeat_slowly(learn: Any, arms: Any, memory: Any, search: Any, problem: Any, values: Any, count: int) -> bool:
     """Pull arm 0 so often, with these rewards over and over; tells whether its variance was ever negative."""
     negative = False
     place = 0
     for _ in range(count):
-        learn(arms, search, problem, 0, values[place])
+        learn(arms, memory, search, problem, 0, values[place])
         place = place + 1 if place + 1 < len(values) else 0
         negative |= not arms[0].variance >= 0.0
     return negative
@@ -172,8 +169,8 @@ CYCLES = {
 def check_cycles(name: str, count: int) -> None:
     values = CYCLES[name]
     engine = gaussian_engine()
-    state = (engine.arms, engine.search[0], engine.problem[0])
-    assert not repeat(*state, np.array(values), count)
+    state = engine.state.records
+    assert not repeat(engine.rule.learn, *state, np.array(values), count)
     row = engine.arms[0]
     assert row["pulls"] == engine.samples == count
     times, extra = divmod(count, len(values))
@@ -204,7 +201,7 @@ def check_spread(count: int) -> None:
     """Of a law whose squared distances from the mean are nearly the same: little of the fourth powers is left over."""
     values = [1.0, 0.3] * 4999 + [0.3, 0.3]
     engine = make_engine(2, "gaussian-paper", rho=0.0)
-    repeat(engine.arms, engine.search[0], engine.problem[0], np.array(values), count)
+    repeat(engine.rule.learn, *engine.state.records, np.array(values), count)
     high, low, share = Fraction(values[0]), Fraction(values[1]), Fraction(4999, 10000)
     mean = low + share * (high - low)
     spread = share * (1 - share) * ((high - mean) ** 2 - (low - mean) ** 2) ** 2
@@ -230,14 +227,16 @@ def test_a_million_rewards_transformed() -> None:
     engine.learn_many(np.zeros(count, np.int64), rewards)
     row = engine.arms[0]
     step = Fraction(1) - Fraction(float(1.0 - 0.7) ** 2)
-    assert transformed_mean(row) == pytest.approx(float(1 - step * (count - 1) / count), rel=8 * ROUNDING)
-    assert transformed_variance(row) == pytest.approx(float(step * step * (count - 1) / count**2), rel=1e-9, abs=0.0)
+    assert mean_of(row, engine.memory[0]) == pytest.approx(float(1 - step * (count - 1) / count), rel=8 * ROUNDING)
+    assert variance_of(row, engine.memory[0]) == pytest.approx(
+        float(step * step * (count - 1) / count**2), rel=1e-9, abs=0.0
+    )
 
 
 def test_a_million_simulated_rewards() -> None:
     rewards = np.random.default_rng(6).beta(13.5171, 9.8779, 1_000_000)
     engine = gaussian_engine()
-    assert not repeat(engine.arms, engine.search[0], engine.problem[0], rewards, len(rewards))
+    assert not repeat(engine.rule.learn, *engine.state.records, rewards, len(rewards))
     mean = math.fsum(rewards) / len(rewards)
     distances = rewards - mean
     variance = math.fsum(distances * distances) / len(rewards) - (math.fsum(distances) / len(rewards)) ** 2

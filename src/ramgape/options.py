@@ -19,6 +19,7 @@ from ramgape.common.parsing import as_typed, number_or_name, number_range, parse
 from ramgape.errors import known_name, require
 
 if TYPE_CHECKING:
+    from ramgape.bounds import Bound
     from ramgape.risks.measure import Measure
     from ramgape.tasks import Task
 
@@ -153,8 +154,10 @@ class GoalOptions(TypedDict, total=False):
 class SearchOptions(TypedDict, total=False):
     """How it is searched, for experts: the fields of `Search`."""
 
-    policy: Annotated[str, Option(METHOD, NAME, "Which arm is pulled next (ramgape list policies).", "auto")]
-    bound: Annotated[str, Option(METHOD, NAME, "How wide the confidence intervals are (ramgape list bounds).", "auto")]
+    policy: Annotated[str | Callable[..., Any], Option(METHOD, NAME, default="auto", help=
+        "Which arm is pulled next (ramgape list policies).")]
+    bound: Annotated["str | Bound", Option(METHOD, NAME, default="auto", help=
+        "How wide the confidence intervals are (ramgape list bounds).")]
     exploration: Annotated[float | str | None, Option(METHOD, CONSTANT, doors=ASKING, help=
         "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.")]
     returned: Annotated[str, Option(METHOD, NAME, doors=ASKING, default="last", help=

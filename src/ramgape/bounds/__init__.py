@@ -1,107 +1,176 @@
 """The bounds by name, and the one table of which bound serves which noise, risk and goal.
 
-A bound is a module with three functions: `estimate` turns an arm's statistics into a risk and a box; `learn` adds a
-reward first; `constants` writes into the problem what both need of delta and K. `BOUNDS` is the only list; a module is
-loaded, and its kernel compiled, when it is first used.
+A bound is a few kernels (see core/learning.py), in a module of this package or brought by an object from outside:
+
+    interval          (problem, count, average, variance, level, low, high)   the mean of values in [0, 1]
+    moment_intervals  (row, problem)                                          mean and variance of Gaussian rewards
+    moments_box       (row, past, search, problem)                            the box of a mean-variance
+    box               (row, past, search, problem)                            a box, whatever the risk
+
+One of them is enough. Besides there may be `constants(record, arm_count, delta)`, which writes into the problem what
+they need; `due(row)`, for boxes that are not made with every pull; `remember(row, past, problem, value)`, if the bound
+keeps sums of its own; `stop`, and with it `withstands` and `covers`, if it compares two arms in another way than by
+their boxes. `BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
 """
 
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
-from typing import NamedTuple
+import math
+from dataclasses import dataclass
+from typing import Any
 
 from ramgape.errors import known_name, require
-from ramgape.risks.table import RISKS
+from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS
 
-ALL_RISKS = tuple(RISKS)
-MOMENTS = tuple(name for name, risk in RISKS.items() if not risk.own_kernels)  # for which every bound has kernels
+CONFIDENCE, BUDGET = ("confidence",), ("budget",)
+BOUNDED, GAUSSIAN = ("bounded",), ("gaussian",)
+KINDS = {"bounded": (MOMENTS, MEANS), "gaussian": (MOMENTS, NORMAL)}  # of risks, as far as a noise has use for them
 
 
-class Bound(NamedTuple):
-    """What a bound is for."""
+@dataclass(frozen=True)
+class Bound:
+    """What a bound is for, and where its kernels are.
 
-    module: str
+    Args:
+        name: As it is given in a search.
+        source: The module that implements it, by name within this package, or anything that has its kernels.
+        noises: The rewards that it is valid for.
+        serves: What the risks that it serves are made of (risks/table.py).
+        meaning: In a line.
+        goals: "confidence" if its boxes prove something, "budget" if they steer only.
+        narrows: Boxes start at what is possible and are intersected over time.
+        sides: How many chances of e^-level an arm takes: of the mean and of the risk, from above and from below.
+        spent: The part of delta that the boxes take.
+        columns: How much memory it needs for itself, behind that of the risk.
+        needs_sigma_max: It holds only for a stated standard deviation.
+        compares_pairs: It compares two arms in another way than by their boxes, and brings `withstands` and `covers`.
+        explores: Its width has a constant of exploration, by the names and the function that it brings.
+        boxless: It makes no boxes.
+    """
+
+    name: str
+    source: Any
     noises: tuple[str, ...]
-    risks: tuple[str, ...]
-    goals: tuple[str, ...]
-    narrows: bool  # boxes start at what is possible and are intersected over time
+    serves: tuple[str, ...]
     meaning: str
+    goals: tuple[str, ...] = CONFIDENCE
+    narrows: bool = True
+    sides: float = 4.0
+    spent: float = 1.0
+    columns: int = 0
+    needs_sigma_max: bool = False
+    compares_pairs: bool = False
+    explores: bool = False
+    boxless: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def kernels(self) -> Any:
+        """What has its kernels as attributes."""
+        if isinstance(self.source, str):
+            return importlib.import_module(f"ramgape.bounds.{self.source}")
+        return self.source
+
+    @property
+    def risks(self) -> tuple[str, ...]:
+        """The risks of the table that it serves with some rewards."""
+        return tuple(
+            name for name, risk in RISKS.items() if any(self.suits(noise, risk.made_of) for noise in self.noises)
+        )
+
+    def suits(self, noise: str, made_of: tuple[str, ...]) -> bool:
+        """Whether it serves such rewards and a risk that is made of this."""
+        return noise in self.noises and not {*self.serves}.isdisjoint(kind for kind in KINDS[noise] if kind in made_of)
+
+    def level(self, share: float, delta: float) -> float:
+        """The level of an arm that has one part in `share` of delta; with K arms all alike, that is K."""
+        return math.log(self.sides * share / (self.spent * delta))
 
 
 BOUNDS: dict[str, Bound] = {
-    "empirical-bernstein": Bound(
-        "empirical_bernstein",
-        ("bounded",),
-        ALL_RISKS,
-        ("confidence",),
-        True,
-        "mixtures that adapt to each arm's variance; 70 to 3,500 times fewer pulls than the paper's",
-    ),
-    "pairwise": Bound(
-        "pairwise",
-        ("bounded",),
-        MOMENTS,
-        ("confidence",),
-        True,
-        "compares two arms at once instead of by their boxes; with policy evidence fewest pulls on most instances",
-    ),
-    "empirical-bernstein-stitched": Bound(
-        "stitched",
-        ("bounded",),
-        MOMENTS,
-        ("confidence",),
-        True,
-        "the same idea in closed form; a quarter wider",
-    ),
-    "gaussian": Bound(
-        "gaussian",
-        ("gaussian",),
-        ALL_RISKS,
-        ("confidence",),
-        True,
-        "Gaussian rewards of unknown variance; no sigma_max is needed",
-    ),
-    "paper": Bound(
-        "paper",
-        ("bounded",),
-        MOMENTS,
-        ("confidence",),
-        False,
-        "the paper's Hoeffding-Azuma radius; neither clipped nor intersected",
-    ),
-    "hoeffding": Bound(
-        "hoeffding",
-        ("bounded",),
-        MOMENTS,
-        ("confidence",),
-        True,
-        "the same proof with the constants it allows; at least 4 times fewer pulls",
-    ),
-    "gaussian-paper": Bound(
-        "gaussian_paper",
-        ("gaussian",),
-        MOMENTS,
-        ("confidence",),
-        False,
-        "the paper's appendix: Gaussian rewards with a known sigma_max",
-    ),
-    "budget": Bound(
-        "budget",
-        ("bounded", "gaussian"),
-        ALL_RISKS,
-        ("budget",),
-        False,
-        "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
-    ),
-    "none": Bound(
-        "none",
-        ("bounded", "gaussian"),
-        ALL_RISKS,
-        ("budget",),
-        True,
-        "no intervals while searching, for policies that need none: evidence, and those that eliminate",
-    ),
+    bound.name: bound
+    for bound in (
+        Bound(
+            "empirical-bernstein",
+            "empirical_bernstein",
+            BOUNDED,
+            (MOMENTS, MEANS),
+            "mixtures that adapt to each arm's variance; 70 to 3,500 times fewer pulls than the paper's",
+        ),
+        Bound(
+            "pairwise",
+            "pairwise",
+            BOUNDED,
+            (MOMENTS,),
+            "compares two arms at once instead of by their boxes; with policy evidence fewest pulls on most instances",
+            spent=0.05,
+            compares_pairs=True,
+        ),
+        Bound(
+            "empirical-bernstein-stitched",
+            "stitched",
+            BOUNDED,
+            (MOMENTS,),
+            "the same idea in closed form; a quarter wider",
+            columns=2,
+        ),
+        Bound(
+            "gaussian",
+            "gaussian",
+            GAUSSIAN,
+            (NORMAL,),
+            "Gaussian rewards of unknown variance; no sigma_max is needed",
+            sides=2.0,
+        ),
+        Bound(
+            "paper",
+            "paper",
+            BOUNDED,
+            (MOMENTS,),
+            "the paper's Hoeffding-Azuma radius; neither clipped nor intersected",
+            narrows=False,
+            sides=8.0,
+        ),
+        Bound(
+            "hoeffding",
+            "hoeffding",
+            BOUNDED,
+            (MOMENTS, MEANS),
+            "the same proof with the constants it allows; at least 4 times fewer pulls",
+            sides=8.0,
+        ),
+        Bound(
+            "gaussian-paper",
+            "gaussian_paper",
+            GAUSSIAN,
+            (MOMENTS,),
+            "the paper's appendix: Gaussian rewards with a known sigma_max",
+            narrows=False,
+            needs_sigma_max=True,
+        ),
+        Bound(
+            "budget",
+            "budget",
+            BOUNDED + GAUSSIAN,
+            (MOMENTS, MEANS, NORMAL),
+            "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
+            BUDGET,
+            narrows=False,
+            explores=True,
+        ),
+        Bound(
+            "none",
+            "none",
+            BOUNDED + GAUSSIAN,
+            (MOMENTS, MEANS, NORMAL),
+            "no intervals while searching, for policies that need none: evidence, and those that eliminate",
+            BUDGET,
+            boxless=True,
+        ),
+    )
 }
 
 # What `auto` stands for: tight, and with intervals that say themselves what was proved.
@@ -111,29 +180,28 @@ USUAL = {
     ("bounded", "budget"): "budget",
     ("gaussian", "budget"): "budget",
 }
+BOXLESS = "none"  # the same for policies that look at no box
 AUTOMATIC = {(noise, risk, goal): bound for (noise, goal), bound in USUAL.items() for risk in BOUNDS[bound].risks}
 
 
-def resolve_bound(name: str, noise: str, risk: str, goal: str) -> str:
-    """The bound meant by a name, or an error that lists the bounds which serve.
+def the_bound(bound: str | Bound) -> Bound:
+    """The bound of this name, or one from outside as it is."""
+    return BOUNDS[bound] if isinstance(bound, str) else bound
 
-    >>> resolve_bound("auto", "bounded", "mean-variance", "confidence")
+
+def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | Bound:
+    """The bound meant by a name, or one from outside as it is; or an error that lists the bounds which serve.
+
+    >>> from ramgape import MeanVariance
+    >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence")
     'empirical-bernstein'
     """
-    known_name(name, ["auto", *BOUNDS], "bound")
-    serving = [
-        known
-        for known, bound in BOUNDS.items()
-        if noise in bound.noises and risk in bound.risks and goal in bound.goals
-    ]
-    if name == "auto" and (noise, risk, goal) in AUTOMATIC:
-        return AUTOMATIC[noise, risk, goal]
-    if name not in serving:
+    if not isinstance(name, Bound):
+        known_name(name, ["auto", *BOUNDS], "bound")
+    chosen = the_bound(USUAL[noise, goal] if name == "auto" else name)
+    if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
+        serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         choices = ", ".join(["auto", *serving]) if serving else "none exists yet"
-        require(False, "bound", f"one that serves {noise} rewards, risk {risk} and a fixed {goal} ({choices})", name)
-    return name
-
-
-def bound_module(name: str) -> ModuleType:
-    """The module that implements a bound."""
-    return importlib.import_module(f"ramgape.bounds.{BOUNDS[name].module}")
+        allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"
+        require(False, "bound", allowed, str(name))
+    return chosen.name if BOUNDS.get(chosen.name) is chosen else chosen

@@ -1,16 +1,15 @@
 """The paper's width for a fixed budget: sqrt(a / T), where a sets how much is explored.
 
-Theorem 1 takes a = (n - 2K) epsilon^2 / (16 K); its proof needs no more than 4 K in the denominator.
+Theorem 1 takes a = (n - 2K) epsilon^2 / (16 K); its proof needs no more than 4 K in the denominator. How much wider the
+box is for the risk than for the mean is a matter of the risk.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ramgape.core.box import estimate_mean_variance, set_box
-from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import FEWEST_PULLS, observe
+from ramgape.core.box import set_box
+from ramgape.core.kernel import inlined
 
 DENOMINATORS = {"theorem": 16.0, "sharp": 4.0}
 
@@ -20,22 +19,8 @@ def exploration(choice: str, arm_count: int, budget: int, epsilon: float) -> flo
     return (budget - 2 * arm_count) * epsilon * epsilon / (DENOMINATORS[choice] * arm_count)
 
 
-def constants(record: Any, arm_count: int, delta: float | None) -> None:
-    """The width of the risk in units of the radius, as in the paper's other bound; no confidence is asked for."""
-    record["risk_factor"] = record["alpha"] * (3.0 + record["rho"])
-
-
 @inlined
-def estimate(row, search, problem):
-    """Risk and box of one arm from its statistics."""
-    estimate_mean_variance(row, problem)
+def box(row, past, search, problem):
+    """The box of one arm, whatever the risk."""
     radius = math.sqrt(problem.exploration / row.pulls)
     set_box(row, radius, problem.risk_factor * radius)
-
-
-@kernel
-def learn(arms, search, problem, arm, reward):
-    """Add a reward to an arm, then renew its risk and box."""
-    row = observe(arms, search, problem, arm, reward)
-    if row.pulls >= FEWEST_PULLS:
-        estimate(row, search, problem)

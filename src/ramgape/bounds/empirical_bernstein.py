@@ -20,42 +20,26 @@ from typing import Any
 
 import numpy as np
 
-from ramgape.core.box import estimate_mean_variance, is_due, narrow_box, narrow_risk
+from ramgape.core.box import is_due, narrow_risk
 from ramgape.core.inversion import FINENESS, MOST_STEPS, SAFETY, highest_mean, lowest_mean
 from ramgape.core.kernel import inlined, kernel
+from ramgape.core.learning import narrow_mean
 from ramgape.core.mixture import is_rejected
-from ramgape.core.statistics import FEWEST_PULLS, observe
+from ramgape.core.statistics import squared_distance
 
 CELLS = 8
 COARSE = 0.01  # tolerances from here on need so few pulls that one scale serves
 MEAN_SCALES, RISK_SCALES = (1.0, 30.0), (0.03, 1.0)
 COARSE_MEAN_SCALE, COARSE_RISK_SCALE = 3.0, 0.1
+due = is_due
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
-    """The level, and the scales of the mixtures."""
-    record["level"] = math.log(4.0 * arm_count / delta)
+    """The scales of the mixtures."""
     coarse = record["epsilon"] >= COARSE
     record["mean_scales"] = COARSE_MEAN_SCALE if coarse else MEAN_SCALES
     record["risk_scales"] = COARSE_RISK_SCALE if coarse else RISK_SCALES
     record["risk_scales"] = np.maximum(record["risk_scales"], record["rho"] ** 2 * record["mean_scales"])
-
-
-@inlined
-def squared_distance(row, centre, rho, risk):
-    """The sum of (Z(centre) - risk)^2, from power sums about the arm's first reward."""
-    mean = centre - row.shift
-    slope = 2.0 * mean + rho
-    rest = mean * mean - rho * row.shift - risk
-    total, squares = row.total + row.total_carry, row.squares + row.squares_carry
-    return (
-        row.fourths
-        + row.fourths_carry
-        - 2.0 * slope * (row.cubes + row.cubes_carry)
-        + (slope * slope + 2.0 * rest) * squares
-        - 2.0 * slope * rest * total
-        + row.pulls * rest * rest
-    )
 
 
 @inlined
@@ -93,7 +77,7 @@ def rejects_risk(row, problem, side, risk):
     """Whether a mean-variance is too low (side 1) or too high (side -1), for every mean in the arm's interval."""
     for cell in range(CELLS):
         total, squares, reach = cell_terms(row, problem.rho, side, risk, cell)
-        if not is_rejected(total, squares, reach, problem.risk_scales, problem.level):
+        if not is_rejected(total, squares, reach, problem.risk_scales, row.level):
             return False
     return True
 
@@ -125,41 +109,21 @@ def end_of_risk(row, problem, side, known):
     return end
 
 
-@kernel
-def renew_mean(row, search, problem):
-    """The interval of the mean."""
-    count, average, variance, scales = row.pulls, row.average, row.variance, problem.mean_scales
-    low = lowest_mean(count, average, variance, scales, problem.level, row.mean_low)
-    high = highest_mean(count, average, variance, scales, problem.level, row.mean_high)
-    narrow_box(row, search, low, high, row.risk_low, row.risk_high)
+@inlined
+def interval(problem, count, average, variance, level, low, high):
+    """Ends for the mean of values in [0, 1]."""
+    lowest = lowest_mean(count, average, variance, problem.mean_scales, level, low)
+    return lowest, highest_mean(count, average, variance, problem.mean_scales, level, high)
 
 
 @kernel
-def renew(row, search, problem):
-    """Mean first: the interval of the risk is for the means that are left."""
+def moments_box(row, past, search, problem):
+    """Mean first: the interval of the risk is for the means that are left. Boxes are intersected over time."""
     alpha, rho = problem.alpha, problem.rho
-    renew_mean(row, search, problem)
+    narrow_mean(interval, row, search, problem)
     risk_low = end_of_risk(row, problem, 1.0, row.risk_low / alpha)
     risk_high = end_of_risk(row, problem, -1.0, row.risk_high / alpha)
     # No variance exceeds m (1 - m), the greater the nearer m is to the top of that parabola.
     top = min(max(0.5 * (1.0 - rho), row.mean_low), row.mean_high)
     risk_high = min(risk_high, top * (1.0 - top) - rho * top)
     narrow_risk(row, search, alpha * risk_low, alpha * risk_high)
-
-
-@inlined
-def estimate(row, search, problem):
-    """Risk and box of one arm from its statistics; boxes are intersected over time."""
-    estimate_mean_variance(row, problem)
-    renew(row, search, problem)
-
-
-@kernel
-def learn(arms, search, problem, arm, reward):
-    """Add a reward to an arm; renew its risk, and its box if enough has changed."""
-    row = observe(arms, search, problem, arm, reward)
-    if row.pulls < FEWEST_PULLS:
-        return
-    estimate_mean_variance(row, problem)
-    if is_due(row):
-        renew(row, search, problem)

@@ -5,7 +5,7 @@ Mean: a mixture of t-tests (Wang and Ramdas 2023) is a martingale whatever the v
 known while B k >= 1. Variance: n times the plug-in variance is sigma^2 times a sum of n - 1 independent squared
 standard normals; mixing their likelihood ratios over a gamma density of shape a gives, for q = n variance / sigma^2,
 ln M = q/2 + a ln a - ln Gamma(a) + ln Gamma(a + (n-1)/2) - (a + (n-1)/2) ln(a + q/2), which is least at q = n - 1 and
-exceeds ln(1/alpha) with probability at most alpha. Both at alpha = delta / (2 K). The mean-variance comes from both.
+exceeds ln(1/alpha) with probability at most alpha. Both at alpha = delta / (2 K). The risk comes from both.
 
 Rewards rounded to a stated step r (`resolution`): each is a draw moved by at most h = r/2. Then the average of the
 draws is within h of the one seen. So is their plug-in deviation, which is the length of the centred rewards over the
@@ -24,19 +24,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramgape.core.box import estimate_mean_variance, is_due, narrow_box
+from ramgape.core.box import is_due
 from ramgape.core.inversion import MOST_STEPS
-from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import FEWEST_PULLS, observe
+from ramgape.core.kernel import kernel
 
 LEAST_PRIOR = 10.0
 MOST_MEAN_PRIOR, MOST_VARIANCE_PRIOR = 150.0, 50.0
 FINENESS = 1e-4  # of the logarithm of a ratio of variances
+due = is_due
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
-    """ln(1 / alpha), for mean and variance each; c and a."""
-    record["level"] = math.log(2.0 * arm_count / delta)
+    """c and a."""
     wanted = math.inf if record["epsilon"] == 0.0 else max(LEAST_PRIOR, 1.0 / record["epsilon"])
     record["mean_scales"] = min(MOST_MEAN_PRIOR, wanted)
     record["risk_scales"] = min(MOST_VARIANCE_PRIOR, wanted)
@@ -85,7 +84,7 @@ def end_of_ratio(count, level, prior, side):
 @kernel
 def moment_intervals(row, problem):
     """Ends for mean and variance; the present interval of the mean may be narrower than the new one."""
-    count, level, half = float(row.pulls), problem.level, 0.5 * problem.resolution
+    count, level, half = float(row.pulls), row.level, 0.5 * problem.resolution
     least_variance = most_variance = row.variance
     if half > 0.0:
         deviation = math.sqrt(row.variance)
@@ -97,31 +96,3 @@ def moment_intervals(row, problem):
     variance_high = count * most_variance / least if least > 0.0 else math.inf
     low, high = max(row.average - radius, row.mean_low), min(row.average + radius, row.mean_high)
     return low, high, variance_low, variance_high
-
-
-@kernel
-def renew(row, search, problem):
-    """The box of one arm."""
-    mean_low, mean_high, variance_low, variance_high = moment_intervals(row, problem)
-    # A mean of which nothing is known yet is no matter where it does not count.
-    risk_low = problem.alpha * (variance_low - (problem.rho * mean_high if problem.rho > 0.0 else 0.0))
-    risk_high = problem.alpha * (variance_high - (problem.rho * mean_low if problem.rho > 0.0 else 0.0))
-    narrow_box(row, search, mean_low, mean_high, risk_low, risk_high)
-
-
-@inlined
-def estimate(row, search, problem):
-    """Risk and box of one arm from its statistics; boxes are intersected over time."""
-    estimate_mean_variance(row, problem)
-    renew(row, search, problem)
-
-
-@kernel
-def learn(arms, search, problem, arm, reward):
-    """Add a reward to an arm; renew its risk, and its box if enough has changed."""
-    row = observe(arms, search, problem, arm, reward)
-    if row.pulls < FEWEST_PULLS:
-        return
-    estimate_mean_variance(row, problem)
-    if is_due(row):
-        renew(row, search, problem)

@@ -10,34 +10,18 @@ bounds/gaussian.py.
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ramgape.core.box import estimate_mean_variance, set_box
-from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import FEWEST_PULLS, observe
-
-
-def constants(record: Any, arm_count: int, delta: float) -> None:
-    """The part of the logarithm that does not change."""
-    record["level"] = math.log(4.0 * arm_count / delta)
+from ramgape.core.box import set_box
+from ramgape.core.kernel import inlined
 
 
 @inlined
-def estimate(row, search, problem):
-    """Risk and box of one arm from its statistics."""
-    estimate_mean_variance(row, problem)
+def moments_box(row, past, search, problem):
+    """The box of one arm."""
     sigma = problem.sigma_max
-    share = (problem.level + 2.0 * math.log(row.pulls)) / row.pulls
+    share = (row.level + 2.0 * math.log(row.pulls)) / row.pulls
     half = 0.5 * problem.resolution
     mean_width = sigma * math.sqrt(2.0 * share) + half
     variance_width = sigma * sigma * (8.0 * max(math.sqrt(share), share) + 2.0 * share)
     variance_width += half * (2.0 * math.sqrt(row.variance) + half)
     set_box(row, mean_width, problem.alpha * (variance_width + problem.rho * mean_width))
-
-
-@kernel
-def learn(arms, search, problem, arm, reward):
-    """Add a reward to an arm, then renew its risk and box."""
-    row = observe(arms, search, problem, arm, reward)
-    if row.pulls >= FEWEST_PULLS:
-        estimate(row, search, problem)

@@ -21,23 +21,22 @@ from typing import Any
 
 from ramgape.bounds import empirical_bernstein
 from ramgape.bounds.empirical_bernstein import CELLS, cell_terms
-from ramgape.bounds.empirical_bernstein import estimate as estimate
-from ramgape.bounds.empirical_bernstein import learn as learn
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.mixture import log_evidence
 
-SHARES = 0.8, 0.15, 0.05  # of delta: means, risks, boxes
+SHARES = 0.8, 0.15  # of delta: means, risks; what is left is for the boxes
 STEPS = 4096  # no cell is smaller than this part of the range of m
 MOST_LOOKS = 4 * STEPS  # more than there can be: each passes a cell, or halves a step that was doubled or the first
 PATIENCE = 200  # after a look in vain, the next one when there are so many parts more pulls
+due, moments_box = empirical_bernstein.due, empirical_bernstein.moments_box
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
-    """The levels of boxes and of comparisons, and the scales of the mixtures."""
-    means, risks, boxes = SHARES
-    empirical_bernstein.constants(record, arm_count, boxes * delta)
+    """The levels of comparisons, and the scales of the mixtures."""
+    means, risks = SHARES
+    empirical_bernstein.constants(record, arm_count, delta)
     pairs = arm_count * (arm_count - 1) / 2
     record["pair_levels"] = math.log(pairs / (means * delta)), math.log(pairs / (risks * delta))
 
@@ -179,7 +178,7 @@ def is_there(arms, problem, arm):
 
 
 @kernel
-def stop(arms, search, problem):
+def stop(arms, memory, search, problem):
     """Whether the place of every arm is proved, at this moment. After a look in vain the next one waits a while."""
     if search.queued >= 0 or search.samples < search.next_look:
         return False

@@ -4,28 +4,22 @@ For values in a range of length c, the sum of squared distances from the running
 distance of the mean: n |average - mean| < u(v) at all times with probability 1 - 2 e^-L, where
 u(v) = sqrt(k1^2 v l + k2^2 c^2 l^2) + k2 c l and l = 1.4 ln ln(2 v / m) + ln(zeta(1.4) / ln^1.4 2) + L, v taken as m at
 least. Applied to X and, for the variance, to Y = (X - 1/2)^2: the mean-variance is E Y - (mean - 1/2)^2 - rho mean.
-Wider than the mixture by a quarter or so; for whoever wants a formula. L = ln(4 K / delta).
+Wider than the mixture by a quarter or so; for whoever wants a formula.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ramgape.core.box import estimate_mean_variance, narrow_box
-from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import FEWEST_PULLS, observe
+from ramgape.core.box import mean_variance_ends, narrow_box
+from ramgape.core.kernel import inlined
 
 FIRST = (2.0**0.25 + 2.0**-0.25) / math.sqrt(2.0)  # k1 and k2, for epochs that double
 SECOND = (math.sqrt(2.0) + 1.0) / 2.0
 POWER = 1.4
 CONSTANT = math.log(3.1055473 / math.log(2.0) ** POWER)  # zeta(1.4), rounded up
 START = 1.0  # m, in units of the squared range
-
-
-def constants(record: Any, arm_count: int, delta: float) -> None:
-    """The level of one side."""
-    record["level"] = math.log(4.0 * arm_count / delta)
+MEAN_SPREAD, SQUARE_SPREAD = -2, -1  # the last columns of the memory: v of X and of Y
 
 
 @inlined
@@ -39,36 +33,25 @@ def boundary(squares, reach, level):
 
 
 @inlined
-def estimate(row, search, problem):
-    """Risk and box of one arm from its statistics; boxes are intersected over time."""
-    estimate_mean_variance(row, problem)
-    rho, alpha, count = problem.rho, problem.alpha, row.pulls
-    radius = boundary(row.mean_spread, 1.0, problem.level) / count
-    low, high = max(row.average - radius, row.mean_low), min(row.average + radius, row.mean_high)
-    square_radius = boundary(row.square_spread, 0.25, problem.level) / count
-    average_square = row.variance + (row.average - 0.5) * (row.average - 0.5)
-    # -(m - 1/2)^2 - rho m over the interval of the mean: least at one of its ends, greatest nearest to its top.
-    top = min(max(0.5 * (1.0 - rho), low), high)
-    greatest = -(top - 0.5) * (top - 0.5) - rho * top
-    least = min(-(low - 0.5) * (low - 0.5) - rho * low, -(high - 0.5) * (high - 0.5) - rho * high)
-    risk_low = alpha * (average_square - square_radius + least)
-    risk_high = alpha * (average_square + square_radius + greatest)
-    narrow_box(row, search, row.average - radius, row.average + radius, risk_low, risk_high)
-
-
-@kernel
-def learn(arms, search, problem, arm, reward):
-    """Add a reward to an arm, with its distance from what was expected, then renew its risk and box."""
-    before = arms[arm]
-    value = (reward - problem.origin) / problem.span
+def remember(row, past, problem, value):
+    """Add the squared distances of a reward, and of its square, from what was expected."""
     mean, square = 0.5, 0.125  # the middles, before anything is known
-    if before.pulls > 0:
-        mean = before.average
-        square = before.variance + (mean - 0.5) * (mean - 0.5)
+    if row.pulls > 0:
+        mean = row.average
+        square = row.variance + (mean - 0.5) * (mean - 0.5)
     miss = value - mean
     square_miss = (value - 0.5) * (value - 0.5) - square
-    before.mean_spread += miss * miss
-    before.square_spread += square_miss * square_miss
-    row = observe(arms, search, problem, arm, reward)
-    if row.pulls >= FEWEST_PULLS:
-        estimate(row, search, problem)
+    past[MEAN_SPREAD] += miss * miss
+    past[SQUARE_SPREAD] += square_miss * square_miss
+
+
+@inlined
+def moments_box(row, past, search, problem):
+    """The box of one arm; boxes are intersected over time."""
+    count = row.pulls
+    radius = boundary(past[MEAN_SPREAD], 1.0, row.level) / count
+    low, high = max(row.average - radius, row.mean_low), min(row.average + radius, row.mean_high)
+    square_radius = boundary(past[SQUARE_SPREAD], 0.25, row.level) / count
+    square = row.variance + (row.average - 0.5) * (row.average - 0.5)
+    risk_low, risk_high = mean_variance_ends(problem, low, high, square - square_radius, square + square_radius)
+    narrow_box(row, search, row.average - radius, row.average + radius, risk_low, risk_high)

@@ -1,23 +1,10 @@
-"""Writing what a bound has found: the risk estimate and the box of one arm."""
+"""Writing what a bound has found: the box of one arm."""
 
 from __future__ import annotations
 
 from ramgape.core.kernel import inlined, kernel
 
 GROWTH = 100  # a costly box is renewed when its arm has a hundredth more pulls; the old one stays valid meanwhile
-
-
-@inlined
-def estimate_mean_variance(row, problem):
-    """xi = alpha (variance - rho mean), and the variance of alpha ((X - mean)^2 - rho X), from power sums."""
-    alpha, rho, count = problem.alpha, problem.rho, row.pulls
-    row.risk = alpha * (row.variance - rho * row.average)
-    first, second = row.average - row.shift, (row.squares + row.squares_carry) / count
-    slope = 2.0 * first + rho
-    value = second - slope * first
-    cubes, fourths = row.cubes + row.cubes_carry, row.fourths + row.fourths_carry
-    square = (fourths - 2.0 * slope * cubes) / count + slope * slope * second
-    row.risk_spread = alpha * alpha * max(square - value * value, 0.0)
 
 
 @inlined
@@ -36,6 +23,19 @@ def set_box(row, mean_width, risk_width):
     row.mean_high = row.average + mean_width
     row.risk_low = row.risk - risk_width
     row.risk_high = row.risk + risk_width
+
+
+@inlined
+def mean_variance_ends(problem, low, high, square_low, square_high):
+    """Ends for alpha (variance - rho mean), where the mean and E (X - 1/2)^2 are each between two.
+
+    -(m - 1/2)^2 - rho m over the interval of the mean is least at one of its ends, and greatest nearest to its top.
+    """
+    rho, alpha = problem.rho, problem.alpha
+    top = min(max(0.5 * (1.0 - rho), low), high)
+    greatest = -(top - 0.5) * (top - 0.5) - rho * top
+    least = min(-(low - 0.5) * (low - 0.5) - rho * low, -(high - 0.5) * (high - 0.5) - rho * high)
+    return alpha * (square_low + least), alpha * (square_high + greatest)
 
 
 @kernel

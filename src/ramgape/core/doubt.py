@@ -41,7 +41,7 @@ def shortfall(cover, arm):
 
 
 @kernel
-def compare(arms, search, problem, changed):
+def compare(arms, memory, search, problem, changed):
     """Bring front, doubts and leader up to date after one arm alone has changed."""
     crossings = update_front(arms, search, problem, changed)
     if not search.ready:

@@ -21,11 +21,14 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
+from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Kernel = Callable[..., Any]
+Function = TypeVar("Function", bound=Kernel)
 
 PACKAGE = Path(__file__).resolve().parents[1]
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 COMPILED_PARTS = ("core", "bounds", "policies", "risks", "problems/environments.py")
 SYMBOLS_KNOWN = ((0, 68),)  # versions of Numba whose `add_symbol`s were read
 
@@ -58,25 +61,62 @@ def inlined(function: Function) -> Function:
     return _compile(function, forceinline=True)
 
 
-@functools.cache
-def entry(function: Function) -> Callable[..., Any]:
-    """A kernel of a rule, for callers in Python: it takes the two records as arrays of one row.
+def open_kernel(function: Function) -> Function:
+    """A kernel whose first parameters are kernels: made part of what `fixed` closes it to, and kept nowhere else."""
+    return numba.njit(forceinline=True, **OPTIONS)(function)  # type: ignore[no-any-return]
 
-    Handing over a record costs two microseconds, an array a tenth of one. The wrapper is written out as source, under
-    the name of the kernel's own file, because a closure would be compiled anew in every process.
+
+@functools.cache
+def as_kernel(function: Any) -> Kernel:
+    """A function from outside, compiled in every process; a kernel as it is."""
+    return function if isinstance(function, Dispatcher) else numba.njit(**OPTIONS)(function)
+
+
+@functools.cache
+def fixed(function: Any, *parts: Any) -> Kernel:
+    """The kernel that an open one is with these for its first parameters; found on disk like any other.
+
+    It is written out as source, because a closure would be compiled anew in every process. Kernels from outside the
+    package are compiled in every process: nobody notices when what they call has been edited.
     """
     if numba.config.DISABLE_JIT:
-        return lambda arms, searches, problems, *rest: function(arms, searches[0], problems[0], *rest)
+        return lambda *rest: function(*parts, *rest)
+    parts = tuple(map(as_kernel, parts))
+    opened = function.py_func
+    taken = [f"{part.py_func.__module__}.{part.py_func.__name__}" for part in parts]
+    names = {f"part_{place}": part for place, part in enumerate(parts)}
+    rest = ", ".join([*inspect.signature(opened).parameters][len(parts) :])
+    name = f"{opened.__name__}_{hashlib.sha256(' '.join(taken).encode()).hexdigest()[:12]}"
+    own = all(map(_is_kept, parts)) and all(name.startswith("ramgape.") for name in taken)
+    return _written(name, rest, f"open_({', '.join(names)}, {rest})", {"open_": function, **names}, opened, own)
+
+
+@functools.cache
+def entry(function: Kernel) -> Kernel:
+    """A kernel of a rule, for callers in Python: it takes the two records as arrays of one row.
+
+    Handing over a record costs two microseconds, an array a tenth of one.
+    """
+    if numba.config.DISABLE_JIT:
+        return lambda arms, memory, searches, problems, *rest: function(arms, memory, searches[0], problems[0], *rest)
     kernel = function.py_func  # type: ignore[attr-defined]
-    name, more = kernel.__name__, ", ".join(["", *inspect.signature(kernel).parameters][4:])
-    rest = f", {more}" if more else ""
-    source = (
-        f"def {name}_entry(arms, searches, problems{rest}):\n    return {name}(arms, searches[0], problems[0]{rest})\n"
-    )
-    names: dict[str, Any] = {name: function, "__name__": kernel.__module__}
-    exec(compile(source, kernel.__code__.co_filename, "exec"), names)
-    wrapper: Callable[..., Any] = names[f"{name}_entry"]
-    return _compile(wrapper)
+    more = "".join(f", {parameter}" for parameter in [*inspect.signature(kernel).parameters][4:])
+    call = f"kernel(arms, memory, searches[0], problems[0]{more})"
+    name, taken = f"{kernel.__name__}_entry", f"arms, memory, searches, problems{more}"
+    return _written(name, taken, call, {"kernel": function}, kernel, _is_kept(function))
+
+
+def _is_kept(function: Any) -> bool:
+    """Whether a kernel is kept on disk."""
+    return isinstance(function._cache, UnopenedCache | KernelCache)
+
+
+def _written(name: str, taken: str, call: str, names: dict[str, Any], beside: Kernel, own: bool) -> Kernel:
+    """A kernel that passes on what it takes, written out under the name of the file where another one stands."""
+    names = {**names, "__name__": beside.__module__}
+    source = f"def {name}({taken}):\n    return {call}\n"
+    exec(compile(source, beside.__code__.co_filename, "exec"), names)
+    return _compile(names[name]) if own else numba.njit(**OPTIONS)(names[name])  # type: ignore[no-any-return]
 
 
 def on_compile(call: Callable[[], object]) -> None:
@@ -99,7 +139,7 @@ class CompileListener(event.Listener):  # type: ignore[misc]
 
 
 def _compile(function: Function, **options: Any) -> Function:
-    compiled = numba.njit(error_model="numpy", _nrt=False, **options)(function)
+    compiled = numba.njit(**OPTIONS, **options)(function)
     if not numba.config.DISABLE_JIT:
         compiled._cache = UnopenedCache(compiled)
     return compiled  # type: ignore[no-any-return]

@@ -15,7 +15,21 @@ from ramgape.core.table import PROVED
 
 @long_kernel
 def advance(
-    draw, learn, compare, decide, stop, arms, searches, problems, parameters, values, generator, count, truth, trace
+    draw,
+    learn,
+    compare,
+    decide,
+    stop,
+    arms,
+    memory,
+    searches,
+    problems,
+    parameters,
+    values,
+    generator,
+    count,
+    truth,
+    trace,
 ):
     """Simulate up to `count` pulls; fewer if the stopping rule speaks. Returns how many were made.
 
@@ -23,11 +37,11 @@ def advance(
     """
     search, problem = searches[0], problems[0]
     for pull in range(count):
-        arm = decide(arms, search, problem) if search.ready else least_pulled(arms)
+        arm = decide(arms, memory, search, problem) if search.ready else least_pulled(arms)
         reward = draw(parameters, values, arm, generator)
-        learn(arms, search, problem, arm, reward)
-        compare(arms, search, problem, arm)
-        if search.ready and stop(arms, search, problem):
+        learn(arms, memory, search, problem, arm, reward)
+        compare(arms, memory, search, problem, arm)
+        if search.ready and stop(arms, memory, search, problem):
             search.stopped = PROVED
         if pull < len(trace):
             write_down(trace[pull], arms, search, problem, truth, arm)
@@ -37,16 +51,16 @@ def advance(
 
 
 @long_kernel
-def replay(learn, compare, stop, arms, searches, problems, chosen, rewards, heed):
+def replay(learn, compare, stop, arms, memory, searches, problems, chosen, rewards, heed):
     """Learn rewards that are already there, in their order; returns how many.
 
     If `heed` is true it ends where the stopping rule speaks. Otherwise all of them are known to have come before.
     """
     search, problem = searches[0], problems[0]
     for number in range(len(chosen)):
-        learn(arms, search, problem, chosen[number], rewards[number])
-        compare(arms, search, problem, chosen[number])
-        if search.ready and stop(arms, search, problem) and heed:
+        learn(arms, memory, search, problem, chosen[number], rewards[number])
+        compare(arms, memory, search, problem, chosen[number])
+        if search.ready and stop(arms, memory, search, problem) and heed:
             search.stopped = PROVED
             return number + 1
     return len(chosen)
@@ -61,6 +75,12 @@ def write_down(step, arms, search, problem, truth, arm):
     mean_inside = row.mean_low <= true.mean <= row.mean_high
     risk_inside = row.risk_low <= true.risk <= row.risk_high
     step.missed = 0 if mean_inside and risk_inside else 1
+
+
+@kernel
+def note_pull(trace, pull, arms, searches, problems, truth, arm):
+    """What one pull has led to, for a loop in Python."""
+    write_down(trace[pull], arms, searches[0], problems[0], truth, arm)
 
 
 @kernel

@@ -1,16 +1,15 @@
 """A rule: the four functions that make an algorithm, and their declared types.
 
-    learn  (arms, search, problem, arm, reward)   add a reward to one arm; its estimates and its box
-    compare(arms, search, problem, arm)           what depends on several arms: front, doubts, leader
-    decide (arms, search, problem)                which arm to pull next
-    stop   (arms, search, problem)                enough?
+    learn  (arms, memory, search, problem, arm, reward)   add a reward to one arm; its estimates and its box
+    compare(arms, memory, search, problem, arm)           what depends on several arms: front, doubts, leader
+    decide (arms, memory, search, problem)                which arm to pull next
+    stop   (arms, memory, search, problem)                enough?
 
 Types are declared so that the compiled loop, which receives these functions, is compiled once and found on disk again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
@@ -18,17 +17,14 @@ import numpy as np
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
-from ramgape.core.kernel import entry
-from ramgape.core.table import arms_type, problem_type, search_type, trace_type, truth_type
+from ramgape.core.kernel import Kernel, entry
+from ramgape.core.table import arms_type, memory_type, problem_type, search_type, trace_type, truth_type
 
-Kernel = Callable[..., Any]
-
-_state = (arms_type, search_type, problem_type)
+_state = (arms_type, memory_type, search_type, problem_type)
 _parameters = types.Array(types.float64, 2, "C")
 _values = types.Array(types.float64, 1, "C")
 _generator = numba.typeof(np.random.Generator(np.random.PCG64(0)))
-_search_row = types.Array(search_type, 1, "C")
-_problem_row = types.Array(problem_type, 1, "C")
+_rows = (arms_type, memory_type, types.Array(search_type, 1, "C"), types.Array(problem_type, 1, "C"))
 
 DRAW = types.float64(_parameters, _values, types.int64, _generator)
 LEARN = types.void(*_state, types.int64, types.float64)
@@ -37,15 +33,16 @@ DECIDE = types.int64(*_state)
 STOP = types.boolean(*_state)
 ADVANCE = types.int64(
     *(types.FunctionType(signature) for signature in (DRAW, LEARN, COMPARE, DECIDE, STOP)),
-    *(arms_type, _search_row, _problem_row, _parameters, _values, _generator, types.int64, truth_type, trace_type),
+    *_rows,
+    *(_parameters, _values, _generator, types.int64, truth_type, trace_type),
 )
 REPLAY = types.int64(
     *(types.FunctionType(signature) for signature in (LEARN, COMPARE, STOP)),
-    *(arms_type, _search_row, _problem_row, types.Array(types.int64, 1, "C"), _values, types.boolean),
+    *_rows,
+    *(types.Array(types.int64, 1, "C"), _values, types.boolean),
 )
 
-
-_rows = (arms_type, _search_row, _problem_row)
+LOOK = types.void(*_rows)
 ENTRIES = (
     types.void(*_rows, types.int64, types.float64),
     types.void(*_rows, types.int64),

@@ -17,14 +17,12 @@ def add(total, carry, value):
 
 
 @inlined
-def observe(arms, search, problem, arm, reward):
-    """Add one reward to an arm: its sums, mean and plug-in variance. Returns the arm's row.
+def observe(row, search, value):
+    """Add one reward, on the engine's scale, to an arm: its sums, mean and plug-in variance.
 
     The sums are taken about the arm's first reward and keep what rounding loses, so that neither a large offset nor
     10^8 rewards spoil the variance, or the spread of a squared reward, of which fourth powers leave little over.
     """
-    row = arms[arm]
-    value = (reward - problem.origin) / problem.span
     if row.pulls == 0:
         row.shift = value
     elif value == row.last or value == row.shift:  # exactly: draws from a density never are
@@ -44,7 +42,23 @@ def observe(arms, search, problem, arm, reward):
     variance = (row.squares + row.squares_carry) / row.pulls - average * average
     row.average = row.shift + average
     row.variance = variance if variance > 0.0 else 0.0
-    return row
+
+
+@inlined
+def squared_distance(row, centre, rho, risk):
+    """The sum of (Z - risk)^2, where Z = (X - centre)^2 - rho X, from power sums about the arm's first reward."""
+    mean = centre - row.shift
+    slope = 2.0 * mean + rho
+    rest = mean * mean - rho * row.shift - risk
+    total, squares = row.total + row.total_carry, row.squares + row.squares_carry
+    return (
+        row.fourths
+        + row.fourths_carry
+        - 2.0 * slope * (row.cubes + row.cubes_carry)
+        + (slope * slope + 2.0 * rest) * squares
+        - 2.0 * slope * rest * total
+        + row.pulls * rest * rest
+    )
 
 
 @inlined

@@ -6,12 +6,12 @@ from ramgape.core.kernel import kernel
 
 
 @kernel
-def confident(arms, search, problem):
+def confident(arms, memory, search, problem):
     """V(t) < epsilon; a pair of arms is pulled to its end first."""
     return search.queued < 0 and search.doubt < problem.epsilon
 
 
 @kernel
-def never(arms, search, problem):
+def never(arms, memory, search, problem):
     """A budget is spent to the last pull."""
     return False

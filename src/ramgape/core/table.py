@@ -1,27 +1,27 @@
-"""The state of a search: a table of arms and two records.
+"""The state of a search: a table of arms, what risk and bound remember beside it, and two records.
 
-    arms      record[K]   what is known: one row per arm
-    search    record      the little that belongs to no arm: where a circle stands, a queued arm, the leader
-    problem   record      what the user wants, already checked, on the engine's scale; never written
+    arms      record[K]     what is known: one row per arm
+    memory    float[K, M]   what the risk, and behind it the bound, keep of an arm's rewards besides; M may be 0
+    search    record        the little that belongs to no arm: where a circle stands, a queued arm, the leader
+    problem   record        what the user wants, already checked, on the engine's scale; never written
 
 Two more tables serve simulations that are watched: `truth` has a row per arm, `trace` a row per pull.
 
-In a row, everything down to `risk_high` is a function of that arm's own ordered rewards; the rest is a cache of the
-whole table. Kernels take `arms` as an array and the two records as such, which are passed by reference.
+In a row, everything down to `renewal` is a function of that arm's own ordered rewards, and so is its row of the
+memory; the rest is a cache of the whole table. Kernels take `arms` and `memory` as arrays and the two records as such,
+which are passed by reference.
 """
 
 from __future__ import annotations
 
 from itertools import takewhile
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-NO_BOX, BUDGET_BOX, CONFIDENCE_BOX = range(3)
 PROVED, ENDED = 1, 2  # how a search stopped: the stopping rule has spoken, or its end is known from elsewhere
-
-CELLS = 64  # parts of [0, 1] by which rewards are remembered, for risks that are about a tail
 
 ARM = np.dtype(
     [
@@ -35,13 +35,6 @@ ARM = np.dtype(
         ("cubes_carry", np.float64),
         ("fourths", np.float64),
         ("fourths_carry", np.float64),
-        ("mean_spread", np.float64),  # sums of squared distances from the running estimates before each reward,
-        ("square_spread", np.float64),  # of the reward and of its squared distance from 1/2; kept where they are used
-        ("risk_shift", np.float64),  # likewise of a transformed reward, where the risk is about its mean
-        ("risk_total", np.float64),
-        ("risk_total_carry", np.float64),
-        ("risk_squares", np.float64),
-        ("risk_squares_carry", np.float64),
         ("last", np.float64),  # the last reward, and how many were equal to the one before or to the first
         ("repeats", np.int64),
         ("average", np.float64),  # estimates
@@ -53,15 +46,13 @@ ARM = np.dtype(
         ("risk_low", np.float64),
         ("risk_high", np.float64),
         ("renewal", np.int64),  # pulls at which a bound that is renewed now and then renews the box
+        ("level", np.float64),  # ln of one over the chance that the bound may take with this arm, for each of its sides
         ("dominators", np.int64),  # how many arms dominate this one empirically
         ("in_front", np.int64),  # 1 if none does
         ("doubt", np.float64),  # V_i, or an upper bound on it
         ("rival", np.int64),  # the arm behind V_i
         ("second", np.float64),  # in the front: no threat but the rival's is greater than this
-        (
-            "exact",
-            np.int64,
-        ),  # 1 if doubt and rival are exact, 0 if they must be computed before they are used
+        ("exact", np.int64),  # 1 if doubt and rival are exact, 0 if they must be computed before they are used
         ("seen_mean_low", np.float64),  # the values for which this cache was last brought up to date
         ("seen_risk_high", np.float64),
         ("seen", np.float64, 2),  # likewise mean and -risk, so that more is better in both
@@ -75,13 +66,12 @@ ARM = np.dtype(
         ("gap", np.float64),  # of rules that eliminate: how clear an arm's place is, or the greatest threat to it
         ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
         ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
-        ("cells", np.float64, (CELLS, 5)),  # rewards by size, see risks/cvar.py: sums for each part of [0, 1]
     ],
     align=True,
 )
 
-# What an arm's own rewards have led to, but for the box: all that a bound needs to make one.
-STATISTICS = (*takewhile(lambda name: name != "mean_low", ARM.names or ()), "cells")
+# What an arm's own rewards have led to, but for the box: with the memory, all that a bound needs to make one.
+STATISTICS = tuple(takewhile(lambda name: name != "mean_low", ARM.names or ()))
 
 SEARCH = np.dtype(
     [
@@ -112,11 +102,9 @@ PROBLEM = np.dtype(
         ("rho", np.float64),
         ("alpha", np.float64),
         ("gaussian", np.int64),  # 1 for Gaussian rewards, 0 for rewards in [0, 1]
-        ("box", np.int64),  # which boxes a risk with kernels of its own makes: NO_BOX, BUDGET_BOX, CONFIDENCE_BOX
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
         ("epsilon", np.float64),
-        ("level", np.float64),  # what the bound needs of delta and K
-        ("pair_levels", np.float64, 2),  # likewise for a comparison of two arms, in mean and in risk
+        ("pair_levels", np.float64, 2),  # like an arm's level, for a comparison of two arms: in mean and in risk
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget
         ("exploration", np.float64),  # a of the fixed-budget bound
@@ -154,12 +142,49 @@ TRACE = np.dtype(
 DECISIONS = ("turn", "queued")
 
 Table = NDArray[np.void]
+Memory = NDArray[np.float64]
 
 arms_type = numba.types.Array(numba.from_dtype(ARM), 1, "C")
+memory_type = numba.types.Array(numba.types.float64, 2, "C")
 search_type = numba.from_dtype(SEARCH)
 problem_type = numba.from_dtype(PROBLEM)
 truth_type = numba.types.Array(numba.from_dtype(TRUTH), 1, "C")
 trace_type = numba.types.Array(numba.from_dtype(TRACE), 1, "C")
+
+
+class State(NamedTuple):
+    """What kernels take first, in this order; the two records as tables of one row."""
+
+    arms: Table
+    memory: Memory
+    search: Table
+    problem: Table
+
+    @property
+    def records(self) -> tuple[Any, ...]:
+        """The same with the records as such, as kernels take them."""
+        return self.arms, self.memory, self.search[0], self.problem[0]
+
+    def copy(self) -> State:
+        """The same, to go on with elsewhere; nobody writes into the problem, which both have."""
+        return State(self.arms.copy(), self.memory.copy(), self.search.copy(), self.problem)
+
+    def grown(self, arm_count: int) -> State:
+        """The same with more arms, which have not been pulled. Nothing has been compared yet."""
+        state = State(empty_table(arm_count), empty_memory(arm_count, self.memory.shape[1]), self.search, self.problem)
+        state.take(self)
+        return state
+
+    def take(self, other: State) -> None:
+        """Let the first arms be what another search knows of its arms, but for boxes and whatever compares arms.
+
+        What the bound remembers for itself is of use only to the same bound: beyond what both have it is left out.
+        """
+        count = min(len(self.arms), len(other.arms))
+        for column in STATISTICS:
+            self.arms[column][:count] = other.arms[column][:count]
+        columns = min(self.memory.shape[1], other.memory.shape[1])
+        self.memory[:count, :columns] = other.memory[:count, :columns]
 
 
 def new_table(row_count: int, columns: np.dtype[np.void]) -> Table:
@@ -181,6 +206,11 @@ def empty_table(arm_count: int) -> Table:
     arms["blocker"] = -2
     arms["place"] = arms["order"] = np.arange(arm_count)[:, None]
     return arms
+
+
+def empty_memory(arm_count: int, columns: int) -> Memory:
+    """What is remembered of arms that have not been pulled."""
+    return np.zeros((arm_count, columns))
 
 
 def empty_search() -> Table:

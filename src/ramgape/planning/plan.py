@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
+from ramgape.bounds import the_bound
 from ramgape.common.checks import check_many, check_seed, whole
 from ramgape.common.proportions import clopper_pearson
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
@@ -251,7 +252,7 @@ def _skipped(
     epsilon, delta = target
     if epsilon in bounds and bounds[epsilon].samples is None:
         return "tie"
-    binding = epsilon in bounds and bounds[epsilon].exact and chosen.bound != "gaussian-paper"
+    binding = epsilon in bounds and bounds[epsilon].exact and not the_bound(chosen.bound).needs_sigma_max
     if binding and (_least(bounds, target) or 0.0) > chosen.max_pulls:
         return "lower bound"
     hopeless = [easier for easier, replication in found.items() if not replication.ended]
@@ -441,7 +442,7 @@ def _finish(setting: Setting, chosen: Spec, **found: Any) -> Plan:
         instance=setting.known.name,
         goal=goal_of(chosen),
         policy=chosen.policy,
-        bound=chosen.bound,
+        bound=str(chosen.bound),
         risk=str(chosen.risk),
         rho=chosen.rho,
         alpha=chosen.alpha,

@@ -36,7 +36,7 @@ def compute_row(arms, arm):
 
 
 @kernel
-def compare(arms, search, problem, changed):
+def compare(arms, memory, search, problem, changed):
     """The front, the leader, and the largest doubt: the greatest threat to an arm that may be in the answer."""
     if update_front(arms, search, problem, changed):
         list_front(arms, search)
@@ -53,7 +53,7 @@ def compare(arms, search, problem, changed):
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The less pulled of leader and rival; the leader if they are equal."""
     leader = search.leader
     if leader < 0:  # all is settled
@@ -63,7 +63,7 @@ def decide(arms, search, problem):
 
 
 @kernel
-def stop(arms, search, problem):
+def stop(arms, memory, search, problem):
     """No arm that may be in the answer is in doubt; then the answer is written down."""
     if search.doubt >= problem.epsilon:
         return False

@@ -8,7 +8,7 @@ from ramgape.core.round_robin import step
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The next arm of the circle that is in the front or whose doubt exceeds epsilon."""
     arm = step(arms, search)
     while not arms[arm].in_front and exact_doubt(arms, search, arm) <= problem.epsilon:

@@ -33,7 +33,7 @@ def begin_phase(arms, search, problem):
 
 
 @kernel
-def compare(arms, search, problem, changed):
+def compare(arms, memory, search, problem, changed):
     """The front, and at the end of a phase what becomes of the clearer half of the arms."""
     keep_front(arms, search, problem, changed)
     if not search.ready:
@@ -51,6 +51,6 @@ def compare(arms, search, problem, changed):
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The next open arm that has not the pulls of its phase."""
     return next_open(arms, search)

@@ -29,7 +29,7 @@ def begin_phase(search, problem, arm_count):
 
 
 @kernel
-def compare(arms, search, problem, changed):
+def compare(arms, memory, search, problem, changed):
     """The front, and at the end of a phase what becomes of the clearest arm."""
     keep_front(arms, search, problem, changed)
     if not search.ready:
@@ -47,6 +47,6 @@ def compare(arms, search, problem, changed):
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The next open arm that has not the pulls of its phase."""
     return next_open(arms, search)

@@ -8,7 +8,7 @@ from ramgape.core.kernel import inlined, kernel
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The arm with the largest (width - empirical gap)."""
     chosen = -1
     largest = 0.0

@@ -26,7 +26,7 @@ def strength(difference, variance):
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """One of the two arms of the comparison with the least evidence."""
     epsilon, count = problem.epsilon, len(arms)
     mean_average = risk_average = 1e-12

@@ -140,7 +140,7 @@ def update_rows(arms, search, changed):
 
 
 @kernel
-def compare(arms, search, problem, changed):
+def compare(arms, memory, search, problem, changed):
     """Bring front, doubts and leader up to date after one arm alone has changed."""
     crossings = update_front(arms, search, problem, changed)
     if not search.ready:
@@ -161,7 +161,7 @@ def compare(arms, search, problem, changed):
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """One of the two arms behind the largest doubt, or now and then the arm with the fewest pulls."""
     if (search.samples * GOLDEN) % 1.0 < EXPLORED:
         return least_pulled(arms)

@@ -11,7 +11,7 @@ from ramgape.core.pairs import queue_second, take_second
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The weakest arm of the front, and next the strongest outside it if there is one."""
     if search.queued >= 0:
         return take_second(search)

@@ -8,7 +8,7 @@ from ramgape.core.round_robin import step
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The next arm of the circle that is not the one with the smallest doubt."""
     surest = 0
     smallest = exact_doubt(arms, search, 0)

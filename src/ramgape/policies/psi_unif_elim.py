@@ -63,7 +63,7 @@ def accept_sure(arms, search, problem):
 
 
 @kernel
-def compare(arms, search, problem, changed):
+def compare(arms, memory, search, problem, changed):
     """The front, and at the end of a round what becomes of the open arms."""
     keep_front(arms, search, problem, changed)
     if not search.ready or count_open(arms) == 0 or not phase_is_over(arms, search, problem):
@@ -81,12 +81,12 @@ def compare(arms, search, problem, changed):
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The next open arm of the round."""
     return next_open(arms, search)
 
 
 @kernel
-def stop(arms, search, problem):
+def stop(arms, memory, search, problem):
     """No arm is open."""
     return count_open(arms) == 0

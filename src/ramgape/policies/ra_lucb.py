@@ -7,7 +7,7 @@ from ramgape.core.pairs import queue_second, take_second
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """m_t, and p_t next."""
     if search.queued >= 0:
         return take_second(search)

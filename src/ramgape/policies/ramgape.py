@@ -6,7 +6,7 @@ from ramgape.core.kernel import kernel
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The less pulled of m_t and p_t; m_t if they are equal."""
     leader = search.leader
     rival = arms[leader].rival

@@ -7,6 +7,6 @@ from ramgape.core.round_robin import step
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The next arm of the circle."""
     return step(arms, search)

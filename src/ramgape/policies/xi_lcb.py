@@ -6,7 +6,7 @@ from ramgape.core.kernel import kernel
 
 
 @kernel
-def decide(arms, search, problem):
+def decide(arms, memory, search, problem):
     """The arm with the smallest lower bound on the risk."""
     lowest = 0
     for arm in range(1, len(arms)):

@@ -141,6 +141,11 @@ class Sampler(NamedTuple):
     parameters: Floats
     values: Floats
 
+    @property
+    def in_python(self) -> bool:
+        """Whether rewards are drawn in Python, by a distribution of which no kernel knows."""
+        return isinstance(self.draw, functools.partial)
+
 
 def column(distribution: Distribution, start: int) -> tuple[float, ...]:
     """One arm's column of `parameters`; recorded data begin at `start` of `values`."""

@@ -1,6 +1,4 @@
-"""The risk measures. Each is a module with a `Measure` and, unless it is the mean-variance in disguise, two kernels
-like those of a bound, `learn` and `estimate`; `RISKS` in risk_table.py is the only list.
-"""
+"""The risk measures. Each is a module with a `Measure` and its kernels; `RISKS` in table.py is the only list."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ def make_risk(risk: Any) -> Measure:
     require(isinstance(risk, str), "risk", allowed, risk)
     parameters = {name: [known.parameter] if known.parameter else [] for name, known in RISKS.items()}
     name, values = parse_numbers(risk, parameters, "risk")
-    require(bool(values) or RISKS[name].parameter != "target", "risk", f"written {risk_notation(name)}", risk)
+    require(bool(values) or not RISKS[name].parameter_needed, "risk", f"written {risk_notation(name)}", risk)
     make: Callable[..., Measure] = getattr(risk_module(name), RISKS[name].measure)
     return make(**values)
 

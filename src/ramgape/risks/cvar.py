@@ -1,7 +1,7 @@
 """Conditional value at risk: minus the mean of the worst share of rewards.
 
 With h(z) = z - E (z - X)+ / level the mean of the worst share is the maximum of h. At the nodes z = 1/64, 2/64, ... 1
-an interval for E (z - X)+ comes from the sums of rewards by size (`cells` in the table), each at the level of a 64th of
+an interval for E (z - X)+ comes from the sums of rewards by size (cells of the memory), each at a 64th of the chance of
 a side. The lower side of the maximum is the best of the nodes. For the upper side h is concave: beyond a node it does
 not rise more steeply than it did, at most, on the way there from the node before, nor more steeply than 1; and so from
 the other side, where its slope is at least 1 - 1/level. Between two nodes the lower of the two lines counts.
@@ -19,27 +19,151 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ramgape.bounds.empirical_bernstein import renew_mean
-from ramgape.bounds.gaussian import moment_intervals
-from ramgape.core.box import narrow_box, narrow_risk
-from ramgape.core.inversion import highest_mean, lowest_mean
-from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import observe
-from ramgape.core.table import CELLS
-from ramgape.risks.boxes import wants_box
-from ramgape.risks.measure import Measure
+from ramgape.core.box import narrow_risk
+from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.risks.measure import Learning, Measure
+from ramgape.risks.table import RISKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ramgape.problems.distributions import Distribution
 
-COUNT, SUM, SQUARES, LOW, HIGH = range(5)  # of rewards in a cell, about its lower end; of E (z - X)+ at its upper end
+CELLS = 64  # parts of [0, 1] by which rewards are remembered
 WIDTH = 1.0 / CELLS
+# Where the memory has, cell by cell, number, sum and squares of rewards, about the lower end; ends for E (z - X)+ above
+COUNT, SUM, SQUARES, LOW, HIGH = range(0, 5 * CELLS, CELLS)
 ROOT_THREE = math.sqrt(3.0)
 ROUNDING = 1e-16  # what each reward may take from a variance by rounding; too large a one only widens an interval
 FEWEST_ROUNDINGS = 1000.0
 NODE_LEVEL = math.log(CELLS)  # what a node's share of a side costs
+
+
+@inlined
+def remember(row, past, problem, value):
+    """Add a reward to its cell."""
+    place = min(int(value * CELLS), CELLS - 1)
+    offset = value - place * WIDTH
+    past[COUNT + place] += 1.0
+    past[SUM + place] += offset
+    past[SQUARES + place] += offset * offset
+
+
+@inlined
+def estimate(row, past, problem):
+    """Minus the average of the lowest rewards, and the spread of (z - X)+ / level about their quantile z.
+
+    Only of the cell in which the quantile lies it is not known which rewards are the lowest: as if they were spread
+    evenly, with the mean and the variance that they have, as far as that stays within the cell.
+    """
+    level = problem.risk_parameters[0]
+    wanted = level * row.pulls
+    below = total = squares = 0.0  # rewards in lower cells, their sum and that of their squares
+    place = 0
+    while place < CELLS - 1 and below + past[COUNT + place] < wanted:
+        node, count, sums = place * WIDTH, past[COUNT + place], past[SUM + place]
+        below += count
+        total += count * node + sums
+        squares += count * node * node + 2.0 * node * sums + past[SQUARES + place]
+        place += 1
+    count = max(past[COUNT + place], 1.0)
+    average = past[SUM + place] / count
+    reach = ROOT_THREE * math.sqrt(max(past[SQUARES + place] / count - average * average, 0.0))
+    reach = min(reach, average, WIDTH - average)
+    missing = wanted - below
+    part = min(missing / count, 1.0)
+    lowest = place * WIDTH + average - reach * (1.0 - part)  # the mean of the lowest part of the cell
+    quantile = place * WIDTH + average - reach * (1.0 - 2.0 * part)
+    row.risk = -problem.alpha * (total + missing * lowest) / wanted
+    short = below * quantile - total + missing * (quantile - lowest)
+    short_squares = below * quantile * quantile - 2.0 * quantile * total + squares
+    short_squares += missing * (quantile - lowest) * (quantile - lowest) * (4.0 / 3.0)
+    spread = max(short_squares / row.pulls - (short / row.pulls) ** 2, 0.0) / (level * level)
+    row.risk_spread = problem.alpha * problem.alpha * spread
+
+
+@open_kernel
+def renew_nodes(interval, row, past, search, problem):
+    """Narrow the interval of E (z - X)+ at every node that may still be of use; returns the greatest lower end of h."""
+    level, count = problem.risk_parameters[0], row.pulls
+    below = total = squares = best = 0.0
+    for place in range(CELLS):
+        if past[HIGH + place] == 0.0:  # never looked at: (z - X)+ is from 0 to z
+            past[HIGH + place] = (place + 1) * WIDTH
+        best = max(best, (place + 1) * WIDTH - past[HIGH + place] / level)
+    for place in range(CELLS):
+        node, own, sums = place * WIDTH, past[COUNT + place], past[SUM + place]
+        below += own
+        total += own * node + sums
+        squares += own * node * node + 2.0 * node * sums + past[SQUARES + place]
+        end = (place + 1) * WIDTH
+        if end - past[LOW + place] / level + WIDTH > best:
+            average = (below * end - total) / (count * end)
+            square = (below * end * end - 2.0 * end * total + squares) / (count * end * end)
+            average = min(max(average, 0.0), 1.0)
+            variance = min(max(square - average * average, 0.0), 0.25) + ROUNDING * (count + FEWEST_ROUNDINGS)
+            known_low, known_high = past[LOW + place] / end, past[HIGH + place] / end
+            ends = interval(problem, count, average, variance, row.level + NODE_LEVEL, known_low, known_high)
+            low, high = max(end * ends[0], past[LOW + place]), min(end * ends[1], past[HIGH + place])
+            if low > high:  # the truth was missed once: keep what there is
+                search.misses += 1
+            else:
+                past[LOW + place], past[HIGH + place] = low, high
+        best = max(best, end - past[HIGH + place] / level)
+    return best
+
+
+@kernel
+def greatest_height(past, problem):
+    """An upper bound on the maximum of h, from the intervals at the nodes and concavity."""
+    level = problem.risk_parameters[0]
+    least_slope = 1.0 - 1.0 / level
+    greatest = 0.0
+    before_low = left_high = left_low = 0.0  # h at the node before the left one and at the left one; 0 at 0
+    for place in range(CELLS):
+        right_high = (place + 1) * WIDTH - past[LOW + place] / level
+        right_low = (place + 1) * WIDTH - past[HIGH + place] / level
+        rise, fall = 1.0, least_slope
+        if place > 0:
+            rise = min(1.0, (left_high - before_low) / WIDTH)
+        if place < CELLS - 1:
+            next_low = (place + 2) * WIDTH - past[HIGH + place + 1] / level
+            fall = max(least_slope, (next_low - right_high) / WIDTH)
+        # The greatest of the lower of two lines on the cell: at one of its ends, or where they cross.
+        at_left = min(left_high, right_high - fall * WIDTH)
+        at_right = min(left_high + rise * WIDTH, right_high)
+        greatest = max(greatest, at_left, at_right)
+        if rise > fall:
+            crossing = (right_high - fall * WIDTH - left_high) / (rise - fall)
+            if 0.0 < crossing < WIDTH:
+                greatest = max(greatest, left_high + rise * crossing)
+        before_low, left_low, left_high = left_low, right_low, right_high
+    return greatest
+
+
+@open_kernel
+def narrow(interval, row, past, search, problem):
+    """The interval of the risk."""
+    least = renew_nodes(interval, row, past, search, problem)
+    most = min(greatest_height(past, problem), row.mean_high)  # a part of the rewards is no better than all
+    narrow_risk(row, search, -problem.alpha * most, -problem.alpha * least)
+
+
+@inlined
+def normal_risk(problem, mean, variance):
+    """Of a normal distribution; less for a larger mean and more for a larger variance, which a level of 1 leaves out.
+
+    There an infinite variance, of which nothing is known yet, is no matter.
+    """
+    tail = problem.risk_parameters[1]
+    return problem.alpha * ((tail * math.sqrt(variance) if tail > 0.0 else 0.0) - mean)
+
+
+@inlined
+def normal_spread(problem, mean, variance):
+    """The spread of the above by the delta method."""
+    tail = problem.risk_parameters[1]
+    return problem.alpha * problem.alpha * variance * (1.0 + 0.5 * tail * tail)
 
 
 @dataclass(frozen=True)
@@ -47,6 +171,7 @@ class CVaR(Measure):
     """Minus the mean of the worst `level` of all rewards, in reward units; for costs, the mean of the highest."""
 
     name = "cvar"
+    normal_risk, normal_spread = staticmethod(normal_risk), staticmethod(normal_spread)
     level: float = 0.1
 
     def __post_init__(self) -> None:
@@ -69,153 +194,12 @@ class CVaR(Measure):
         tail = normal.pdf(normal.inv_cdf(self.level)) / self.level if self.level < 1.0 else 0.0
         problem["risk_parameters"] = self.level, tail, 0.0
 
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        return RISKS[self.name].made_of
 
-@inlined
-def remember(row, value):
-    """Add a reward to its cell."""
-    place = min(int(value * CELLS), CELLS - 1)
-    offset = value - place * WIDTH
-    cell = row.cells[place]
-    cell[COUNT] += 1.0
-    cell[SUM] += offset
-    cell[SQUARES] += offset * offset
+    def kernels(self, noise: str) -> Learning:
+        return super().kernels(noise) if noise == "gaussian" else Learning(5 * CELLS, remember, estimate)
 
-
-@inlined
-def estimate_risk(row, problem):
-    """Minus the average of the lowest rewards, and the spread of (z - X)+ / level about their quantile z.
-
-    Only of the cell in which the quantile lies it is not known which rewards are the lowest: as if they were spread
-    evenly, with the mean and the variance that they have, as far as that stays within the cell.
-    """
-    level = problem.risk_parameters[0]
-    wanted = level * row.pulls
-    below = total = squares = 0.0  # rewards in lower cells, their sum and that of their squares
-    place = 0
-    while place < CELLS - 1 and below + row.cells[place][COUNT] < wanted:
-        node, count, sums = place * WIDTH, row.cells[place][COUNT], row.cells[place][SUM]
-        below += count
-        total += count * node + sums
-        squares += count * node * node + 2.0 * node * sums + row.cells[place][SQUARES]
-        place += 1
-    count = max(row.cells[place][COUNT], 1.0)
-    average = row.cells[place][SUM] / count
-    reach = ROOT_THREE * math.sqrt(max(row.cells[place][SQUARES] / count - average * average, 0.0))
-    reach = min(reach, average, WIDTH - average)
-    missing = wanted - below
-    part = min(missing / count, 1.0)
-    lowest = place * WIDTH + average - reach * (1.0 - part)  # the mean of the lowest part of the cell
-    quantile = place * WIDTH + average - reach * (1.0 - 2.0 * part)
-    row.risk = -problem.alpha * (total + missing * lowest) / wanted
-    short = below * quantile - total + missing * (quantile - lowest)
-    short_squares = below * quantile * quantile - 2.0 * quantile * total + squares
-    short_squares += missing * (quantile - lowest) * (quantile - lowest) * (4.0 / 3.0)
-    spread = max(short_squares / row.pulls - (short / row.pulls) ** 2, 0.0) / (level * level)
-    row.risk_spread = problem.alpha * problem.alpha * spread
-
-
-@kernel
-def renew_nodes(row, search, problem):
-    """Narrow the interval of E (z - X)+ at every node that may still be of use; returns the greatest lower end of h."""
-    level, count = problem.risk_parameters[0], row.pulls
-    below = total = squares = best = 0.0
-    for place in range(CELLS):
-        if row.cells[place][HIGH] == 0.0:  # never looked at: (z - X)+ is from 0 to z
-            row.cells[place][HIGH] = (place + 1) * WIDTH
-        best = max(best, (place + 1) * WIDTH - row.cells[place][HIGH] / level)
-    for place in range(CELLS):
-        node, own, sums = place * WIDTH, row.cells[place][COUNT], row.cells[place][SUM]
-        below += own
-        total += own * node + sums
-        squares += own * node * node + 2.0 * node * sums + row.cells[place][SQUARES]
-        end = (place + 1) * WIDTH
-        cell = row.cells[place]
-        if end - cell[LOW] / level + WIDTH > best:
-            average = (below * end - total) / (count * end)
-            square = (below * end * end - 2.0 * end * total + squares) / (count * end * end)
-            average = min(max(average, 0.0), 1.0)
-            variance = min(max(square - average * average, 0.0), 0.25) + ROUNDING * (count + FEWEST_ROUNDINGS)
-            side = problem.level + NODE_LEVEL
-            low = end * lowest_mean(count, average, variance, problem.mean_scales, side, cell[LOW] / end)
-            high = end * highest_mean(count, average, variance, problem.mean_scales, side, cell[HIGH] / end)
-            low, high = max(low, cell[LOW]), min(high, cell[HIGH])
-            if low > high:  # the truth was missed once: keep what there is
-                search.misses += 1
-            else:
-                cell[LOW], cell[HIGH] = low, high
-        best = max(best, end - cell[HIGH] / level)
-    return best
-
-
-@kernel
-def greatest_height(row, problem):
-    """An upper bound on the maximum of h, from the intervals at the nodes and concavity."""
-    level = problem.risk_parameters[0]
-    least_slope = 1.0 - 1.0 / level
-    greatest = 0.0
-    before_low = left_high = left_low = 0.0  # h at the node before the left one and at the left one; 0 at 0
-    for place in range(CELLS):
-        right_high = (place + 1) * WIDTH - row.cells[place][LOW] / level
-        right_low = (place + 1) * WIDTH - row.cells[place][HIGH] / level
-        rise, fall = 1.0, least_slope
-        if place > 0:
-            rise = min(1.0, (left_high - before_low) / WIDTH)
-        if place < CELLS - 1:
-            next_low = (place + 2) * WIDTH - row.cells[place + 1][HIGH] / level
-            fall = max(least_slope, (next_low - right_high) / WIDTH)
-        # The greatest of the lower of two lines on the cell: at one of its ends, or where they cross.
-        at_left = min(left_high, right_high - fall * WIDTH)
-        at_right = min(left_high + rise * WIDTH, right_high)
-        greatest = max(greatest, at_left, at_right)
-        if rise > fall:
-            crossing = (right_high - fall * WIDTH - left_high) / (rise - fall)
-            if 0.0 < crossing < WIDTH:
-                greatest = max(greatest, left_high + rise * crossing)
-        before_low, left_low, left_high = left_low, right_low, right_high
-    return greatest
-
-
-@inlined
-def gaussian_risk(problem, mean, variance):
-    """Of a normal distribution; less for a larger mean and more for a larger variance, which a level of 1 leaves out.
-
-    There an infinite variance, of which nothing is known yet, is no matter.
-    """
-    tail = problem.risk_parameters[1]
-    return problem.alpha * ((tail * math.sqrt(variance) if tail > 0.0 else 0.0) - mean)
-
-
-@inlined
-def estimate_gaussian_risk(row, problem):
-    """Plugged in, and its spread by the delta method."""
-    row.risk = gaussian_risk(problem, row.average, row.variance)
-    tail = problem.risk_parameters[1]
-    row.risk_spread = problem.alpha * problem.alpha * row.variance * (1.0 + 0.5 * tail * tail)
-
-
-@kernel
-def estimate(row, search, problem):
-    """The box of one arm from its statistics."""
-    if problem.gaussian:
-        mean_low, mean_high, variance_low, variance_high = moment_intervals(row, problem)
-        risk_low = gaussian_risk(problem, mean_high, variance_low)
-        risk_high = gaussian_risk(problem, mean_low, variance_high)
-        narrow_box(row, search, mean_low, mean_high, risk_low, risk_high)
-    else:
-        renew_mean(row, search, problem)
-        least = renew_nodes(row, search, problem)
-        most = min(greatest_height(row, problem), row.mean_high)  # a part of the rewards is no better than all
-        narrow_risk(row, search, -problem.alpha * most, -problem.alpha * least)
-
-
-@kernel
-def learn(arms, search, problem, arm, reward):
-    """Add a reward to an arm; renew its risk, and its box if there is one and enough has changed."""
-    row = observe(arms, search, problem, arm, reward)
-    if problem.gaussian:
-        estimate_gaussian_risk(row, problem)
-    else:
-        remember(row, (reward - problem.origin) / problem.span)
-        estimate_risk(row, problem)
-    if wants_box(row, problem):
-        estimate(row, search, problem)
+    def narrow(self, interval: Kernel) -> Kernel:
+        return fixed(narrow, interval)

@@ -12,15 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ramgape.bounds.empirical_bernstein import renew_mean
-from ramgape.bounds.gaussian import moment_intervals
-from ramgape.core.box import narrow_box, narrow_risk
-from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import observe
+from ramgape.core.kernel import inlined
 from ramgape.errors import require
-from ramgape.risks.boxes import wants_box
 from ramgape.risks.measure import Measure
-from ramgape.risks.transformed import remember, transformed_interval, transformed_mean, transformed_variance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,11 +24,49 @@ if TYPE_CHECKING:
 MOST_GAMMA = 300.0  # in units of the reward range: beyond, squares of exp(-gamma) are no floats, and nothing is learnt
 
 
+@inlined
+def transform(problem, value):
+    """(exp(-gamma x) - exp(-gamma)) / (1 - exp(-gamma)): from 1 to 0 for rewards from 0 to 1."""
+    gamma, length, least = problem.risk_parameters[0], problem.risk_parameters[1], problem.risk_parameters[2]
+    return min(max(least * math.expm1(gamma * (1.0 - value)) / length, 0.0), 1.0)
+
+
+@inlined
+def untransform(problem, part):
+    """The risk that belongs to an expectation of the above."""
+    gamma, length, least = problem.risk_parameters[0], problem.risk_parameters[1], problem.risk_parameters[2]
+    # The same twice: for small gamma all digits are in the distance from 1, for large gamma in the sum itself.
+    logarithm = math.log1p(-length * (1.0 - part)) if gamma < 1.0 else math.log(least + length * part)
+    return problem.alpha * logarithm / gamma
+
+
+@inlined
+def slope(problem, part):
+    """The derivative of the above."""
+    gamma, length, least = problem.risk_parameters[0], problem.risk_parameters[1], problem.risk_parameters[2]
+    return problem.alpha * length / (gamma * (least + length * part))
+
+
+@inlined
+def normal_risk(problem, mean, variance):
+    """Of a normal distribution; less for a larger mean and more for a larger variance."""
+    return problem.alpha * (0.5 * problem.risk_parameters[0] * variance - mean)
+
+
+@inlined
+def normal_spread(problem, mean, variance):
+    """The spread of the above by the delta method."""
+    by_variance = 0.5 * problem.risk_parameters[0]
+    return problem.alpha * problem.alpha * (variance + 2.0 * (by_variance * variance) ** 2)
+
+
 @dataclass(frozen=True)
 class Entropic(Measure):
     """ln E exp(-gamma X) / gamma, in reward units: minus the mean for small gamma, towards the worst case for large."""
 
     name = "entropic"
+    transform, untransform, slope = staticmethod(transform), staticmethod(untransform), staticmethod(slope)
+    normal_risk, normal_spread = staticmethod(normal_risk), staticmethod(normal_spread)
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
@@ -63,71 +95,3 @@ class Entropic(Measure):
 
     def write(self, problem: Any) -> None:
         problem["risk_parameters"] = self.gamma, -math.expm1(-self.gamma), math.exp(-self.gamma)
-
-
-@inlined
-def transform(problem, value):
-    """(exp(-gamma x) - exp(-gamma)) / (1 - exp(-gamma)): from 1 to 0 for rewards from 0 to 1."""
-    gamma, length, least = problem.risk_parameters[0], problem.risk_parameters[1], problem.risk_parameters[2]
-    return min(max(least * math.expm1(gamma * (1.0 - value)) / length, 0.0), 1.0)
-
-
-@inlined
-def untransform(problem, part):
-    """The risk that belongs to an expectation of the above."""
-    gamma, length, least = problem.risk_parameters[0], problem.risk_parameters[1], problem.risk_parameters[2]
-    # The same twice: for small gamma all digits are in the distance from 1, for large gamma in the sum itself.
-    logarithm = math.log1p(-length * (1.0 - part)) if gamma < 1.0 else math.log(least + length * part)
-    return problem.alpha * logarithm / gamma
-
-
-@inlined
-def estimate_risk(row, problem):
-    """From the sums; the spread by the delta method."""
-    part = transformed_mean(row)
-    gamma, length, least = problem.risk_parameters[0], problem.risk_parameters[1], problem.risk_parameters[2]
-    row.risk = untransform(problem, part)
-    slope = problem.alpha * length / (gamma * (least + length * part))
-    row.risk_spread = slope * slope * transformed_variance(row)
-
-
-@inlined
-def gaussian_risk(problem, mean, variance):
-    """Of a normal distribution; less for a larger mean and more for a larger variance."""
-    return problem.alpha * (0.5 * problem.risk_parameters[0] * variance - mean)
-
-
-@inlined
-def estimate_gaussian_risk(row, problem):
-    """Plugged in, and its spread by the delta method."""
-    row.risk = gaussian_risk(problem, row.average, row.variance)
-    by_variance = 0.5 * problem.risk_parameters[0]
-    spread = row.variance + 2.0 * (by_variance * row.variance) ** 2
-    row.risk_spread = problem.alpha * problem.alpha * spread
-
-
-@kernel
-def estimate(row, search, problem):
-    """The box of one arm from its statistics."""
-    if problem.gaussian:
-        mean_low, mean_high, variance_low, variance_high = moment_intervals(row, problem)
-        risk_low = gaussian_risk(problem, mean_high, variance_low)
-        risk_high = gaussian_risk(problem, mean_low, variance_high)
-        narrow_box(row, search, mean_low, mean_high, risk_low, risk_high)
-    else:
-        renew_mean(row, search, problem)
-        low, high = transformed_interval(row, problem)
-        narrow_risk(row, search, untransform(problem, low), untransform(problem, high))
-
-
-@kernel
-def learn(arms, search, problem, arm, reward):
-    """Add a reward to an arm; renew its risk, and its box if there is one and enough has changed."""
-    row = observe(arms, search, problem, arm, reward)
-    if problem.gaussian:
-        estimate_gaussian_risk(row, problem)
-    else:
-        remember(row, transform(problem, (reward - problem.origin) / problem.span))
-        estimate_risk(row, problem)
-    if wants_box(row, problem):
-        estimate(row, search, problem)

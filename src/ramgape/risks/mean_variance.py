@@ -1,18 +1,75 @@
-"""Mean-variance, the paper's risk, and the variance alone. Every bound has kernels for them."""
+"""Mean-variance, the paper's risk, and the variance alone: what bounds have boxes of their own for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ramgape.risks.measure import Measure
+from ramgape.risks.measure import Learning, Measure
+from ramgape.risks.table import MEAN_VARIANCE
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ramgape.core.kernel import Kernel
     from ramgape.problems.distributions import Distribution
 
 
+class Moments(Measure):
+    """What both have in common: they are variance - rho mean."""
+
+    power = 2
+    rho: float
+
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        return MEAN_VARIANCE
+
+    def kernels(self, noise: str) -> Learning:
+        from ramgape.risks import moments
+
+        return Learning(0, moments.nothing, moments.estimate)
+
+    def narrow(self, interval: Kernel) -> Kernel:
+        from ramgape.risks import moments
+
+        return moments.fixed(moments.narrow, interval)
+
+    @property
+    def normal_risk(self) -> Kernel:
+        from ramgape.risks import moments
+
+        return moments.normal_risk
+
+    def offset(self, origin: float) -> float:
+        return -self.rho * origin
+
+    def usual_scale(self, span: float) -> float:
+        """The paper's."""
+        return 1.0 / (3.0 * span + self.rho)
+
+    def unit_range(self) -> tuple[float, float]:
+        return 0.0 - self.rho, (1.0 - self.rho) ** 2 / 4.0 if self.rho < 1.0 else 0.0
+
+    def worst(self) -> float:
+        """The paper's: the greatest variance."""
+        return 0.25
+
+    def value_of(self, distribution: Distribution) -> float:
+        return distribution.variance - self.rho * distribution.mean
+
+    def value_in(self, rewards: NDArray[np.float64]) -> float:
+        return float(rewards.var() - self.rho * rewards.mean())
+
+    def write(self, problem: Any) -> None:
+        """With the width of the paper's boxes in units of that of the mean."""
+        problem["rho"] = self.rho
+        problem["risk_factor"] = problem["alpha"] * (3.0 + self.rho)
+
+
 @dataclass(frozen=True)
-class MeanVariance(Measure):
+class MeanVariance(Moments):
     """variance - rho mean: rho is what a unit of mean is worth, in variance.
 
     >>> MeanVariance(rho=0.01).formula(costs=False)
@@ -20,7 +77,6 @@ class MeanVariance(Measure):
     """
 
     name = "mean-variance"
-    power = 2
     rho: float = 0.01
 
     def __post_init__(self) -> None:
@@ -32,45 +88,13 @@ class MeanVariance(Measure):
     def on_unit(self, origin: float, span: float) -> MeanVariance:
         return MeanVariance(self.rho / span)
 
-    def offset(self, origin: float) -> float:
-        return -self.rho * origin
-
-    def usual_scale(self, span: float) -> float:
-        """The paper's."""
-        return 1.0 / (3.0 * span + self.rho)
-
-    def unit_range(self) -> tuple[float, float]:
-        return -self.rho, (1.0 - self.rho) ** 2 / 4.0 if self.rho < 1.0 else 0.0
-
-    def worst(self) -> float:
-        """The paper's: the greatest variance."""
-        return 0.25
-
-    def value_of(self, distribution: Distribution) -> float:
-        return distribution.variance - self.rho * distribution.mean
-
-    def write(self, problem: Any) -> None:
-        problem["rho"] = self.rho
-
 
 @dataclass(frozen=True)
-class Variance(Measure):
+class Variance(Moments):
     """The variance: mean-variance with rho = 0."""
 
     name = "variance"
-    power = 2
+    rho: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def formula(self, costs: bool) -> str:
         return "variance"
-
-    def offset(self, origin: float) -> float:
-        return 0.0
-
-    def usual_scale(self, span: float) -> float:
-        return 1.0 / (3.0 * span)
-
-    def unit_range(self) -> tuple[float, float]:
-        return 0.0, 0.25
-
-    def value_of(self, distribution: Distribution) -> float:
-        return distribution.variance

@@ -1,24 +1,52 @@
-"""What every risk measure is: a value with a name, at most one parameter, and a few answers about itself.
+"""What every risk measure is: a value with a name, a few parameters, some answers about itself, and its kernels.
 
 A measure is about rewards, more being better; for costs it is applied to their negatives (`mirrored`). With rewards
 x = origin + span y and y in [0, 1], which is what the engine sees,
 
     risk of x = span^power (risk of y, by the measure `on_unit`) + offset(origin)
+
+Most risks are a function of the mean of a transformed reward: such a one brings two kernels, as static methods,
+
+    transform(problem, value)            a reward y in [0, 1], made a part in [0, 1]
+    untransform(problem, part)           problem.alpha times the risk that belongs to a mean of these; monotone
+
+and, if it is to serve Gaussian rewards as well, what their risk is in closed form,
+
+    normal_risk(problem, mean, variance) the same: not more for a larger mean, and not less for a larger variance
+
+`slope` and `normal_spread` are derivatives of these, for whoever knows them exactly. What the kernels need of the
+measure's parameters stands in problem.risk_parameters, where `write` puts it. A risk of another kind has its own
+`kernels` and `narrow`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from ramgape.common.checks import check_number
+from ramgape.risks.table import MEANS, NORMAL
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from ramgape.core.kernel import Kernel
     from ramgape.problems.distributions import Distribution
+
+    Floats = NDArray[np.float64]
+
+
+class Learning(NamedTuple):
+    """What a risk makes of rewards: columns of the memory, and the kernels (core/learning.py) that fill and read it."""
+
+    columns: int
+    remember: Kernel
+    estimate: Kernel
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +55,11 @@ class Measure:
 
     name: ClassVar[str]
     power: ClassVar[int] = 1  # of the unit of rewards
+    transform: ClassVar[Any] = None
+    untransform: ClassVar[Any] = None
+    slope: ClassVar[Any] = None
+    normal_risk: ClassVar[Any] = None
+    normal_spread: ClassVar[Any] = None
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -73,16 +106,66 @@ class Measure:
         """What counts as the worst value for rewards in [0, 1], where volumes are measured from there."""
         return self.unit_range()[1]
 
-    def value_of(self, distribution: Distribution) -> float:
-        """The truth about a distribution of rewards."""
-        raise NotImplementedError
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        """What a bound must know of it: see risks/table.py."""
+        brought = ((MEANS, self.transform), (NORMAL, self.normal_risk))
+        return tuple(kind for kind, kernel in brought if kernel is not None)
 
-    def value_in(self, rewards: NDArray[np.float64]) -> float:
-        """The same of rewards as they are, each as likely as any other; of risks that are more than two moments."""
-        raise NotImplementedError
+    def kernels(self, noise: str) -> Learning:
+        """What is remembered of rewards of such noise, and what is estimated from it."""
+        from ramgape.risks import means
+
+        if noise == "gaussian":
+            return Learning(0, *means.learn_normal(self.normal_risk, self.normal_spread))
+        return Learning(means.COLUMNS, *means.learn_mean(self.transform, self.untransform, self.slope))
+
+    def narrow(self, interval: Kernel) -> Kernel:
+        """The kernel that narrows the risk's interval, from a bound's intervals of means: see core/learning.py."""
+        from ramgape.risks import means
+
+        return means.narrow_by(interval, self.untransform)
+
+    def value_of(self, distribution: Distribution) -> float:
+        """The truth about a distribution of rewards; unless a measure knows better, by numerical integration."""
+        from ramgape.core.kernel import as_kernel
+
+        if distribution.support is None:
+            risk = as_kernel(self.normal_risk)(self._problem(0.0, 1.0), distribution.mean, distribution.variance)
+            return float(risk) + self.offset(0.0)
+        return self._value(*distribution.support, distribution.expectation)
+
+    def value_in(self, rewards: Floats) -> float:
+        """The same of rewards as they are, each as likely as any other."""
+
+        return self._value(float(rewards.min()), float(rewards.max()), lambda function: float(function(rewards).mean()))
+
+    def _value(self, low: float, high: float, expectation: Callable[[Callable[[Floats], Floats]], float]) -> float:
+        """From the expectation of the transformed reward, by the kernels themselves."""
+        from ramgape.core.kernel import as_kernel
+
+        span = high - low or 1.0
+        problem, transform = self._problem(low, span), as_kernel(self.transform)
+
+        def transformed(rewards: Floats) -> Floats:
+            return np.array([transform(problem, value) for value in ((rewards - low) / span).tolist()])
+
+        part = expectation(transformed)
+        return span**self.power * float(as_kernel(self.untransform)(problem, part)) + self.offset(low)
+
+    def _problem(self, low: float, span: float) -> Any:
+        """What kernels need, for rewards from `low` on, in a range of this length."""
+        from ramgape.core.table import PROBLEM, new_table
+
+        problem: Any = new_table(1, PROBLEM)[0]
+        problem["alpha"] = 1.0
+        self.on_unit(low, span).write(problem)
+        return problem
 
     def write(self, problem: Any) -> None:
-        """Into the problem: what kernels need, on the engine's scale. Nothing, mostly."""
+        """Into the problem: what kernels need, on the engine's scale."""
+        for place, value in enumerate(self.parameters.values()):
+            problem["risk_parameters"][place] = value
 
     def _check(self, name: str, allowed: str, low: float, high: float = math.inf) -> None:
         """Make a parameter a float, if it is a finite number between two."""

@@ -1,10 +1,19 @@
-"""The risk measures by name: the only list, light enough for the command's help."""
+"""The risk measures by name: the only list, light enough for the command's help.
+
+What a bound must know about a risk is what the risk is made of:
+
+    moments   it is a mean-variance: a bound may have a box of its own for that
+    means     for rewards in [0, 1] an interval of the risk follows from intervals of means of transformed rewards
+    normal    for Gaussian rewards the risk is a function of mean and variance
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from ramgape.common.parsing import notation
+
+MOMENTS, MEANS, NORMAL = "moments", "means", "normal"
 
 
 class Risk(NamedTuple):
@@ -13,16 +22,22 @@ class Risk(NamedTuple):
     module: str
     measure: str
     parameter: str | None
-    own_kernels: bool
     meaning: str
+    made_of: tuple[str, ...] = (MEANS, NORMAL)
+    parameter_needed: bool = False  # in a command there is no usual value
 
 
+MEAN_VARIANCE = (MOMENTS, MEANS, NORMAL)
 RISKS: dict[str, Risk] = {
-    "mean-variance": Risk("mean_variance", "MeanVariance", "rho", False, "variance - rho mean, the paper's"),
-    "variance": Risk("mean_variance", "Variance", None, False, "variance"),
-    "semivariance": Risk("semivariance", "Semivariance", "target", True, "mean of the squared shortfall of a target"),
-    "entropic": Risk("entropic", "Entropic", "gamma", True, "ln E exp(-gamma X) / gamma, in reward units"),
-    "cvar": Risk("cvar", "CVaR", "level", True, "minus the mean of the worst rewards, a share `level` of all"),
+    "mean-variance": Risk(
+        "mean_variance", "MeanVariance", "rho", "variance - rho mean, the paper's", made_of=MEAN_VARIANCE
+    ),
+    "variance": Risk("mean_variance", "Variance", None, "variance", made_of=MEAN_VARIANCE),
+    "semivariance": Risk(
+        "semivariance", "Semivariance", "target", "mean of the squared shortfall of a target", parameter_needed=True
+    ),
+    "entropic": Risk("entropic", "Entropic", "gamma", "ln E exp(-gamma X) / gamma, in reward units"),
+    "cvar": Risk("cvar", "CVaR", "level", "minus the mean of the worst rewards, a share `level` of all"),
 }
 
 

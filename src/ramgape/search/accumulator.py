@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.checks import LARGEST
-from ramgape.core.table import empty_table
 from ramgape.errors import InvalidData, InvalidReward, known_name, located, require, shorten
 from ramgape.search.assembly import Adder
 from ramgape.search.engine import Engine
@@ -51,7 +50,7 @@ class Accumulator:
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)
         self._sample = Sample() if spec.modelled else None
-        self._arms = empty_table(max(16, len(self._numbers)))
+        self._state = self._adder.new_state(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._rows_waiting = 0
 
@@ -99,22 +98,20 @@ class Accumulator:
 
     def _learn(self) -> None:
         """Learn what is waiting; the table grows first if it must."""
-        if len(self._numbers) > len(self._arms):
-            grown = empty_table(2 * len(self._numbers))
-            grown[: len(self._arms)] = self._arms
-            self._arms = grown
+        if len(self._numbers) > len(self._state.arms):
+            self._state = self._state.grown(2 * len(self._numbers))
         if not self._waiting:
             return
         chosen = np.concatenate([numbers for numbers, _ in self._waiting])
         rewards = np.concatenate([values for _, values in self._waiting])
         self._waiting, self._rows_waiting = [], 0
-        self._adder.add(self._arms, chosen, rewards)
+        self._adder.add(self._state, chosen, rewards)
         if self._sample is not None:
             self._sample.add_many(chosen, rewards)
 
     def make_engine(self, spec: Spec) -> Engine:
         """A search, whose arms are the ones here, that has learnt all there is, as if by itself."""
         self._learn()
-        engine = Engine.from_statistics(spec, self._arms, self._sample)
+        engine = Engine.from_statistics(spec, self._state, self._sample)
         engine.look()
         return engine

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.bounds import Bound, the_bound
 from ramgape.common.formatting import list_names, plural
 from ramgape.core.table import Table
 from ramgape.search.spec import Spec
@@ -22,12 +23,12 @@ class Objection(NamedTuple):
     warning: str
 
 
-def assumption_of(spec: Spec, bound: str) -> str:
+def assumption_of(spec: Spec, bound: str | Bound) -> str:
     """All that a bound needs to be true of the rewards."""
     if spec.reward_range is not None:
         low, high = spec.reward_range
         return f"independent draws from one distribution for each arm, in [{low:g}, {high:g}]"
-    known = f", with standard deviation at most {spec.sigma_max:g}" if bound == "gaussian-paper" else ""
+    known = f", with standard deviation at most {spec.sigma_max:g}" if the_bound(bound).needs_sigma_max else ""
     rounded = "" if spec.resolution is None else f", rounded to {spec.resolution:g}"
     return f"independent draws from one Gaussian distribution for each arm{known}{rounded}"
 

@@ -11,12 +11,17 @@ table in which those pulls have narrowed the boxes; what has been observed, and 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
+import operator
+import platform
+import zlib
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,25 +29,18 @@ from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
-from ramgape.core.loop import advance, replay
+from ramgape.core.kernel import source_stamp
+from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import expect
 from ramgape.core.rule import Rule
-from ramgape.core.statistics import FEWEST_PULLS, least_pulled
-from ramgape.core.table import (
-    DECISIONS,
-    ENDED,
-    PROVED,
-    STATISTICS,
-    TRACE,
-    TRUTH,
-    Table,
-    empty_search,
-    new_table,
-)
+from ramgape.core.statistics import least_pulled
+from ramgape.core.table import DECISIONS, ENDED, PROVED, TRACE, TRUTH, State, Table, new_table
 from ramgape.errors import InvalidReward, require
+from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
-from ramgape.search.assembly import Adder, kernels_of, make_problem, make_rule, make_table
+from ramgape.search.assembly import Adder, make_look, make_rule, make_state
+from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
@@ -51,7 +49,6 @@ from ramgape.views.terminal import tell_compiling
 kernel.on_compile(tell_compiling)
 
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
-State = tuple[Table, ...]  # the tables of the arms, then the search and the problem
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 
@@ -86,42 +83,41 @@ class Engine:
         self._reason: Stopped = "confidence"  # why it stopped, once it has
         self._entries: Rule | None = None
         self._adder: Adder | None = None
-        self._hold(make_table(spec, spec.bound), empty_search(), make_problem(spec, spec.bound, spec.delta))
+        self._hold(make_state(spec, spec.bound, spec.delta))
 
-    def _hold(self, *state: Table) -> None:
-        """Take tables as the state of this search: those of the arms first, then the search and the problem."""
-        self._state = state
+    def _hold(self, state: State) -> None:
+        """Take tables as the state of this search."""
+        self.state = state
         self._ahead: State | None = None  # the state when the pulls under way are back
-        self.arms, *_, self.search, self.problem = state
+        self.arms, self.memory, self.search, self.problem = state
         # Views: to read a number through the record would cost a microsecond.
         self._samples, self._ready, self._stopped = (self.search[name] for name in ("samples", "ready", "stopped"))
         self._decisions = tuple(self.search[name] for name in DECISIONS)
 
     @classmethod
-    def from_statistics(cls, spec: Spec, statistics: Table, sample: Sample | None = None) -> Engine:
-        """A search whose arms have the statistics of the first rows of another table.
+    def from_statistics(cls, spec: Spec, statistics: State, sample: Sample | None = None) -> Engine:
+        """A search whose arms have the statistics of the first arms of another state.
 
         They count from the next `look` on, as after `add_up`; `make_boxes` is enough where nothing is compared.
 
         Args:
             spec: What is asked, of as many arms as there are names.
-            statistics: A table of at least as many arms, made for the same rewards and the same risk.
+            statistics: The state of at least as many arms, made for the same rewards and the same risk.
             sample: The rewards themselves, where they were kept.
         """
         engine = cls(spec)
         engine.sample = sample
-        for column in STATISTICS:
-            engine.arms[column] = statistics[column][: len(engine.arms)]
+        engine.state.take(statistics)
         engine._samples[0] = engine.arms["pulls"].sum()
         return engine
 
     def copy(self) -> Engine:
         """The same search, with the pulls under way and where the rule stands; what happens to one concerns only it."""
-        twin = copy(self)
-        twin._hold(*_copied(self._state))
-        twin._pending = self._pending.copy()
-        twin.sample = deepcopy(self.sample)
-        return twin
+        other = copy(self)
+        other._hold(self.state.copy())
+        other._pending = self._pending.copy()
+        other.sample = deepcopy(self.sample)
+        return other
 
     @cached_property
     def rule(self) -> Rule:
@@ -159,7 +155,7 @@ class Engine:
 
     def answer(self) -> Mask:
         """The arms that would be returned now, as a mask; none before every arm has its initial pulls."""
-        return self.spec.task.answer(self._state)
+        return self.spec.task.answer(self.state)
 
     @property
     def pending(self) -> tuple[int, ...]:
@@ -187,20 +183,26 @@ class Engine:
         if self._under_way:
             return self._ask_ahead()
         if self._ready[0]:
-            return int(self._steps().decide(*self._state))
+            return int(self._steps().decide(*self.state))
         return int(least_pulled(self.arms))
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether every decision is a call of a Python function, a policy from outside."""
+        return self.spec.decide is not None and not is_compiled(self.spec.decide)
 
     def _steps(self) -> Rule:
         """The rule for calls from Python; a search that is only simulated needs it not."""
         if self._entries is None:
             self._entries = self.rule.entries()
+            if self.is_slow:
+                self._entries = self._entries._replace(decide=partial(ask_policy, self.spec))
         return self._entries
 
     def _ask_ahead(self) -> int:
         """The next arm in view of what is under way."""
         state = self._foresee()
-        arms, *_, searches, _ = state
-        search = searches[0]
+        arms, search = state.arms, state.search[0]
         if not search["ready"]:
             return int(least_pulled(arms))
         arm = int(self._steps().decide(*state))
@@ -218,7 +220,7 @@ class Engine:
         if not self._under_way or not self._ready[0]:
             return False
         state = self._foresee()
-        return bool(state[-2]["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
+        return bool(state.search["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
 
     def _spread(self, arms: Table, arm: int) -> int:
         """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
@@ -235,16 +237,15 @@ class Engine:
     def _foresee(self) -> State:
         """The state in which every pull under way is back and has shown nothing new."""
         if self._ahead is None:
-            self._ahead = _copied(self._state)
+            self._ahead = self.state.copy()
             for arm in np.flatnonzero(self._pending):
                 self._expect(int(arm), self._pending[arm])
         return self._ahead
 
     def _expect(self, arm: int, count: int) -> None:
         assert self._ahead is not None
-        arms, *_, search, _ = self._ahead
-        expect(arms, search, arm, count)
-        if search["ready"][0]:
+        expect(self._ahead.arms, self._ahead.search, arm, count)
+        if self._ahead.search["ready"][0]:
             self._steps().compare(*self._ahead, arm)
 
     def reserve(self, arm: int, count: int = 1) -> None:
@@ -269,11 +270,11 @@ class Engine:
         """Learn one reward; tells whether the stopping rule speaks."""
         self._ahead = None
         steps = self._entries or self._steps()
-        steps.learn(*self._state, arm, reward)
+        steps.learn(*self.state, arm, reward)
         if self.sample is not None:
             self.sample.add(arm, reward)
-        steps.compare(*self._state, arm)
-        return bool(self._ready[0] and steps.stop(*self._state))
+        steps.compare(*self.state, arm)
+        return bool(self._ready[0] and steps.stop(*self.state))
 
     def finish(self, reason: Stopped) -> None:
         """The search is over for a reason that is known from elsewhere; if it has stopped already, that reason stays.
@@ -302,7 +303,7 @@ class Engine:
             return len(arms)
         rules.compile_for(replay, rules.REPLAY)
         functions = (self.rule.learn, self.rule.compare, self.rule.stop)
-        arguments: tuple[Any, ...] = (*functions, *self._state, arms, rewards, heed)
+        arguments: tuple[Any, ...] = (*functions, *self.state, arms, rewards, heed)
         with interrupts_deferred():
             made = int(replay(*arguments))
         if self.sample is not None:
@@ -313,7 +314,7 @@ class Engine:
         """Learn rewards whose order means nothing. They count from the next `look` on, which is due when all are in."""
         if self._adder is None:
             self._adder = Adder(self.spec)
-        self._adder.add(self.arms, arms, rewards)
+        self._adder.add(self.state, arms, rewards)
         if self.sample is not None:
             self.sample.add_many(arms, rewards)
         self._samples[0] += len(arms)
@@ -321,9 +322,7 @@ class Engine:
     def make_boxes(self) -> None:
         """Make the box of every arm from its sums; nothing is compared."""
         self._ahead = None
-        estimate = kernels_of(self.spec, self.spec.bound).estimate
-        for arm in np.flatnonzero(self.arms["pulls"] >= FEWEST_PULLS):
-            estimate(self.arms[arm], self.search[0], self.problem[0])
+        make_look(self.spec, self.spec.bound)(*self.state)
 
     def look(self, *, heed: bool = True) -> None:
         """Make the box of every arm from its sums, compare all arms, and ask the stopping rule, if it is to be heeded.
@@ -334,9 +333,42 @@ class Engine:
         self.make_boxes()
         steps = self._steps()
         for changed in range(len(self.arms)):
-            steps.compare(*self._state, changed)
-        if self._ready[0] and steps.stop(*self._state) and heed:
+            steps.compare(*self.state, changed)
+        if self._ready[0] and steps.stop(*self.state) and heed:
             self._stopped[0] = PROVED
+
+    def state_bytes(self) -> bytes | None:
+        """What the observations have led to, for `restore`.
+
+        None where rewards are kept, which are no state, and where code takes part that is not ours: nobody would notice
+        that it has changed.
+        """
+        parts = (*self.rule, type(self.spec.risk))
+        ours = all(getattr(part, "py_func", part).__module__.startswith("ramgape.") for part in parts)
+        if self.sample is not None or not ours or self.spec.policy not in POLICIES:
+            return None
+        return zlib.compress(b"".join(table.tobytes() for table in self.state[:-1]), level=1)
+
+    def restore(self, state: bytes) -> None:
+        """Go on from the state of an engine with the same `stamp`. What is under way stays as it is."""
+        content, start = np.frombuffer(zlib.decompress(state), np.uint8), 0
+        for table in self.state[:-1]:
+            end = start + table.nbytes
+            table.reshape(-1).view(np.uint8)[:] = content[start:end]
+            start = end
+        self._ahead = None
+
+    @property
+    def stamp(self) -> str:
+        """A digest of all that gives a state its meaning: the code of the kernels, the layout, and what is asked."""
+        about = (
+            source_stamp(),
+            (numba.__version__, numba.config.DISABLE_JIT, platform.machine()),
+            [(table.dtype.descr, table.shape) for table in self.state],
+            self.spec,
+            self.problem.tobytes(),
+        )
+        return hashlib.sha256(repr(about).encode()).hexdigest()
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error."""
@@ -344,6 +376,8 @@ class Engine:
 
     def prepare(self, sampler: Sampler) -> None:
         """Compile what `advance` needs, so that its time is that of the pulls alone."""
+        if self.is_slow or sampler.in_python:
+            return
         assert self.rule
         rules.compile_for(sampler.draw, rules.DRAW)
         rules.compile_for(advance, rules.ADVANCE)
@@ -356,15 +390,43 @@ class Engine:
         truth: Table = UNKNOWN,
         trace: Table = UNWATCHED,
     ) -> int:
-        """Simulate up to `count` pulls; returns how many were made. `trace` takes down what each of them did."""
-        self.prepare(sampler)
+        """Simulate up to `count` pulls; returns how many were made. `trace` takes down what each of them did.
+
+        Where the policy, or an arm, is a Python function, this is a loop of asking and telling, a hundred times slower
+        or more.
+        """
         count = 0 if self._stopped[0] else min(count, self.spec.limit - self.samples)
+        if self.is_slow or sampler.in_python:
+            return self._advance_slowly(sampler, generator, count, truth, trace)
+        self.prepare(sampler)
         drawn = (sampler.parameters, sampler.values, generator)
-        arguments: tuple[Any, ...] = (sampler.draw, *self.rule, *self._state, *drawn, count, truth, trace)
+        arguments: tuple[Any, ...] = (sampler.draw, *self.rule, *self.state, *drawn, count, truth, trace)
         with interrupts_deferred():
             return int(advance(*arguments))
 
+    def _advance_slowly(
+        self, sampler: Sampler, generator: np.random.Generator, count: int, truth: Table, trace: Table
+    ) -> int:
+        """The same, pull by pull: it ends where the rule, the limit or the count has it."""
+        for pull in range(count):
+            arm = self.ask()
+            if arm is None:
+                return pull
+            reward = sampler.draw(sampler.parameters, sampler.values, arm, generator)
+            self.tell(arm, self.check_reward(reward) if sampler.in_python else reward)
+            if pull < len(trace):
+                note_pull(trace, pull, self.arms, self.search, self.problem, truth, arm)
+        return count
 
-def _copied(state: State) -> State:
-    """The tables of a search, to be changed apart; the problem is never written, and shared."""
-    return (*(table.copy() for table in state[:-1]), state[-1])
+
+def ask_policy(spec: Spec, *tables: Any) -> int:
+    """The decision of a policy from outside, if it is an arm's number."""
+    assert spec.decide is not None
+    arm = spec.decide(PolicyState(spec, State(*tables)))
+    try:
+        number = operator.index(arm)
+    except TypeError:
+        number = -1
+    last = len(spec.names) - 1
+    require(0 <= number <= last, f"what policy {spec.policy} returns", f"an arm's number, from 0 to {last}", arm)
+    return number

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import AUTOMATIC, bound_module
+from ramgape.bounds import USUAL, Bound, the_bound
 from ramgape.common.formatting import round_up
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
@@ -18,7 +18,8 @@ from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
 from ramgape.search.assumptions import Objection, assumption_of, objections_to
 from ramgape.search.engine import Engine
-from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth, Verdict
+from ramgape.search.policy_state import PolicyState
+from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
 from ramgape.tasks import Boxes, Wanted
 
@@ -27,7 +28,7 @@ class Evidence(NamedTuple):
     """Boxes that hold with probability 1 - delta, the bound behind them, and how often they contradicted each other."""
 
     arms: Table
-    bound: str
+    bound: str | Bound
     delta: float
     misses: int
 
@@ -40,8 +41,8 @@ def gather_evidence(engine: Engine) -> Evidence:
     spec = engine.spec
     if spec.delta is not None:
         return Evidence(engine.arms, spec.bound, spec.delta, engine.misses)
-    bound = AUTOMATIC[spec.noise, spec.risk.name, "confidence"]
-    proving = Engine.from_statistics(replace(spec, bound=bound, delta=DEFAULT_DELTA), engine.arms)
+    bound = USUAL[spec.noise, "confidence"]
+    proving = Engine.from_statistics(replace(spec, bound=bound, delta=DEFAULT_DELTA), engine.state)
     proving.make_boxes()
     return Evidence(proving.arms, bound, DEFAULT_DELTA, proving.misses)
 
@@ -69,7 +70,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     proving = np.where(np.isfinite(tolerances), rivals, -1)
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
-    if engine.spec.bound == "pairwise":
+    if the_bound(engine.spec.bound).compares_pairs:
         proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
         # What rejects a difference of epsilon rejects the smaller differences just as validly.
         strict = engine.problem.copy()
@@ -89,15 +90,15 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
 
 def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
     """Of the arms asked for, whether comparisons of two arms prove their places, and those outside by which arm."""
-    pairwise, arms, count = bound_module("pairwise"), engine.arms, len(answer)
+    kernels, arms, count = the_bound(engine.spec.bound).kernels, engine.arms, len(answer)
     places, covers = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
     for arm in np.flatnonzero(asked):
         others = np.flatnonzero(np.arange(count) != arm)
         if answer[arm]:
-            places[arm] = all(pairwise.withstands(arms, problem[0], arm, other) for other in others)
+            places[arm] = all(kernels.withstands(arms, problem[0], arm, other) for other in others)
             continue
         for other in others[answer[others]]:
-            if pairwise.covers(arms, problem[0], other, arm):
+            if kernels.covers(arms, problem[0], other, arm):
                 places[arm], covers[arm] = True, other
                 break
     return places, covers
@@ -120,7 +121,7 @@ def infer(
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
     return Result(
-        arms=tuple(_report(engine, evidence, findings, arm) for arm in range(len(spec.names))),
+        arms=_reports(engine, evidence, findings),
         front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
@@ -137,8 +138,8 @@ def infer(
         reward_range=spec.reward_range,
         direction=spec.direction,
         policy=spec.policy,
-        bound=spec.bound,
-        interval_bound=evidence.bound,
+        bound=str(spec.bound),
+        interval_bound=str(evidence.bound),
         seed=seed,
         exploration=spec.exploration,
         warnings=spec.warnings + tuple(objection.warning for objection in objections),
@@ -164,32 +165,32 @@ def _certificate(findings: Findings, arm: int) -> Certificate:
     return "within-epsilon" if findings.proved[arm] else "none"
 
 
-def _report(engine: Engine, evidence: Evidence, findings: Findings, arm: int) -> ArmReport:
-    """One arm, in the user's units."""
-    spec, row = engine.spec, evidence.arms[arm]
-    ready, returned = engine.ready, bool(findings.answer[arm])
-    certified = bool(findings.proved[arm])
-    verdict: Verdict = "in" if returned else "out"
-    if not ready or (spec.goal == "confidence" and not certified):
-        verdict = "undecided"
-    mean, mean_interval = _user_mean(spec, row["average"], row["mean_low"], row["mean_high"])
-    shift = spec.alpha * spec.oriented_risk.offset(spec.origin)
-    unit = spec.span / spec.risk_weight
-    risk = tuple(float(row[side]) * unit + shift for side in ("risk", "risk_low", "risk_high"))
-    return ArmReport(
-        name=spec.names[arm],
-        verdict=verdict,
-        certified=certified,
-        dominated_by=None if returned or not ready else spec.names[findings.dominators[arm]],
-        pulls=int(row["pulls"]),
-        mean=mean,
-        mean_interval=mean_interval,
-        risk=risk[0],
-        risk_interval=risk[1:],  # type: ignore[arg-type]
-        variance=float(row["variance"]) * spec.span**2,
-        doubt=float(findings.tolerances[arm]),
-        certificate=_certificate(findings, arm),
-        empirical_risk=_empirical_risk(engine, arm),
+def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[ArmReport, ...]:
+    """Every arm, in the user's units."""
+    spec, ready = engine.spec, engine.ready
+    seen = PolicyState(spec, engine.state._replace(arms=evidence.arms))
+    proved, returned = findings.proved.tolist(), findings.answer.tolist()
+    means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()
+    risks, risk_lows, risk_highs = seen.risk.tolist(), seen.risk_low.tolist(), seen.risk_high.tolist()
+    pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
+    open_ended = not ready or spec.goal == "confidence"
+    return tuple(
+        ArmReport(
+            name=name,
+            verdict="undecided" if open_ended and not (ready and proved[arm]) else "in" if returned[arm] else "out",
+            certified=proved[arm],
+            dominated_by=None if returned[arm] or not ready else spec.names[findings.dominators[arm]],
+            pulls=pulls[arm],
+            mean=means[arm],
+            mean_interval=(mean_lows[arm], mean_highs[arm]),
+            risk=risks[arm],
+            risk_interval=(risk_lows[arm], risk_highs[arm]),
+            variance=variances[arm],
+            doubt=float(findings.tolerances[arm]),
+            certificate=_certificate(findings, arm),
+            empirical_risk=_empirical_risk(engine, arm),
+        )
+        for arm, name in enumerate(spec.names)
     )
 
 
@@ -200,21 +201,6 @@ def _empirical_risk(engine: Engine, arm: int) -> float | None:
         return None
     spec = engine.spec
     return spec.alpha * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
-
-
-def _user_mean(spec: Spec, *values: float) -> tuple[float, tuple[float, float]]:
-    """A mean and its interval, from the engine's scale to the user's."""
-    mean, low, high = (user_reward(spec, float(value)) for value in values)
-    return mean, (min(low, high), max(low, high))
-
-
-def user_reward(spec: Spec, value: float) -> float:
-    """A reward on the user's scale; one that is possible does not leave the range by a rounding error."""
-    low, high = spec.reward_range or (0.0, 0.0)
-    reward = high - spec.span * value if spec.direction == "minimize" else low + spec.span * value
-    if spec.reward_range is not None and 0.0 <= value <= 1.0:
-        reward = min(max(reward, low), high)
-    return reward
 
 
 def _guarantee(
@@ -273,7 +259,7 @@ def _theorem(spec: Spec) -> str:
     # The theorem takes the risk to be estimated at least as well as the mean.
     if spec.rho is None or spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:
         return "The paper's Theorem 1 proves nothing for this scale of the risk."
-    widest = bound_module("budget").exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
+    widest = the_bound(spec.bound).kernels.exploration("sharp", count, spec.budget, spec.epsilon / spec.span)
     if spec.exploration > widest or spec.returned != "smallest-doubt":
         return "The paper's Theorem 1 proves nothing of this set."
     return (

@@ -14,8 +14,8 @@ import numpy as np
 from ramgape.problems.distributions import Beta, Gaussian
 from ramgape.problems.environments import Arm, Instance
 from ramgape.search.engine import Engine
-from ramgape.search.inference import user_reward
 from ramgape.search.result import Expectation
+from ramgape.search.units import user_rewards
 
 RUNS = 5
 WORK = 200_000  # pulls of one run with ten arms; more arms, fewer pulls
@@ -59,7 +59,7 @@ def instance_of(engine: Engine) -> Instance:
         name = str(place)  # an instance is choosier about names than a search
         average, variance = float(row["average"]), float(row["variance"])
         if spec.noise == "gaussian":
-            arms.append(Arm(name, Gaussian(user_reward(spec, average), max(variance, 1e-12))))
+            arms.append(Arm(name, Gaussian(float(user_rewards(spec, average)), max(variance, 1e-12))))
             continue
         # A few equal rewards do not mean that all others are the same.
         share = min(max(average, 1e-3), 1.0 - 1e-3)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
-from ramgape.bounds import bound_module, resolve_bound
+from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
@@ -15,7 +15,7 @@ from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RHO, IDENTIF
 from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
-from ramgape.risks.table import RISKS
+from ramgape.risks.table import MOMENTS
 from ramgape.tasks import PARETO, Task, make_task
 
 # By name: the parameters that may be given with it, noise="gaussian:resolution=0.1".
@@ -39,7 +39,7 @@ class Spec:
     alpha: float
     direction: Literal["maximize", "minimize"]
     policy: str
-    bound: str
+    bound: str | Bound
     exploration: float | None
     sigma_max: float | None
     max_pulls: int
@@ -79,7 +79,7 @@ class Spec:
     @property
     def rho(self) -> float | None:
         """The parameter of the mean-variance, which for the variance is 0; None for other risks."""
-        return 0.0 if self.risk.name == "variance" else self.risk.parameters.get("rho")
+        return getattr(self.risk, "rho", None)
 
     @property
     def oriented_risk(self) -> Measure:
@@ -89,7 +89,7 @@ class Spec:
     @property
     def modelled(self) -> bool:
         """Whether the risk is a function of a normal model's mean and variance, not of the rewards themselves."""
-        return self.noise == "gaussian" and RISKS[self.risk.name].own_kernels
+        return self.noise == "gaussian" and MOMENTS not in self.risk.made_of
 
     @property
     def risk_formula(self) -> str:
@@ -202,20 +202,20 @@ def check_goal(asked: Asked) -> Asked:
 def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
-    bound = check_bound(asked["bound"], asked["noise"], asked["risk"].name, goal, policy)
+    bound = check_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy)
     require(bound not in asked["task"].refused_bounds, "bound", f"another one for task {asked['task']}", bound)
     if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
         allowed = f"'last' for policy {policy}, whose answer is the arms that it accepts"
         require(False, "returned", allowed, asked["returned"])
-    if bound == "gaussian-paper" and asked["sigma_max"] is None:
-        allowed = "given with bound gaussian-paper: the largest standard deviation an arm may have"
+    if the_bound(bound).needs_sigma_max and asked["sigma_max"] is None:
+        allowed = f"given with bound {bound}: the largest standard deviation an arm may have"
         raise InvalidSpec(what="sigma_max", allowed=allowed)
     how = check_exploration(asked["exploration"], goal, bound, policy)
     if tolerance is None and isinstance(how, str):
         tolerance = DEFAULT_EPSILON * span
     constant = None
     if asked["budget"] is not None and how is not None:
-        constant = exploration_constant(how, len(asked["names"]), asked["budget"], tolerance, span)
+        constant = exploration_constant(how, bound, len(asked["names"]), asked["budget"], tolerance, span)
     return {"bound": bound, "exploration": constant, "epsilon": tolerance}
 
 
@@ -317,26 +317,28 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
     return scale
 
 
-def check_bound(bound: str, noise: str, risk: str, goal: str, policy: str) -> str:
+def check_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, policy: str) -> str | Bound:
     """The bound that is meant; a policy that looks at no box needs none, and one that stops by boxes needs boxes."""
     boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
-        bound = "none"
+        bound = BOXLESS
     bound = resolve_bound(bound, noise, risk, goal)
-    require(boxless or bound != "none", "bound", f"one with intervals for policy {policy}", bound)
+    require(boxless or not the_bound(bound).boxless, "bound", f"one with intervals for policy {policy}", bound)
     by_boxes = goal == "confidence" and rule_of(policy).own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"
-    require(not by_boxes or bound != "pairwise", "bound", allowed, bound)
+    require(not by_boxes or not the_bound(bound).compares_pairs, "bound", allowed, bound)
     return bound
 
 
-def check_exploration(exploration: float | str | None, goal: str, bound: str, policy: str) -> float | str | None:
+def check_exploration(
+    exploration: float | str | None, goal: str, bound: str | Bound, policy: str
+) -> float | str | None:
     """How much a budget explores, by name or by value; None where nothing depends on it."""
-    if bound != "budget":
+    if not the_bound(bound).explores:
         reason = "without a budget" if goal == "confidence" else f"for policy {policy}, which needs no such constant"
         require(exploration is None, "exploration", f"absent {reason}", exploration)
         return None
-    names = bound_module("budget").DENOMINATORS
+    names = the_bound(bound).kernels.DENOMINATORS
     if exploration is None:
         return str(next(iter(names)))
     if isinstance(exploration, str):
@@ -346,11 +348,11 @@ def check_exploration(exploration: float | str | None, goal: str, bound: str, po
 
 
 def exploration_constant(
-    exploration: float | str, arm_count: int, budget: int, epsilon: float | None, span: float
+    exploration: float | str, bound: str | Bound, arm_count: int, budget: int, epsilon: float | None, span: float
 ) -> float:
     """The constant a of the fixed-budget width."""
     if isinstance(exploration, str):
         assert epsilon is not None
-        exploration = float(bound_module("budget").exploration(exploration, arm_count, budget, epsilon / span))
+        exploration = float(the_bound(bound).kernels.exploration(exploration, arm_count, budget, epsilon / span))
         require(math.isfinite(exploration), "epsilon", "small enough for a finite exploration constant", epsilon)
     return exploration

@@ -92,6 +92,17 @@ class BatchRow(NamedTuple):
     size: int
 
 
+class SnapshotRow(NamedTuple):
+    """What the first observations of a study have led to."""
+
+    told: int  # how many they are
+    chain: int  # the check value of the last of them
+    batches: int  # how many of these are among them
+    stopped_at: int | None  # as in the study's row, at that time
+    stamp: str  # whose state it is: the code and the specification that can go on with it
+    state: bytes
+
+
 class AnswerRow(NamedTuple):
     """What is known of a pull that has been answered."""
 

@@ -19,6 +19,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
@@ -152,4 +153,19 @@ BATCHES = Table(
     PrimaryKeyConstraint("study_id", "place", name="ramgape_batches_key"),
     _of_study("ramgape_batches"),
     sqlite_with_rowid=False,
+)
+
+SNAPSHOTS = Table(
+    "ramgape_snapshots",
+    METADATA,
+    Column("study_id", BigInteger, nullable=False),
+    Column("told", BigInteger, nullable=False),
+    Column("chain", BigInteger, nullable=False),
+    Column("batches", BigInteger, nullable=False),
+    Column("stopped_at", BigInteger),
+    Column("stamp", Text, nullable=False),
+    Column("state", LargeBinary, nullable=False),
+    Column("seal", BigInteger, nullable=False),
+    PrimaryKeyConstraint("study_id", name="ramgape_snapshots_key"),
+    _of_study("ramgape_snapshots"),
 )

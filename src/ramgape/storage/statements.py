@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ramgape.storage.records import BatchRow, FailureRow, ObservationRow, PullRow, StudyRow
+from ramgape.storage.records import BatchRow, FailureRow, ObservationRow, PullRow, SnapshotRow, StudyRow
 
 VERSION_TABLE = "ramgape_version"
 STUDY = (*StudyRow._fields, "seal")
@@ -19,6 +19,7 @@ PULL = (*PullRow._fields, "seal", "clock", "revision")
 OBSERVATION = (*ObservationRow._fields, "seal")
 FAILURE = (*FailureRow._fields, "seal")
 BATCH = (*BatchRow._fields, "seal")
+SNAPSHOT = (*SnapshotRow._fields, "seal")
 COUNTERS = STUDY[5:]
 PULL_CHANGES = PULL[1:]
 
@@ -49,6 +50,9 @@ class Statements(NamedTuple):
     insert_failure: str  # study, *FailureRow, seal
     batches: str  # study, start: those that begin there or later
     insert_batch: str  # study, *BatchRow, seal
+    snapshot: str  # study
+    delete_snapshot: str  # study
+    insert_snapshot: str  # study, *SnapshotRow, seal
 
 
 def _list(names: Sequence[str]) -> str:
@@ -95,6 +99,9 @@ _STATEMENTS = Statements(
     insert_failure=_insert("failures", ("study_id", *FAILURE)),
     batches=f"SELECT {_list(BATCH)} FROM ramgape_batches WHERE study_id = ? AND place >= ? ORDER BY place",
     insert_batch=_insert("batches", ("study_id", *BATCH)),
+    snapshot=f"SELECT {_list(SNAPSHOT)} FROM ramgape_snapshots WHERE study_id = ?",
+    delete_snapshot="DELETE FROM ramgape_snapshots WHERE study_id = ?",
+    insert_snapshot=_insert("snapshots", ("study_id", *SNAPSHOT)),
 )
 
 

@@ -1,14 +1,6 @@
 """Studies in a SQL database: what is asked of a store, in terms of rows.
 
-A change of a study is one transaction:
-
-    row, now = store.begin(study_id, write=True)   nobody else can change this study now
-    store.read_observations(study_id, known)       what others added since
-    store.read_pulls(study_id, now, revision)      what others changed since
-    store.write(row._replace(...), changes, place)
-    store.commit()                                 or rollback(), always one of the two
-
-The caller makes sure that one thread uses a store at a time.
+`protocol` says when each of its methods is called.
 """
 
 from __future__ import annotations
@@ -26,6 +18,7 @@ from ramgape.storage.records import (
     Moment,
     ObservationRow,
     PullRow,
+    SnapshotRow,
     StudyRow,
 )
 from ramgape.storage.rows import deleted_meanwhile, open_rows
@@ -171,6 +164,22 @@ class SqlStore:
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """The failed attempts by pull and attempt."""
         return open_rows(FailureRow, self._database.fetch(self._statements.failures, (study_id,)), self.url)
+
+    def read_snapshot(self, study_id: int) -> SnapshotRow | None:
+        """What the first observations of a study have led to, as it was last written down."""
+        rows = self._database.fetch(self._statements.snapshot, (study_id,))
+        return open_rows(SnapshotRow, rows, self.url)[0] if rows else None
+
+    def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
+        """Write a snapshot in place of the last one, in a transaction of its own."""
+        database = self._database
+        try:
+            database.begin(write=True)
+            database.execute(self._statements.delete_snapshot, (study_id,))
+            database.execute(self._statements.insert_snapshot, (study_id, *sealed(snapshot)))
+            database.commit()
+        finally:
+            database.rollback()
 
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Write observations, the first of which gets this place; `write`, with their counters, follows."""

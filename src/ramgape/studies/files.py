@@ -22,7 +22,7 @@ OPTIONAL = ("told_at", "failed", "worker", "pull")
 FAILED = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
-class Row(NamedTuple):
+class ImportedRow(NamedTuple):
     """An observation, as people read it."""
 
     arm: str
@@ -33,14 +33,14 @@ class Row(NamedTuple):
     pull: str | None = None
 
 
-def write_rows(path: str | os.PathLike[str] | IO[str], form: str, rows: Iterable[Row]) -> int:
+def write_rows(path: str | os.PathLike[str] | IO[str], form: str, rows: Iterable[ImportedRow]) -> int:
     """Write rows into a file, or to a stream; returns how many."""
     known_name(form, FORMS, "format")
     count = 0
     with written(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         if form == "csv":
-            writer.writerow(Row._fields)
+            writer.writerow(ImportedRow._fields)
         for row in rows:
             if form == "csv":
                 writer.writerow(_cells(row))
@@ -50,13 +50,13 @@ def write_rows(path: str | os.PathLike[str] | IO[str], form: str, rows: Iterable
     return count
 
 
-def _plain(row: Row) -> dict[str, Any]:
+def _plain(row: ImportedRow) -> dict[str, Any]:
     described = row._asdict()
     described["told_at"] = None if row.told_at is None else write_time(row.told_at)
     return described
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: ImportedRow) -> list[str]:
     plain = _plain(row)
     plain["reward"], plain["failed"] = repr(row.reward), "1" if row.failed else "0"
     return ["" if value is None else str(value) for value in plain.values()]
@@ -64,7 +64,7 @@ def _cells(row: Row) -> list[str]:
 
 def read_rows(
     path: str | os.PathLike[str] | IO[str], form: str, arm_column: str = "arm", reward_column: str = "reward"
-) -> Iterator[tuple[str, Row]]:
+) -> Iterator[tuple[str, ImportedRow]]:
     """Rows of a file, each with its place; only the arm and the reward must be there. Rewards are not judged here."""
     known_name(form, FORMS, "format")
     name = name_of(path)
@@ -80,7 +80,7 @@ def read_rows(
             yield place, row
 
 
-def _row(cells: dict[str, Any], arm_column: str, reward_column: str) -> Row:
+def _row(cells: dict[str, Any], arm_column: str, reward_column: str) -> ImportedRow:
     reward = cells[reward_column]
     if isinstance(reward, str):
         try:
@@ -101,7 +101,7 @@ def _row(cells: dict[str, Any], arm_column: str, reward_column: str) -> Row:
     for name, text in (("worker", worker), ("pull", pull)):
         if text is not None:
             check_text(text, name)
-    return Row(str(arm), reward, bool(counts), worker, told_at, pull)
+    return ImportedRow(str(arm), reward, bool(counts), worker, told_at, pull)
 
 
 def _given(cells: dict[str, Any], name: str) -> Any:

@@ -34,6 +34,7 @@ from ramgape.storage.records import (
     Moment,
     ObservationRow,
     PullRow,
+    SnapshotRow,
     StudyRow,
 )
 from ramgape.storage.seals import next_link
@@ -64,6 +65,7 @@ class Ledger:
         self.engine = Engine(spec.search)
         self.name = row.name
         self._fixed = tuple(row[:5])
+        self._row: StudyRow | None = None  # as it was last written
         self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = self.batches = 0
         self.stopped_at: int | None = None
         self.open: dict[int, PullRow] = {}
@@ -106,7 +108,14 @@ class Ledger:
 
     def is_of(self, row: StudyRow) -> bool:
         """Whether nothing has been written since."""
-        return self.state == (row.revision, row.asked, row.told, row.failed, row.withdrawn, row.chain)
+        return row is self._row or self.state == (
+            row.revision,
+            row.asked,
+            row.told,
+            row.failed,
+            row.withdrawn,
+            row.chain,
+        )
 
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
@@ -115,7 +124,26 @@ class Ledger:
             self._decision = decision
             self._decision_text = json.dumps([int(value) for value in decision])
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
-        return StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain, self.batches))
+        self._row = StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain, self.batches))
+        return self._row
+
+    # --- snapshots -------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> SnapshotRow | None:
+        """What all observations have led to; None where that cannot be written down."""
+        state = self.engine.state_bytes()
+        if state is None:
+            return None
+        return SnapshotRow(self.told, self.chain, self.batches, self.stopped_at, self.engine.stamp, state)
+
+    def restore(self, snapshot: SnapshotRow) -> bool:
+        """Begin with a snapshot, if it is one of the same code and specification; tells whether it is."""
+        if snapshot.stamp != self.engine.stamp:
+            return False
+        self.engine.restore(snapshot.state)
+        self.told, self.chain = snapshot.told, snapshot.chain
+        self.batches, self.stopped_at = snapshot.batches, snapshot.stopped_at
+        return True
 
     # --- pulls -----------------------------------------------------------------------------------------------------
 
@@ -333,14 +361,13 @@ class Ledger:
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
         """Answer an open pull; what can be observed by that, in its order."""
-        answered = pull._replace(
-            answer=answer.reward, answered_at=now.time, answer_failed=answer.failed, answer_attempt=answer.attempt
-        )
         if self.spec.in_order and not pull.given_up and self._unanswered[pull.arm][0] < pull.number:
-            self._change(answered)
+            held = {"answer_failed": answer.failed, "answer_attempt": answer.attempt}
+            self._change(pull._replace(answer=answer.reward, answered_at=now.time, **held))  # type: ignore[arg-type]
             return []
         self._close(pull)
-        return [_observed(answered), *self._released(pull.arm)]
+        rows = [_observed(pull, answer, now.time)]
+        return rows + self._released(pull.arm) if self._held else rows
 
     def _released(self, arm: int) -> list[ObservationRow]:
         """The answers of an arm that have been held back and need not be any longer: no earlier pull is under way."""
@@ -348,8 +375,11 @@ class Ledger:
         held, unanswered = self._held.get(arm), self._unanswered.get(arm)
         while held and not (unanswered and unanswered[0] < held[0] and not self.done):
             pull = self.open[held[0]]
+            answer = _held_answer(pull)
+            assert answer is not None
+            assert pull.answered_at is not None
             self._close(pull)
-            rows.append(_observed(pull))
+            rows.append(_observed(pull, answer, pull.answered_at))
         return rows
 
     def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
@@ -528,13 +558,11 @@ def _held_answer(pull: PullRow) -> AnswerRow | None:
     return None if pull.answer is None else AnswerRow(pull.answer_attempt, pull.answer, pull.answer_failed, pull.token)
 
 
-def _observed(pull: PullRow) -> ObservationRow:
+def _observed(pull: PullRow, answer: AnswerRow, told_at: float) -> ObservationRow:
     """What is seen of a pull that has an answer."""
-    assert pull.answer is not None
-    assert pull.answered_at is not None
-    worker = pull.worker if pull.answer_attempt == pull.attempt else None
-    seen = (pull.answer, pull.answer_failed, worker, pull.answered_at, None, pull.token)
-    return ObservationRow(pull.number, pull.answer_attempt, pull.arm, *seen)
+    worker = pull.worker if answer.attempt == pull.attempt else None
+    seen = (answer.reward, answer.failed, worker, told_at, None, pull.token)
+    return ObservationRow(pull.number, answer.attempt, pull.arm, *seen)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

@@ -9,23 +9,14 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import Protocol
+from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ramgape.errors import RamgapeError, StorageError, StorageUnavailable, shorten
+from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.search.engine import FEW, Engine
-from ramgape.storage.records import (
-    AnswerRow,
-    BatchRow,
-    Changes,
-    FailureRow,
-    Moment,
-    ObservationRow,
-    PullRow,
-    StudyRow,
-)
+from ramgape.storage.protocol import Store
+from ramgape.storage.records import AnswerRow, Moment, StudyRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import link_over
 from ramgape.studies.ledger import Ledger
@@ -33,41 +24,7 @@ from ramgape.studies.specification import StudySpec
 
 NOTHING = np.empty(0, np.int64), np.empty(0)
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
-
-
-class Store(Protocol):
-    """What a study needs of a store."""
-
-    @property
-    def url(self) -> str: ...
-
-    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]: ...
-
-    def read_observations(
-        self, study_id: int, start: int, stop: int | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
-
-    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]: ...
-
-    def read_answered(self, study_id: int, start: int) -> list[int]: ...
-
-    def read_batches(self, study_id: int, start: int) -> list[BatchRow]: ...
-
-    def read_answer(self, study_id: int, number: int) -> AnswerRow | None: ...
-
-    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]: ...
-
-    def read_failures(self, study_id: int) -> list[FailureRow]: ...
-
-    def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None: ...
-
-    def write(self, row: StudyRow, changes: Changes, place: int) -> None: ...
-
-    def commit(self) -> None: ...
-
-    def rollback(self) -> None: ...
-
-    def close(self) -> None: ...
+SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than a moment
 
 
 def rehearse(spec: StudySpec) -> None:
@@ -96,6 +53,8 @@ class StudySession:
         self._ledger: Ledger | None = None
         self._place = 0  # of the first observation that is not written yet
         self._flushed = False  # some of those in the transaction under way are
+        self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
+        self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
         self._rehearsed = not shared  # all is compiled that others would wait for
         _SESSIONS.add(self)
 
@@ -151,7 +110,7 @@ class StudySession:
             raise
         try:
             if self._ledger is None:
-                self._ledger = Ledger(self.spec, self.row)
+                self._ledger = self._new_ledger(row)
             if not self._ledger.is_of(row):
                 self._catch_up(row, now)
             self._place = self._ledger.told
@@ -159,6 +118,31 @@ class StudySession:
         except BaseException:
             self.undo()
             raise
+
+    def _new_ledger(self, row: StudyRow) -> Ledger:
+        """A ledger that has everything to read; or, if a snapshot can be relied on, what came after that.
+
+        The snapshot has a seal of its own, and the last observation that it stands for must be there, sealed and with
+        the same check value of all before it.
+        """
+        ledger, self._snapshot_at = Ledger(self.spec, self.row), 0
+        if row.told < SNAPSHOT_EVERY:
+            return ledger
+        with suppress(DamagedStore):  # then all is read
+            snapshot = self.store.read_snapshot(self.row.id)
+            if snapshot is not None and snapshot.told <= row.told:
+                last = self.store.read_rows(self.row.id, snapshot.told - 1, snapshot.told)
+                if [seen.chain for seen in last] == [snapshot.chain] and ledger.restore(snapshot):
+                    self._snapshot_at = snapshot.told
+        return ledger
+
+    def _save_snapshot(self, ledger: Ledger) -> None:
+        """Write down what the observations have led to. What was told is stored already, whatever becomes of this."""
+        self._snapshot_at = ledger.told
+        snapshot = ledger.snapshot()
+        if snapshot is not None:
+            with suppress(Exception):
+                self.store.save_snapshot(self.row.id, snapshot)
 
     def _catch_up(self, row: StudyRow, now: Moment) -> None:
         """Read what others have written since the ledger was up to date, and no more than that."""
@@ -168,7 +152,7 @@ class StudySession:
         if len(arms) != row.told - ledger.told or link_over(ledger.chain, arms, rewards) != row.chain:
             if not ledger.told:
                 damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
-            self._ledger = Ledger(self.spec, self.row)  # perhaps the store was restored from a copy
+            self._ledger, self._snapshot_at = Ledger(self.spec, self.row), 0  # perhaps a copy was restored
             return self._catch_up(row, now)
         anew = not ledger.revision or row.revision <= ledger.revision  # a store that was restored may have gone back
         answered = None if anew else store.read_answered(study, ledger.told) if len(arms) else []
@@ -204,8 +188,12 @@ class StudySession:
         except BaseException:
             self.undo()
             raise
-        self._holder = None
-        self._lock.release()
+        try:
+            if ledger.told - self._snapshot_at >= self._interval:
+                self._save_snapshot(ledger)
+        finally:
+            self._holder = None
+            self._lock.release()
 
     def undo(self, unchanged: bool = False) -> None:
         """End the transaction as if it had never been. Unless nothing has changed, all is read again next time."""

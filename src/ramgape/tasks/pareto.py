@@ -11,10 +11,11 @@ import numpy as np
 
 from ramgape.core import pareto
 from ramgape.core.pareto import Floats, Mask, advantage, is_epsilon_cover, pareto_front
-from ramgape.tasks.task import Boxes, Places, State, Task, Wanted
+from ramgape.tasks.task import Boxes, Places, Task, Wanted
 
 if TYPE_CHECKING:
-    from ramgape.core.rule import Kernel
+    from ramgape.core.kernel import Kernel
+    from ramgape.core.table import State
 
 FREE_ARMS, ANSWERS = 12, 64  # with more arms that may be in or out, or more right answers, only one is looked at
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ramgape.core.pareto import Floats, Mask
 
 if TYPE_CHECKING:  # a task is made long before anything is compiled
-    from ramgape.core.rule import Kernel
+    from ramgape.core.kernel import Kernel
+    from ramgape.core.table import State
 
-State = tuple[Any, ...]  # the tables of the arms, then the search and the problem
 Places = NDArray[np.int64]
 
 
