@@ -11,13 +11,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
 import ramgape
 from ramgape import InvalidSpec, Search, Study, Trials, UnknownName, analyze, identify, plan, replicate, simulate
 from ramgape.cli import app
+from ramgape.cli.options import takes_options
 from ramgape.commands.study_files import KEYS
 from ramgape.options import (
     ANALYZE,
@@ -25,15 +26,21 @@ from ramgape.options import (
     GROUPS,
     IDENTIFY,
     LOWER_BOUND,
+    METHOD,
     OPTIONS,
     PLAN,
+    PULLS,
     SIMULATE,
     STUDY,
+    Option,
     Options,
     SearchOptions,
     StudyOptions,
     TrialOptions,
+    complete,
     options_at,
+    shows_options,
+    take,
 )
 from ramgape.search.spec import make_spec
 
@@ -309,3 +316,31 @@ def test_groups_stand_for_rows_of_their_own() -> None:
     assert set(GROUPS) == {"search", "trials"}
     assert not set(SearchOptions.__annotations__) & set(TrialOptions.__annotations__)
     assert set(Options.__annotations__) < set(StudyOptions.__annotations__)
+
+
+def test_a_new_option_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Python, in the shell and in study files, with its documentation; its use is what is left to write."""
+    row = Option(METHOD, PULLS, "Pulls without news after which to give up; see {max_pulls}.", 3)
+    monkeypatch.setitem(StudyOptions.__annotations__, "patience", Annotated[int, row])
+    monkeypatch.setitem(OPTIONS, "patience", row)
+    given: dict[str, Any] = {}
+
+    @takes_options(SIMULATE)
+    def command(instance: str, options: dict[str, Any]) -> None:
+        given.update(options)
+
+    @shows_options(SIMULATE)
+    def search(**options: Any) -> None:
+        """Search.
+
+        Args:
+            {options}
+        """
+
+    command(instance="mine", **dict.fromkeys(list(inspect.signature(command).parameters)[1:]) | {"patience": "1e2"})
+    assert given == {"patience": 100}
+    assert inspect.signature(search).parameters["patience"].default == 3
+    assert "patience: Pulls without news after which to give up; see `max_pulls`." in (search.__doc__ or "")
+    assert complete({}, IDENTIFY)["patience"] == 3
+    assert take({"patience": 5}, ANALYZE) == {"patience": 5}
+    assert "patience" in options_at(FILE)

@@ -5,6 +5,7 @@
     study                                the commands for studies: study_create, study_delete, study_work, study_show,
                                          study_files
     storage, stores                      the commands for stores; where studies are kept
+    options                              the options of a search, from the table; what several commands have in common
     csv_rows                             logged rewards from a file
     reports                              what `reproduce` and `benchmark` share
     errors                               errors, warnings and interrupts, as lines on stderr and exit codes
