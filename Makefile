@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo reproduce benchmark test test-long bench lint format clean
+.PHONY: help install demo reproduce benchmark test coverage test-long bench lint format clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -30,7 +30,11 @@ benchmark: $(STAMP) ## compare all methods on many instances, write build/benchm
 
 test: lint ## lint, types, import contracts, all tests but the long ones
 	@echo "tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=20
+
+coverage: $(STAMP) ## the same tests, and which lines they reach outside the compiled layers (takes twice the time)
+	@echo "coverage"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term
 
 test-long: $(STAMP) ## the tests that take minutes
 	@echo "long tests"
@@ -54,7 +58,7 @@ format: $(STAMP) ## put the code in the standard form and mend what can be mende
 	@$(BIN)/ruff format .
 
 clean: ## remove caches and products; .venv stays
-	@rm -rf build dist ramgape-demo.png models.png risks.png suppliers.png models.db* examples/solvers.db* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf build dist ramgape-demo.png models.png risks.png suppliers.png models.db* examples/solvers.db* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 	@find . \( -path ./$(VENV) -o -path ./.git \) -prune -o -type d -name __pycache__ -exec rm -rf {} +
 	@echo "clean"
 

@@ -1,8 +1,7 @@
 """New processes: the way to the first pull, with nothing compiled yet and with everything on disk, and the help.
 
 Seconds on the wall, as a user waits for them, from the first line of a script that begins with `import ramgape`; the
-processor's seconds of the whole process stand in the JSON beside them, because they mind other processes less. With
-SciPy installed every process needs some 0.2 s more: Numba then imports its linear algebra before the first kernel.
+processor's seconds of the whole process stand in the JSON beside them, because they mind other processes less.
 
 The compile cache is a fresh temporary folder, named by NUMBA_CACHE_DIR. Numba prefers that folder to the `__pycache__`
 beside the sources. `ramgape.core.kernel` changes nothing about where Numba looks, only the stamp by which it tells old

@@ -174,10 +174,25 @@ KINDS: Mapping[str, Kind] = {
          (0, True)),
         (None, (-1e100, 1e100), (0, 5e-324), (1e16, 1e16 + 2), (0, 1e-100), (-1e308, 1e308), {0, 1}),
     ),
-    "noise": Kind((None, "bounded", "gaussian"), ("Gaussian", "", 5, [], True, b"gaussian", HALF)),
+    "noise": Kind(
+        (None, "bounded", "gaussian", "gaussian:resolution=0.01"),
+        ("gaussian:", "bounded:1", "gaussian:x=1", "Gaussian", "", 5, [], True, b"gaussian", HALF),
+    ),
     "policy": Kind(("auto", *POLICIES), (*NO_NAMES, None, "RAMGAPE", " ramgape")),
     "bound": Kind(("auto", *BOUNDS), (*NO_NAMES, None)),
     "direction": Kind(("maximize", "minimize"), (*NO_NAMES, None, "max")),
+    "task": Kind(("pareto",), (*NO_NAMES, None, "best", "pareto:1")),
+    "search": Kind(
+        (None, ramgape.Search(), ramgape.Search(bound="auto", max_pulls=500)),
+        (5, "egp", [], True, ramgape.Search, ramgape.Trials(), ramgape.Search(policy="no"), ramgape.Search(alarm=1)),
+        (ramgape.Search(policy="evidence"), ramgape.Search(initial_pulls=3)),
+    ),
+    "trials": Kind(
+        (None, ramgape.Trials()),
+        (5, "x", [], True, ramgape.Trials, ramgape.Search(), ramgape.Trials(failure="nope"), ramgape.Trials(rate=1)),
+        (ramgape.Trials(retries=1), ramgape.Trials(failure="worst"), ramgape.Trials(timeout=1)),
+    ),
+    **{name: Kind((None,), (5, "x", [], True, 0.5)) for name in ("items", "price", "spend", "expected_arms")},
     "returned": Kind(("last", "smallest-doubt"), (*NO_NAMES, None)),
     "exploration": Kind(
         (None, "theorem", "sharp", 0.5),

@@ -21,7 +21,7 @@ from ramgape.search.assembly import make_look
 from ramgape.search.engine import Engine
 from ramgape.search.samples import Sample
 from ramgape.search.spec import make_spec
-from ramgape.views import page
+from ramgape.views.notebook import page
 
 GAUSSIAN: dict[str, Any] = {"noise": "gaussian", "reward_range": None}
 RISKS: list[Measure | str] = ["mean-variance:0.5", "variance", CVaR(0.05), Entropic(2.0), Semivariance(0.3)]

@@ -22,12 +22,12 @@ from rich.console import Console
 import ramgape
 from ramgape.bounds import AUTOMATIC, BOUNDS
 from ramgape.cli import demo, errors, listing, pictures, simulate, workers
-from ramgape.cli.summary import Summary, facts
 from ramgape.policies import POLICIES
 from ramgape.search import simulation
 from ramgape.search.identification import Progress
 from ramgape.search.simulation import Replication
 from ramgape.views import terminal
+from ramgape.views.replication import facts
 from tests.cli_support import NO_SIGNALS, call, call_json, complaint, environment, start
 
 CONTRACT = {
@@ -216,7 +216,7 @@ def shown(replication: Replication, width: int, encoding: str = "utf-8") -> str:
     """A summary as a console of this width and encoding shows it."""
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     console = Console(file=file, width=width, force_terminal=False)
-    console.print(Summary(replication))
+    console.print(replication)
     file.seek(0)
     return file.read()
 

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ramgape import views as display
+from ramgape.common.formatting import Digits, cell_width, round_up, short_names
+from ramgape.errors import printable
 from ramgape.search.result import ArmReport, Goal, Result, Truth
+from ramgape.views.content import choose_arms
+from ramgape.views.text import plain
 from tests.results import NOT_PULLED, make_arm, make_result
 
 ODD_NAMES = [
@@ -66,7 +69,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 @given(st.lists(st.tuples(finite, finite), min_size=1, max_size=5))
 def test_intervals_are_rounded_outwards(pairs: list[tuple[float, float]]) -> None:
     intervals = [(min(pair), max(pair)) for pair in pairs]
-    digits = display.Digits.of([low for low, _ in intervals], intervals)
+    digits = Digits.of([low for low, _ in intervals], intervals)
     for low, high in intervals:
         shown_low, shown_high = digits.interval(low, high)
         assert float(shown_low) <= low + 1e-11 * abs(low)
@@ -95,13 +98,13 @@ def test_intervals_are_rounded_outwards(pairs: list[tuple[float, float]]) -> Non
 def test_digits_follow_the_width_of_the_interval(
     estimate: float, interval: tuple[float, float], shown: tuple[str, str, str]
 ) -> None:
-    digits = display.Digits.of([estimate], [interval])
+    digits = Digits.of([estimate], [interval])
     assert (digits.text(estimate), *digits.interval(*interval)) == shown
 
 
 @given(st.floats(min_value=1e-12, max_value=1e12))
 def test_tolerances_are_rounded_up(value: float) -> None:
-    shown = float(display.round_up(value))
+    shown = float(round_up(value))
     assert value * (1.0 - 1e-11) <= shown <= value * 1.0101
 
 
@@ -110,23 +113,23 @@ def test_tolerances_are_rounded_up(value: float) -> None:
 
 @given(st.lists(st.text(max_size=60), unique=True, max_size=8), st.integers(12, 40))
 def test_short_names_fit_and_differ(names: list[str], limit: int) -> None:
-    shown = display.short_names(names, limit)
+    shown = short_names(names, limit)
     assert list(shown) == names
-    assert all(display.cell_width(text) <= limit for text in shown.values())
+    assert all(cell_width(text) <= limit for text in shown.values())
     cut = [text for name, text in shown.items() if text != name]
     assert len(set(cut)) == len(cut)
 
 
 @given(st.text())
 def test_printable_text_cannot_move_the_cursor(text: str) -> None:
-    shown = display.printable(text)
+    shown = printable(text)
     assert all(letter.isprintable() or letter == "\u200d" for letter in shown)
     shown.encode()  # no lone surrogates either
 
 
 @pytest.mark.parametrize("text", ["abc", "日本語", "é", "e\u0301", "🚀", "ｆｕｌｌ", ""])
 def test_width_of_text_agrees_with_rich(text: str) -> None:
-    assert display.cell_width(text) == cell_len(text)
+    assert cell_width(text) == cell_len(text)
 
 
 # --------------------------------------------------------------------------------------- plain text
@@ -226,17 +229,17 @@ def test_of_a_thousand_arms_the_relevant_ones_are_shown() -> None:
 
 def test_what_is_left_out_is_counted_by_verdict() -> None:
     arms = [make_arm(f"arm {i}", verdict=("in", "out", "undecided")[i % 3]) for i in range(90)]
-    chosen, rest = display.choose_arms(make_result(*arms))
+    chosen, rest = choose_arms(make_result(*arms))
     assert [arm.verdict for arm in chosen] == ["in"] * 30 + ["undecided"] * 20
     assert rest == "... and 40 more (30 out, 10 undecided)"
-    assert display.choose_arms(make_result(*arms), limit=None) == (arms, "")
+    assert choose_arms(make_result(*arms), limit=None) == (arms, "")
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
 def test_plain_table_fits_the_width(width: int) -> None:
     for result in (odd_result(), make_result()):
-        table = table_of(display.plain(result, width))
-        assert max(map(display.cell_width, table)) <= width
+        table = table_of(plain(result, width))
+        assert max(map(cell_width, table)) <= width
 
 
 def test_odd_names_keep_the_table_together() -> None:
@@ -248,13 +251,13 @@ def test_odd_names_keep_the_table_together() -> None:
             if column == start:
                 assert row[position:].startswith(("in", "out", "proved"))
                 break
-            column += display.cell_width(letter)
+            column += cell_width(letter)
     assert "\x1b" not in str(odd_result())
     assert "two\\nlines\\t\\x1b[31mred" in str(odd_result())
 
 
 def test_a_narrow_plain_table_has_two_lines_per_arm() -> None:
-    text = display.plain(make_result(), width=70)
+    text = plain(make_result(), width=70)
     assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d*\nbeaten by A +proved +12\.5% +\[", text, re.MULTILINE)
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from ramgape.testing import check_store
+
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 # Of each example: what makes it shorter, a line that it prints, and the picture that it writes.
@@ -31,6 +33,23 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert line in run.stdout
     assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+# Of each example of a thing from outside: a line that it prints.
+EXTENDING = {"store.py": '{"study": "coins", "told": 20}'}
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples" / "extending").glob("*.py")), ids=lambda path: path.name)
+def test_a_thing_from_outside_runs(example: Path, tmp_path: Path) -> None:
+    run = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert EXTENDING[example.name] in run.stdout
+    assert len(example.read_text(encoding="utf-8").splitlines()) < 40
+
+
+def test_the_store_from_outside_does_what_studies_rely_on(tmp_path: Path) -> None:
+    shown = runpy.run_path(str(ROOT / "examples" / "extending" / "store.py"))
+    check_store(lambda: shown["open_audited"](f"audited:///{tmp_path}/studies.db", create=True))
 
 
 def test_the_commands_are_timed(tmp_path: Path) -> None:

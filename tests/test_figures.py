@@ -28,7 +28,7 @@ from ramgape.views.plots.curves import MOST_POINTS
 from ramgape.views.plots.failures import informative_from
 from ramgape.views.plots.geometry import GapCase, dimensions
 from ramgape.views.plots.labels import spread_apart
-from ramgape.views.plots.policies import LOOKS, look
+from ramgape.views.plots.policies import LOOKS, policy_look
 from tests.figures import assert_readable
 from tests.results import make_arm
 
@@ -243,13 +243,13 @@ def test_curves_are_thinned_but_true() -> None:
     for axes, kind in zip(figure.axes, ("middle_half", "mean"), strict=True):
         assert axes.get_xlim() == (0.0, 10_000.0)
         for policy in SEVEN:
-            shown = points_of(axes, look(policy).name)
+            shown = points_of(axes, policy_look(policy).name)
             assert len(shown) <= MOST_POINTS
             assert shown[0][0] == 21  # the first that is known
             assert shown[-1][0] == 10_000
             for x, y in shown:
                 assert y == curves[policy][kind][int(x) - 1]
-    assert legend_texts(figure) == [look(policy).name for policy in SEVEN]
+    assert legend_texts(figure) == [policy_look(policy).name for policy in SEVEN]
 
 
 def test_curves_that_fall_far_get_a_logarithmic_axis_with_zero() -> None:
@@ -272,7 +272,7 @@ def test_final_quality_shows_means_and_intervals() -> None:
     results = quality_data()
     left, right = figures.final_quality(results).axes
     names = [text.get_text() for text in left.get_yticklabels()]
-    assert names == [look(policy).name for policy in SEVEN]
+    assert names == [policy_look(policy).name for policy in SEVEN]
     for axes, key, marks in ((left, "mean", 3), (right, "wrong_share", 2)):
         lines = axes.get_lines()
         assert len(lines) == marks * len(SEVEN)
@@ -459,8 +459,8 @@ def test_no_two_rules_look_alike() -> None:
     assert len(set(looks)) == len(looks)
     in_one_figure = [LOOKS[policy].marker for policy in TEN]
     assert len(set(in_one_figure)) == len(in_one_figure)
-    assert look("something new") == look("something new")
-    assert look("something new").name == "something new"
+    assert policy_look("something new") == policy_look("something new")
+    assert policy_look("something new").name == "something new"
 
 
 def test_names_are_spread_just_enough() -> None:

@@ -60,7 +60,7 @@ def test_every_verb_and_every_public_call_is_among_the_cases(fuzz: Fuzz) -> None
     assert min(*verbs.values(), *calls.values()) >= 3
     assert set(verbs) == {verb for verb, _ in fuzz_commands.walk(fuzz_commands.command())}
     assert set(calls) == {target.name for target in fuzz_calls.TARGETS}
-    known = {name.partition(".")[0] for name in calls} | {*fuzz_calls.RECORDS, "__version__"}
+    known = {name.partition(".")[0] for name in calls} | {*fuzz_calls.RECORDS, *fuzz_calls.HOLDERS, "__version__"}
     others = [getattr(ramgape, name) for name in ramgape.__all__ if name not in known]
     assert all(issubclass(each, Exception | Warning) for each in others)
 

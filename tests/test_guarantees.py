@@ -101,14 +101,19 @@ BOUNDED = ["paper", "hoeffding", "empirical-bernstein", "empirical-bernstein-sti
 @pytest.mark.parametrize("bound", BOUNDED)
 @pytest.mark.parametrize("arms", HARD_ARMS)
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "rho"),
-    [(0.01, 0.05, 0.01), pytest.param(0.01, 0.9, 1.0, marks=pytest.mark.long), (0.0, 0.9, 0.01)],
+    ("epsilon", "delta", "rho", "runs"),
+    [(0.01, 0.05, 0.01, 150), pytest.param(0.01, 0.9, 1.0, 150, marks=pytest.mark.long), (0.0, 0.25, 0.01, 60)],
 )
-def test_bounded_boxes_hold_at_all_times(bound: str, arms: str, epsilon: float, delta: float, rho: float) -> None:
-    """All arms, both objectives, a look after every pull. False alarm: at most 1e-6 for each case."""
+def test_bounded_boxes_hold_at_all_times(
+    bound: str, arms: str, epsilon: float, delta: float, rho: float, runs: int
+) -> None:
+    """All arms, both objectives, a look after every pull. False alarm: at most 1e-6 for each case.
+
+    Of 60 runs at delta = 0.25 at most 32 may be bad, of 150 at 0.05 at most 23; of 150 at 0.9 all but one.
+    """
     instance = instance_of(*HARD_ARMS[arms])
     spec = simulated_spec(instance, bound=bound, epsilon=epsilon, delta=delta, rho=rho)
-    check_coverage(instance, spec, runs=150, pulls=3_000, seed=11)
+    check_coverage(instance, spec, runs=runs, pulls=3_000, seed=11)
 
 
 @pytest.mark.parametrize("bound", ["gaussian", "gaussian-paper"])
@@ -171,7 +176,7 @@ TOLERANCES = [
     ("hoeffding", 0.05),
     ("empirical-bernstein", 0.01),
     ("empirical-bernstein-stitched", 0.02),
-    ("pairwise", 0.01),
+    ("pairwise", 0.02),
     ("gaussian-paper", 0.3),
     ("gaussian", 0.03),
 ]

@@ -17,7 +17,7 @@ FROZEN = "storage/migrations"
 SHARED = {
     # commands are called as the functions that they call
     **dict.fromkeys(
-        ["analyze", "check_store", "list_studies", "lower_bound", "observe", "plan", "renew", "simulate"],
+        ["analyze", "check_store", "list_studies", "lower_bound", "observe", "plan", "simulate"],
         "a command has the name of what it calls, or of what its user does",
     ),
     # looked up by convention

@@ -18,7 +18,20 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DATA = {".json", ".jinja"}
-TARGETS = ("help", "install", "demo", "reproduce", "benchmark", "test", "test-long", "bench", "lint", "format", "clean")
+TARGETS = (
+    "help",
+    "install",
+    "demo",
+    "reproduce",
+    "benchmark",
+    "test",
+    "coverage",
+    "test-long",
+    "bench",
+    "lint",
+    "format",
+    "clean",
+)
 
 
 def clean_environment() -> dict[str, str]:

@@ -534,7 +534,7 @@ def fake_budget_runs(own: float = 1.0, **scales: float) -> dict[tuple[Any, ...],
             "pareto_share_by_stage": [[0.4, 0.5, 0.5, 0.6]] * 20,
         }
         if policy in ("ramgape", "ra-lucb", "round-robin"):
-            outcomes["duel", policy] = {"regret": regrets}
+            outcomes["comparison", policy] = {"regret": regrets}
         for value in (0.1, 1.0):
             outcomes["sweep", policy, value] = {"regret": regrets}
     return outcomes
@@ -579,7 +579,7 @@ def test_claims_under_a_budget_can_hold_and_can_fail() -> None:
     own["pareto_share"] = [0.3] * 20
     own["pareto_share_by_stage"] = [[0.6, 0.5, 0.5, 0.4]] * 20
     outcomes["sweep", "ramgape", 1.0] = {"regret": [1.0] * 20}
-    outcomes["duel", "ramgape"] = {"regret": [0.0] * 20}
+    outcomes["comparison", "ramgape"] = {"regret": [0.0] * 20}
     assert budget_verdicts(outcomes) == {
         "fast": "refuted",
         "steady": "refuted",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import sqlite3
@@ -10,7 +9,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,14 +17,19 @@ from typing import Any
 import psycopg
 import pytest
 
-from ramgape.errors import DamagedStore, MissingExtra, StorageError, StorageUnavailable, UnknownStudy
+import ramgape
+from ramgape import registry
+from ramgape.errors import DamagedStore, MissingExtra, StorageError
 from ramgape.storage import open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
-from ramgape.storage.records import AnswerRow, BatchRow, Changes, FailureRow, Moment, ObservationRow, PullRow, StudyRow
+from ramgape.storage.backup import back_up
+from ramgape.storage.memory import MemoryStore
+from ramgape.storage.records import Changes, FailureRow, Moment, ObservationRow, StudyRow
 from ramgape.storage.statements import VERSION_TABLE
 from ramgape.storage.store import SqlStore
 from ramgape.storage.urls import PATIENCE, has_password, normalised, parse_url, shown
 from ramgape.storage.versions import MIGRATIONS, newest_version
+from ramgape.testing import check_store
 
 NOW = Moment(0.0, 0.0)
 FLOATS = (5e-324, -5e-324, 1.7976931348623157e308, -0.0, 0.0, 0.1, 1 / 3, -1e-17, 1.0, 2.0**53)
@@ -196,141 +199,92 @@ assert not {{"sqlalchemy", "alembic", "psycopg"}} & set(sys.modules)
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
+# What every store does
+
+
+def test_our_stores_do_what_studies_rely_on(url: str, opening: Callable[..., SqlStore]) -> None:
+    check_store(lambda: opening(url))
+
+
+def test_the_store_in_memory_does_what_studies_rely_on() -> None:
+    store = MemoryStore()
+    check_store(lambda: store)
+
+
+class Forgetful(MemoryStore):
+    """Fails its users in one respect."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault = fault
+
+    def rollback(self) -> None:
+        if self.fault == "rollback":
+            self.commit()
+        super().rollback()
+
+    def read_failures(self, study_id: int) -> list[FailureRow]:
+        return [] if self.fault == "failures" else super().read_failures(study_id)
+
+    def write(self, row: StudyRow, changes: Changes, place: int) -> None:
+        if self.fault == "revision":
+            row = row._replace(revision=0)
+        super().write(row, changes, place)
+
+    def create_study(self, name: str, key: str, specification: str, created_at: float) -> StudyRow | None:
+        return super().create_study(name, name if self.fault == "key" else key, specification, created_at)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("rollback", "the row after a rollback must be StudyRow"),
+        ("failures", r"read_failures\(\) must be \[FailureRow"),
+        ("revision", r"the row that begin\(\) gives must be StudyRow"),
+        ("key", "a new study must be StudyRow"),
+    ],
+)
+def test_a_store_that_forgets_is_noticed(fault: str, words: str) -> None:
+    store = Forgetful(fault)
+    with pytest.raises(AssertionError, match=words):
+        check_store(lambda: store)
+
+
+def test_a_store_that_lets_everybody_write_at_once_is_noticed() -> None:
+    shared = MemoryStore()
+
+    class Handle:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(shared, name)
+
+    with pytest.raises(AssertionError, match="what a second writer sees before the first has committed must be"):
+        check_store(Handle)  # type: ignore[arg-type]
+
+
+def test_stores_from_outside_have_schemes(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    monkeypatch.setitem(registry._registered, "store", {})
+    stores: dict[str, MemoryStore] = {}
+    registry.register("store", "shelf", lambda url, create: stores.setdefault(url, MemoryStore()))
+    registry.register("store", "empty", lambda url, create: None)
+    ramgape.Study.create("a", ["x", "y"], storage="shelf://one", reward_range=(0, 1), budget=10).close()
+    assert [each.name for each in ramgape.list_studies("shelf://one")] == ["a"]
+    assert ramgape.list_studies(stores["shelf://one"])[0].arms == ("x", "y")
+    with ramgape.Study.load("a", stores["shelf://one"]) as study:
+        study.tell(study.ask()[0], 0.5)
+    assert list(stores) == ["shelf://one"]
+    with pytest.raises(StorageError, match="what opens empty://x must give a store, got NoneType"):
+        open_store("empty://x", create=True)
+    with pytest.raises(StorageError, match=r"or shelf://\.\.\., or empty://\.\.\., got 'shelv://one'"):
+        open_store("shelv://one", create=True)
+    for refused in (upgrade, lambda url: back_up(url, str(file))):
+        with pytest.raises(StorageError, match="must be on SQLite or PostgreSQL for this, got shelf://one"):
+            refused("shelf://one")
+
+
 # Studies
 
 
-def test_studies_come_and_go(store: SqlStore) -> None:
-    assert store.list_studies() == []
-    row = new_study(store)
-    assert row == StudyRow(row.id, "a study", "key of a study", '{"arms": 3}', 1234.5)
-    assert store.create_study("a study", "another key", "", 0.0) is None
-    assert store.find_study("a study") == row
-    assert store.find_study("A study") is None
-    assert store.delete_study("a study")
-    assert not store.delete_study("a study")
-    assert store.find_study("a study") is None
-
-
-def test_any_name_will_do(store: SqlStore) -> None:
-    for name in NAMES:
-        new_study(store, name)
-        found = store.find_study(name)
-        assert found is not None
-        assert found.name == name
-    assert [row.name for row, _ in store.list_studies()] == sorted(NAMES)
-    assert all(store.delete_study(name) for name in NAMES)
-
-
-def test_studies_are_listed_by_name_with_their_open_pulls(store: SqlStore) -> None:
-    rows = {name: new_study(store, name) for name in ("b", "a", "B", "ä", "_")}
-    row, _ = store.begin(rows["b"].id, write=True)
-    pulls = [PullRow(number, 0, 1, None, math.inf, 0, 0, number == 1) for number in range(4)]
-    store.write(row._replace(asked=4), Changes(new_pulls=pulls), 0)
-    store.commit()
-    assert [(row.name, count) for row, count in store.list_studies()] == [
-        ("B", 0), ("_", 0), ("a", 0), ("b", 3), ("ä", 0)
-    ]  # fmt: skip
-
-
-def test_a_deleted_study_takes_everything_with_it_and_never_comes_back(
-    url: str, opening: Callable[..., SqlStore]
-) -> None:
-    store, other = opening(url), opening(url)
-    row = new_study(store)
-    store.begin(row.id, write=True)
-    changes = Changes(
-        new_pulls=[PullRow(0, 0, 1, None, 1.0, 0, 0, False)],
-        observations=[ObservationRow(1, 1, 0, 0.5, False, None, 1.0)],
-        failures=[FailureRow(0, 1, 0, None, "", 1.0)],
-    )
-    store.write(row, changes, 0)
-    store.commit()
-    assert other.delete_study(row.name)
-    for write in (False, True):
-        with pytest.raises(UnknownStudy, match="deleted meanwhile"):
-            store.begin(row.id, write=write)
-    again = new_study(store)
-    assert again.id != row.id
-    assert not store.read_pulls(row.id, NOW)
-    assert not store.read_failures(row.id)
-    assert rewards_in(store, row.id) == []
-
-
 # Rows
-
-
-def test_everything_written_is_read_again(store: SqlStore) -> None:
-    row = new_study(store)
-    new_study(store, "a neighbour")
-    first = [PullRow(number, number % 3, 1, f"worker {number}", math.inf, 0, 0, False, "token") for number in range(5)]
-    store.begin(row.id, write=True)
-    store.write(row._replace(revision=1, asked=5), Changes(new_pulls=first), 0)
-    store.commit()
-    assert store.read_pulls(row.id, NOW) == first
-
-    held = ("token", -0.0, 8.5, True, 6)
-    changed = [PullRow(1, 1, 2, None, 99.5, 1, 1, True, "token"), PullRow(2, 2, 7, "🎲", -0.0, 3, 2, False, *held)]
-    observations = [
-        ObservationRow(0, 1, 0, 0.25, False, "worker 0", 10.125),
-        ObservationRow(3, 2, 0, -1.0, True, None, 11.0, None, "token", 2**32 - 1),
-        ObservationRow(None, 0, 2, 0.5, False, None, 12.0, "elsewhere#7"),
-        ObservationRow(None, 0, 2, 0.5, False, None, 12.0, "elsewhere#8"),
-    ]
-    failures = [FailureRow(1, 1, 1, "worker 1", "it's\nbroken", 9.0), FailureRow(2, 1, 2, None, "", 9.5, "token")]
-    batches = [BatchRow(2, 2)]
-    new = [PullRow(5, 0, 1, None, 3.0, 0, 0, False)]
-    changes = Changes(new, changed, [first[0], first[3]], observations, failures, batches)
-    after = row._replace(revision=2, asked=6, told=4, failed=2, stopped_at=4, decision='{"leader": 1}')
-    after = after._replace(withdrawn=3, chain=2**32 - 1, batches=1)
-    store.begin(row.id, write=True)
-    store.write(after, changes, 0)
-    store.commit()
-
-    assert store.begin(row.id, write=False)[0] == after == store.find_study(row.name)
-    assert store.read_pulls(row.id, NOW) == [changed[0], changed[1], first[4], changes.new_pulls[0]]
-    assert store.read_rows(row.id, 0, 4) == observations
-    assert store.read_failures(row.id) == failures
-    assert store.read_answer(row.id, 3) == AnswerRow(2, -1.0, True, "token")
-    assert store.read_answer(row.id, 1) is None
-    assert [type(value) for value in store.read_answer(row.id, 3) or ()] == [int, float, bool, str]
-    assert store.read_answered(row.id, 0) == [0, 3]
-    assert store.read_answered(row.id, 1) == [3]
-    assert store.read_batches(row.id, 2) == batches
-    assert store.read_batches(row.id, 3) == []
-    assert sorted(store.read_pulls(row.id, NOW, 1)) == [*changed, changes.new_pulls[0]]
-    store.commit()
-
-
-@pytest.mark.parametrize("count", [1, 3])
-@pytest.mark.parametrize("what", ["changed_pulls", "answered_pulls"])
-def test_pulls_that_are_others_now_are_left_alone(store: SqlStore, what: str, count: int) -> None:
-    """A store may have been restored from a copy, and have handed out the same numbers since."""
-    row = new_study(store)
-    theirs = [PullRow(number, 0, 1, "they", math.inf, 0, 0, False, f"theirs {number}") for number in range(count)]
-    store.begin(row.id, write=True)
-    store.write(row._replace(asked=count), Changes(new_pulls=theirs), 0)
-    store.commit()
-    ours = [*theirs[:-1], theirs[-1]._replace(token="ours")]
-    store.begin(row.id, write=True)
-    with pytest.raises(StorageUnavailable, match="other pulls under way: was it restored from a copy"):
-        store.write(row._replace(asked=count), Changes(**{what: ours}), 0)
-    store.rollback()
-    assert store.read_pulls(row.id, NOW) == theirs
-
-
-def test_floats_keep_every_bit(store: SqlStore) -> None:
-    row = new_study(store)
-    store.begin(row.id, write=True)
-    seen = [ObservationRow(at, 1, 0, value, False, None, value) for at, value in enumerate(FLOATS)]
-    pulls = [PullRow(at, 0, 1, None, value, 0, 0, False) for at, value in enumerate((*FLOATS, math.inf))]
-    store.write(row._replace(told=len(FLOATS)), Changes(observations=seen, new_pulls=pulls), 0)
-    store.commit()
-    exact = [value.hex() for value in FLOATS]
-    assert [value.hex() for value in rewards_in(store, row.id)] == exact
-    assert [seen.reward.hex() for seen in store.read_rows(row.id, 0, len(FLOATS))] == exact
-    assert [seen.told_at.hex() for seen in store.read_rows(row.id, 0, len(FLOATS))] == exact
-    assert [pull.lease_until.hex() for pull in store.read_pulls(row.id, NOW)] == [*exact, "inf"]
-    assert (store.read_answer(row.id, 3) or (0, 1.0))[1].hex() == "-0x0.0p+0"
 
 
 def test_counts_may_be_large(store: SqlStore) -> None:
@@ -345,89 +299,7 @@ def test_counts_may_be_large(store: SqlStore) -> None:
     assert store.read_answer(row.id, large) == (1, 0.5, False, "")
 
 
-def test_observations_are_read_by_place(store: SqlStore) -> None:
-    row, count = new_study(store), 5000
-    assert [part.tolist() for part in store.read_observations(row.id, 0)] == [[], []]
-    observe(store, row.id, *(at / 7 for at in range(count)))
-    arms, rewards = store.read_observations(row.id, 0)
-    assert (arms.dtype, rewards.dtype) == ("int64", "float64")
-    assert arms.flags.c_contiguous
-    assert rewards.flags.writeable
-    assert rewards.tolist() == [at / 7 for at in range(count)]
-    assert arms.tolist() == [at % 3 for at in range(count)]
-    assert rewards_in(store, row.id, count - 1) == [(count - 1) / 7]
-    assert rewards_in(store, row.id, count) == []
-    assert rewards_in(store, row.id, 10, 12) == [10 / 7, 11 / 7]
-    assert rewards_in(store, row.id, 10, 10) == []
-    assert [seen.number for seen in store.read_rows(row.id, 7, 4999)] == list(range(7, 4999))
-
-
-def test_half_a_character_is_refused(store: SqlStore) -> None:
-    with pytest.raises(StorageError, match="valid Unicode"):
-        store.create_study("\ud83d", "", "", 0.0)
-    assert store.list_studies() == []
-
-
 # Transactions
-
-
-def test_what_is_rolled_back_never_was(store: SqlStore) -> None:
-    row = new_study(store)
-    store.begin(row.id, write=True)
-    store.write(
-        row._replace(revision=1, told=1), Changes(observations=[ObservationRow(0, 1, 0, 1.0, False, None, 1.0)]), 0
-    )
-    store.rollback()
-    store.rollback()
-    assert store.begin(row.id, write=True)[0] == row
-    assert rewards_in(store, row.id) == []
-    store.rollback()
-
-
-def test_a_pull_is_answered_once(store: SqlStore) -> None:
-    row = new_study(store)
-    observe(store, row.id, 0.5)
-    store.begin(row.id, write=True)
-    with pytest.raises(StorageError):
-        store.write(row, Changes(observations=[ObservationRow(0, 2, 0, 0.75, False, None, 1.0)]), 1)
-    store.rollback()
-    assert rewards_in(store, row.id) == [0.5]
-
-
-def test_writers_come_one_after_the_other(url: str, opening: Callable[..., SqlStore]) -> None:
-    first, second = opening(url), opening(url)
-    row = new_study(first)
-    held, _ = first.begin(row.id, write=True)
-    revisions = []
-
-    def wait() -> None:
-        revisions.append(second.begin(row.id, write=True)[0].revision)
-        second.rollback()
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    time.sleep(0.1)
-    assert not revisions
-    first.write(held._replace(revision=1), Changes(), 0)
-    first.commit()
-    waiting.join()
-    assert revisions == [1]
-
-
-def test_readers_see_one_moment(url: str, opening: Callable[..., SqlStore]) -> None:
-    reader, writer = opening(url), opening(url)
-    row = new_study(reader)
-    observe(writer, row.id, 0.5)
-    assert reader.begin(row.id, write=False)[0].told == 1
-    writing = threading.Thread(target=observe, args=(writer, row.id, 0.75))
-    writing.start()
-    writing.join(0.1)  # SQLite may have to wait for the reader, and does so
-    assert rewards_in(reader, row.id) == [0.5]
-    reader.commit()
-    writing.join()
-    assert reader.begin(row.id, write=False)[0].told == 2
-    assert rewards_in(reader, row.id) == [0.5, 0.75]
-    reader.commit()
 
 
 def test_who_waits_too_long_is_told(url: str, opening: Callable[..., SqlStore]) -> None:
@@ -449,23 +321,6 @@ def test_the_time_is_that_of_the_database(store: SqlStore, monkeypatch: pytest.M
         monkeypatch.setattr(sqlite_module, "present", lambda: Moment(42.0, 7.0))
         assert store.begin(row.id, write=False)[1] == (42.0, 7.0)
         store.commit()
-
-
-def test_several_threads_use_one_store_in_turn(store: SqlStore) -> None:
-    row = new_study(store)
-    for at in range(3):
-        thread = threading.Thread(target=observe, args=(store, row.id, at / 2))
-        thread.start()
-        thread.join()
-    assert rewards_in(store, row.id) == [0.0, 0.5, 1.0]
-
-
-def test_a_closed_store_opens_again(store: SqlStore) -> None:
-    row = new_study(store)
-    store.close()
-    store.close()
-    observe(store, row.id, 0.5)
-    assert rewards_in(store, row.id) == [0.5]
 
 
 def test_a_broken_connection_is_renewed(postgres_url: str, opening: Callable[..., SqlStore]) -> None:

@@ -22,6 +22,7 @@ from typer.testing import CliRunner, Result
 import ramgape
 from ramgape import Study, storage
 from ramgape.cli import app, study_delete, study_show
+from ramgape.common.formatting import share
 from ramgape.storage.store import SqlStore
 from ramgape.storage.versions import Upgrade
 from ramgape.studies.report import Report
@@ -469,7 +470,10 @@ def test_the_object_that_show_prints(models: Shell) -> None:
     assert front.stderr == "note: the study is not done: these are the arms that look best so far\n"
 
 
-def test_list(models: Shell) -> None:
+@pytest.mark.parametrize("most", [200, 1])
+def test_list(models: Shell, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """In plain columns, where there are very many, as well as by rich."""
+    monkeypatch.setattr(study_show, "MOST_FOR_RICH", most)
     models.study("create", "a [red] study", *CONFIDENCE)
     models.study("observe", "models", "poor", "0.5")
     models.study("ask", "models", "--count", "2")
@@ -565,7 +569,7 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     assert "Guarantee Not at its end yet. So far: With probability at least 0.95" in words
     for arm in report.result.arms:
         assert f"{arm.pulls}" in words
-        assert ramgape.views.share(arm.pulls, 60) in words
+        assert share(arm.pulls, 60) in words
     plain = str(report)
     assert plain.isascii()
     assert plain.splitlines()[0] == "Study models: under way"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import math
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 from numpy.typing import NDArray
+from rich.console import Console
 from typer.testing import CliRunner
 
 from ramgape import plan
@@ -336,6 +338,18 @@ def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
 # --------------------------------------------------------------------------------------- the command
 
 
+def str_in_console(bound: LowerBound) -> str:
+    console = Console(file=io.StringIO(), width=80)
+    console.print(bound)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def words_of(*arguments: str) -> str:
+    """What the command says, without the frame around it."""
+    return " ".join(call(*arguments).stdout.replace("│", " ").split())
+
+
 def call(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["lower-bound", *arguments], env={"COLUMNS": "80", "PYTHONIOENCODING": "utf-8"})
 
@@ -353,15 +367,14 @@ def test_the_command_prints_the_library_s_numbers() -> None:
 def test_the_command_shows_a_table() -> None:
     result = call("paper:46")
     assert result.exit_code == 0
-    words = " ".join(result.stdout.split())
+    assert result.stdout == str_in_console(lower_bound("paper:46"))
+    words = words_of("paper:46")
     assert "Gaussian arms like these would take about 4,279 samples on average for the exact Pareto set" in words
     assert "This is the Gaussian reference: no bound" in words
-    exact = " ".join(call("paper-gaussian:46").stdout.split())
+    exact = words_of("paper-gaussian:46")
     assert "takes at least 4," in exact
     assert "This is the lower bound: for Gaussian arms with unknown means and variances it is exact" in exact
-    assert "an answer within 0.02 with probability 0.95" in " ".join(
-        call("paper:46", "--epsilon", "0.02").stdout.split()
-    )
+    assert "an answer within 0.02 with probability 0.95" in words_of("paper:46", "--epsilon", "0.02")
 
 
 def test_the_command_with_many_arms_and_with_a_tie(tmp_path: Any) -> None:
@@ -370,7 +383,7 @@ def test_the_command_with_many_arms_and_with_a_tie(tmp_path: Any) -> None:
     arm = {"distribution": "gaussian", "mean": 0.5, "variance": 0.1}
     arms = [{"name": "[bold]", **arm}, {"name": "[/x]", **arm}]
     file.write_text(json.dumps({"noise": "gaussian", "arms": arms}), encoding="utf-8")
-    assert call(str(file)).stdout.startswith("tie: no number of samples suffices\n")
+    assert call(str(file)).stdout.splitlines()[1].strip("│ ") == "tie: no number of samples suffices"
     shown = call(str(file), "--epsilon", "0.1").stdout
     assert "[bold]" in shown
     assert "[/x]" in shown

@@ -44,27 +44,43 @@ TRIALS, GOAL, RISK = "What a trial is", "What to ask for", "What counts as risk"
 METHOD, RUNS, DATA = "How to search", "Runs", "What is in the file"
 
 
+class Kind(NamedTuple):
+    """How a value is read from what was typed, or refused, given the option's name; and what stands for it in help."""
+
+    read: Callable[[Any, str], Any]
+    metavar: str | None
+
+
+NAME, FLAG, NUMBER, PULLS = (
+    Kind(as_typed, "NAME"),
+    Kind(as_typed, None),
+    Kind(parse_number, "NUMBER"),
+    Kind(parse_number, "PULLS"),
+)
+COUNT, SEED, SECONDS = Kind(parse_number, "COUNT"), Kind(parse_number, "SEED"), Kind(parse_number, "SECONDS")
+TOLERANCE, RANGE = Kind(tolerance, "NUMBER"), Kind(number_range, "LO HI")
+MEASURE, CONSTANT = Kind(as_typed, "NAME:NUMBER"), Kind(number_or_name, "A")
+
+
 class Option(NamedTuple):
     """A row of the table.
 
     Attributes:
         panel: Where it stands in a command's help.
+        kind: How it is read from text.
         help: What it means. {name} is another option, as it is written at the door; {pair} is a pair of numbers.
         default: What it is unless given.
         unless: In words, where that depends on other things.
-        read: Makes a value of what was typed, or refuses it; gets the option's name, too.
-        metavar: What stands for the value in a command's help.
         doors: Which of them take it.
         shell: Whether there is an option of a command for it.
         at: What is different at a door.
     """
 
     panel: str
+    kind: Kind
     help: str
     default: Any = None
     unless: str = ""
-    read: Callable[[Any, str], Any] = parse_number
-    metavar: str = "NUMBER"
     doors: tuple[str, ...] = ALL
     shell: bool = True
     at: Mapping[str, Mapping[str, Any]] = {}
@@ -86,273 +102,115 @@ class _Spelling(dict[str, str]):
         return f"--{name.replace('_', '-')}" if self._shell else f"`{name}`"
 
 
-def _later(help: str, default: Any = None, panel: str = METHOD) -> Option:  # noqa: A002
-    """A row whose name is taken, and which nothing takes yet."""
-    return Option(panel, f"{help} Not available yet.", default, doors=(), shell=False)
+def _later(panel: str, text: str, default: Any = None) -> Option:
+    """A row whose name is kept for later."""
+    return Option(panel, NAME, text, default, doors=(), shell=False)
 
 
+# fmt: off
 class GoalOptions(TypedDict, total=False):
     """What is asked for, and of what."""
 
-    epsilon: Annotated[
-        Tolerance | None,
-        Option(
-            GOAL,
-            "Tolerance in mean and scaled risk, or {pair}: one for each, in reward units and in those of the risk "
-            "(variance - rho mean, say). 0 asks for the exact Pareto set.",
-            read=tolerance,
-            doors=(*ALL, LOWER_BOUND),
-            at={
-                **{door: {"unless": "there must be a {budget}"} for door in (IDENTIFY, STUDY, FILE)},
-                SIMULATE: {"unless": f"{DEFAULT_EPSILON}, or none under a {{budget}}"},
-                PLAN: {"unless": "a twentieth of the reward range"},
-                ANALYZE: {"default": 0.0},
-                LOWER_BOUND: {"default": 0},
-            },
-        ),
-    ]
-    delta: Annotated[
-        float | None,
-        Option(GOAL, "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}", doors=(*ALL, LOWER_BOUND)),
-    ]
-    budget: Annotated[
-        int | None,
-        Option(
-            GOAL,
-            "Spend exactly this many pulls and return the best guess; in place of {delta}.",
-            metavar="PULLS",
-            doors=ASKING,
-        ),
-    ]
-    task: Annotated[
-        "Task | str", Option(GOAL, "What is looked for: pareto, the Pareto set.", "pareto", read=as_typed, shell=False)
-    ]
-    risk: Annotated[
-        "Measure | str | None",
-        Option(
-            RISK,
-            "mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
-            unless=f"mean-variance:{DEFAULT_RHO}",
-            read=as_typed,
-            metavar="NAME:NUMBER",
-        ),
-    ]
-    rho: Annotated[
-        float | None,
-        Option(
-            RISK,
-            "Short for {risk} mean-variance:RHO, the risk variance - rho mean.",
-            unless=f"{DEFAULT_RHO}",
-            doors=(*ALL, LOWER_BOUND),
-            at={LOWER_BOUND: {"help": "Of the risk variance - rho mean, the only one for which this is known."}},
-        ),
-    ]
-    direction: Annotated[
-        str,
-        Option(
-            RISK,
-            "maximize rewards, or minimize costs.",
-            "maximize",
-            read=as_typed,
-            metavar="NAME",
-            doors=(*ALL, LOWER_BOUND),
-        ),
-    ]
-    reward_range: Annotated[
-        tuple[float, float] | None,
-        Option(
-            TRIALS,
-            "Two numbers that no reward can leave, or {noise} gaussian in its place; never guessed from the data.",
-            read=number_range,
-            metavar="LO HI",
-            doors=REAL,
-            at={ANALYZE: {"panel": DATA}},
-        ),
-    ]
-    noise: Annotated[
-        str | None,
-        Option(
-            TRIALS,
-            "gaussian, for Gaussian rewards, which have no range.",
-            read=as_typed,
-            metavar="NAME",
-            doors=REAL,
-            at={ANALYZE: {"panel": DATA}},
-        ),
-    ]
-    items: Annotated[Any, _later("The items of which a trial takes one: tasks of a test set, instances, users.")]
-    price: Annotated[Any, _later("What a trial of each arm costs.")]
-    spend: Annotated[float | None, _later("The most that all trials may cost.", panel=GOAL)]
-    workers: Annotated[int, _later("Trials at once.", 1)]
-    trials: Annotated[
-        "Trials | None",
-        Option(TRIALS, "How a trial is made: `ramgape.Trials`.", read=as_typed, doors=(IDENTIFY, STUDY), shell=False),
-    ]
-    search: Annotated[
-        "Search | None",
-        Option(
-            METHOD, "How it is searched, for experts: `ramgape.Search`.", read=as_typed, doors=(*ALL[:-1],), shell=False
-        ),
-    ]
-    progress: Annotated[bool | None, _later("Show a line on the progress.")]
+    epsilon: Annotated[Tolerance | None, Option(GOAL, TOLERANCE, doors=(*ALL, LOWER_BOUND), help=
+        "Tolerance in mean and scaled risk, or {pair}: one for each, in reward units and in those of the risk "
+        "(variance - rho mean, say). 0 asks for the exact Pareto set.",
+        at={
+            **{door: {"unless": "there must be a {budget}"} for door in (IDENTIFY, STUDY, FILE)},
+            SIMULATE: {"unless": f"{DEFAULT_EPSILON}, or none under a {{budget}}"},
+            PLAN: {"unless": "a twentieth of the reward range"},
+            ANALYZE: {"default": 0.0},
+            LOWER_BOUND: {"default": 0},
+        })]
+    delta: Annotated[float | None, Option(GOAL, NUMBER, doors=(*ALL, LOWER_BOUND), help=
+        "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}")]
+    budget: Annotated[int | None, Option(GOAL, PULLS, doors=ASKING, help=
+        "Spend exactly this many pulls and return the best guess; in place of {delta}.")]
+    task: Annotated["Task | str", Option(GOAL, NAME, default="pareto", shell=False, help=
+        "What is looked for: pareto, the Pareto set.")]
+    risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
+        "mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
+        unless=f"mean-variance:{DEFAULT_RHO}")]
+    rho: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
+        "Short for {risk} mean-variance:RHO, the risk variance - rho mean.", unless=f"{DEFAULT_RHO}",
+        at={LOWER_BOUND: {"help": "Of the risk variance - rho mean, the only one for which this is known."}})]
+    direction: Annotated[str, Option(RISK, NAME, doors=(*ALL, LOWER_BOUND), default="maximize", help=
+        "maximize rewards, or minimize costs.")]
+    reward_range: Annotated[tuple[float, float] | None, Option(TRIALS, RANGE, doors=REAL, help=
+        "Two numbers that no reward can leave, or {noise} gaussian in its place; never guessed from the data.",
+        at={ANALYZE: {"panel": DATA}})]
+    noise: Annotated[str | None, Option(TRIALS, NAME, doors=REAL, help=
+        "gaussian, for Gaussian rewards, which have no range.", at={ANALYZE: {"panel": DATA}})]
+    items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
+    price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
+    spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
+    workers: Annotated[int, _later(TRIALS, "Trials at once.", 1)]
+    trials: Annotated["Trials | None", Option(TRIALS, NAME, doors=(IDENTIFY, STUDY), shell=False, help=
+        "How a trial is made: `ramgape.Trials`.")]
+    search: Annotated["Search | None", Option(METHOD, NAME, doors=ALL[:-1], shell=False, help=
+        "How it is searched, for experts: `ramgape.Search`.")]
+    progress: Annotated[bool | None, _later(METHOD, "Show how far it is.")]
 
 
 class SearchOptions(TypedDict, total=False):
     """How it is searched, for experts: the fields of `Search`."""
 
-    policy: Annotated[
-        str | Callable[..., Any],
-        Option(METHOD, "Which arm is pulled next (ramgape list policies).", "auto", read=as_typed, metavar="NAME"),
-    ]
-    bound: Annotated[
-        "str | Bound",
-        Option(
-            METHOD,
-            "How wide the confidence intervals are (ramgape list bounds).",
-            "auto",
-            read=as_typed,
-            metavar="NAME",
-        ),
-    ]
-    exploration: Annotated[
-        float | str | None,
-        Option(
-            METHOD,
-            "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.",
-            read=number_or_name,
-            metavar="A",
-            doors=ASKING,
-        ),
-    ]
-    returned: Annotated[
-        str,
-        Option(
-            METHOD,
-            "With {budget}: the set of the last round, or of the round of smallest-doubt.",
-            "last",
-            read=as_typed,
-            metavar="NAME",
-            doors=ASKING,
-        ),
-    ]
-    initial_pulls: Annotated[
-        int, Option(METHOD, "Pulls of every arm before the policy decides.", 2, metavar="PULLS", doors=ASKING)
-    ]
-    max_pulls: Annotated[
-        int,
-        Option(
-            GOAL,
-            "Give up, undecided, after this many pulls.",
-            DEFAULT_MAX_PULLS,
-            metavar="PULLS",
-            doors=ASKING,
-            at={
-                PLAN: {
-                    "panel": RUNS,
-                    "help": "A simulated search gives up, undecided, after this many pulls; more take longer to "
-                    "simulate.",
-                    "default": PLANNED_PULLS,
-                }
-            },
-        ),
-    ]
-    alpha: Annotated[
-        float | None,
-        Option(
-            RISK,
-            "Factor of the risk.",
-            unless="1 / (3 reward range + rho) for mean-variance and variance, 1 / (2 reward range) for semivariance, "
-            "1 for a risk in reward units or if {epsilon} is {pair}",
-            doors=(*ALL, LOWER_BOUND),
-        ),
-    ]
-    alarm: Annotated[Any, _later("What to do when the data speak against the assumptions.")]
+    policy: Annotated[str | Callable[..., Any], Option(METHOD, NAME, default="auto", help=
+        "Which arm is pulled next (ramgape list policies).")]
+    bound: Annotated["str | Bound", Option(METHOD, NAME, default="auto", help=
+        "How wide the confidence intervals are (ramgape list bounds).")]
+    exploration: Annotated[float | str | None, Option(METHOD, CONSTANT, doors=ASKING, help=
+        "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.")]
+    returned: Annotated[str, Option(METHOD, NAME, doors=ASKING, default="last", help=
+        "With {budget}: the set of the last round, or of the round of smallest-doubt.")]
+    initial_pulls: Annotated[int, Option(METHOD, PULLS, doors=ASKING, default=2, help=
+        "Pulls of every arm before the policy decides.")]
+    max_pulls: Annotated[int, Option(GOAL, PULLS, doors=ASKING, default=DEFAULT_MAX_PULLS, help=
+        "Give up, undecided, after this many pulls.",
+        at={PLAN: {"panel": RUNS, "default": PLANNED_PULLS, "help":
+            "A simulated search gives up, undecided, after this many pulls; more take longer to simulate."}})]
+    alpha: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help="Factor of the risk.", unless=
+        "1 / (3 reward range + rho) for mean-variance and variance, 1 / (2 reward range) for semivariance, 1 for a "
+        "risk in reward units or if {epsilon} is {pair}")]
+    alarm: Annotated[Any, _later(METHOD, "What to do when the data speak against the assumptions.")]
 
 
 class Options(GoalOptions, SearchOptions, total=False):
     """The keywords of a search: those of `make_spec`, and of every door that searches."""
 
-    sigma_max: Annotated[
-        float | None,
-        Option(
-            METHOD,
-            "For bound gaussian-paper: the largest standard deviation an arm may have.",
-            at={door: {"unless": "the instance's own"} for door in SIMULATED},
-        ),
-    ]
-    resolution: Annotated[
-        float | None,
-        Option(
-            METHOD,
-            "For Gaussian rewards: the step to which they were rounded, in their units; intervals hold for the rewards "
-            "before that.",
-        ),
-    ]
+    sigma_max: Annotated[float | None, Option(METHOD, NUMBER, help=
+        "For bound gaussian-paper: the largest standard deviation an arm may have.",
+        at={door: {"unless": "the instance's own"} for door in SIMULATED})]
+    resolution: Annotated[float | None, Option(METHOD, NUMBER, help=
+        "For Gaussian rewards: the step to which they were rounded, in their units; intervals hold for the rewards "
+        "before that.")]
 
 
 class TrialOptions(TypedDict, total=False):
     """How a trial is made: the fields of `Trials`."""
 
-    failure: Annotated[
-        str,
-        Option(
-            TRIALS,
-            "What a failed trial is: one to retry, or the worst reward there is.",
-            "retry",
-            read=as_typed,
-            metavar="NAME",
-            doors=STUDIES,
-        ),
-    ]
-    retries: Annotated[
-        int,
-        Option(TRIALS, "How often a trial is tried again before it is given up.", 3, metavar="COUNT", doors=STUDIES),
-    ]
-    in_order: Annotated[
-        bool,
-        Option(
-            TRIALS,
-            "Hold an arm's answers back until those to its earlier pulls are in: for rewards that have to do with how "
-            "long a trial takes, when several are under way.",
-            False,
-            read=as_typed,
-            doors=STUDIES,
-        ),
-    ]
-    timeout: Annotated[
-        float | None,
-        Option(TRIALS, "Seconds after which a trial has failed.", metavar="SECONDS", doors=(FILE,), shell=False),
-    ]
-    interleave: Annotated[Any, _later("In which order trials of several arms are made.", panel=TRIALS)]
-    rate: Annotated[float | None, _later("The most trials that may begin in a second.", panel=TRIALS)]
-    retry_on: Annotated[Any, _later("The exceptions after which a trial is tried again.", panel=TRIALS)]
+    failure: Annotated[str, Option(TRIALS, NAME, doors=STUDIES, default="retry", help=
+        "What a failed trial is: one to retry, or the worst reward there is.")]
+    retries: Annotated[int, Option(TRIALS, COUNT, doors=STUDIES, default=3, help=
+        "How often a trial is tried again before it is given up.")]
+    in_order: Annotated[bool, Option(TRIALS, FLAG, doors=STUDIES, default=False, help=
+        "Hold an arm's answers back until those to its earlier pulls are in: for rewards that have to do with how "
+        "long a trial takes, when several are under way.")]
+    timeout: Annotated[float | None, Option(TRIALS, SECONDS, doors=(FILE,), shell=False, help=
+        "Seconds after which a trial has failed.")]
+    interleave: Annotated[Any, _later(TRIALS, "In which order trials of several arms are made.")]
+    rate: Annotated[float | None, _later(TRIALS, "The most trials that may begin in a second.")]
+    retry_on: Annotated[Any, _later(TRIALS, "The exceptions after which a trial is tried again.")]
 
 
 class StudyOptions(Options, TrialOptions, total=False):
     """The keywords of a study: those of a search, and what becomes of its trials."""
 
-    expired: Annotated[
-        str,
-        Option(
-            TRIALS,
-            "What an expired lease is: a trial to retry with somebody else or, with {failure} worst, to fail.",
-            "retry",
-            read=as_typed,
-            metavar="NAME",
-            doors=STUDIES,
-        ),
-    ]
-    seed: Annotated[
-        int | None,
-        Option(
-            TRIALS,
-            "For a study that can be repeated: the seeds of its trials come from it.",
-            unless="a random one",
-            metavar="SEED",
-            doors=STUDIES,
-        ),
-    ]
-    expected_arms: Annotated[int | None, _later("How many arms there will be, with those that are added later.")]
+    expired: Annotated[str, Option(TRIALS, NAME, doors=STUDIES, default="retry", help=
+        "What an expired lease is: a trial to retry with somebody else or, with {failure} worst, to fail.")]
+    seed: Annotated[int | None, Option(TRIALS, SEED, doors=STUDIES, unless="a random one", help=
+        "For a study that can be repeated: the seeds of its trials come from it.")]
+    expected_arms: Annotated[int | None, _later(GOAL, "How many arms there will be, with those that come later.")]
+# fmt: on
 
 
 OPTIONS: dict[str, Option] = {name: hint.__metadata__[0] for name, hint in StudyOptions.__annotations__.items()}

@@ -38,7 +38,8 @@ def register(kind: str, name: Any, thing: Any) -> None:
         name: Lower-case letters, digits, "-" and "_"; for a store the scheme of its URLs.
         thing: A policy is a function `policy(state) -> arm number` or a compiled `decide`; a risk a subclass of
             `ramgape.Measure`; a bound a `ramgape.bounds.Bound`; a task a `ramgape.tasks.Task`, or a function that
-            makes one; a store a function of a URL that opens it. `ramgape.testing` has a check for each.
+            makes one; a store a function `opener(url, create=...)` that gives a
+            `ramgape.storage.Store`. `ramgape.testing` has a check for each.
 
     Raises:
         UnknownName: There is no such kind.

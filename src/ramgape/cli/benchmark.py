@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, verdict_table
+from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -63,16 +63,8 @@ def benchmark_tables(summary: dict[str, Any]) -> list[RenderableType]:
 
 def average_table(stopping: dict[str, Any]) -> RenderableType:
     """Each method at each tolerance."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        title="Samples to stop: geometric means over instances (how many)", box=box.SIMPLE_HEAD, title_justify="left"
-    )
-    table.add_column("epsilon", justify="right")
-    table.add_column("method", overflow="fold")
-    for heading in ("/ reference", "paper's /", "/ default's"):
-        table.add_column(heading, justify="right")
+    title = "Samples to stop: geometric means over instances (how many)"
+    table = titled_table(title, "epsilon", "method", "/ reference", "paper's /", "/ default's", words="method")
 
     def shown(value: float | None, count: int) -> str:
         return "" if value is None else f"{value:,.2f} ({count})"
@@ -90,13 +82,8 @@ def average_table(stopping: dict[str, Any]) -> RenderableType:
 
 def error_table(stopping: dict[str, Any]) -> RenderableType:
     """Each method, over everything."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=f"Wrong answers; delta = {stopping['delta']:g}", box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("method", overflow="fold")
-    for heading in ("ended runs", "wrong", "95 % interval", "undecided"):
-        table.add_column(heading, justify="right")
+    columns = ("method", "ended runs", "wrong", "95 % interval", "undecided")
+    table = titled_table(f"Wrong answers; delta = {stopping['delta']:g}", *columns, words="method")
     for row in stopping["errors"]:
         if row["epsilon"] is None:
             low, high = row["interval"] or (0.0, 1.0)
@@ -107,20 +94,14 @@ def error_table(stopping: dict[str, Any]) -> RenderableType:
 
 def regret_table(budget: dict[str, Any]) -> RenderableType:
     """Each rule under each budget, over the first group, which is the whole field."""
-    from rich import box
-    from rich.table import Table
-
     group, names = next(iter(budget["groups"].items()))
-    table = Table(
-        title=f"Mean regret x 1000, and wrong sets: {len(names)} {group}", box=box.SIMPLE_HEAD, title_justify="left"
-    )
-    table.add_column("policy", overflow="fold")
+    budgets = dict.fromkeys(row["budget"] for row in budget["averages"] if row["group"] == group)
+    title = f"Mean regret x 1000, and wrong sets: {len(names)} {group}"
+    table = titled_table(title, "policy", *(f"n = {each:,}" for each in budgets), words="policy")
     rules: dict[str, list[str]] = {}
     for row in budget["averages"]:
         if row["group"] == group:
             rules.setdefault(row["policy"], []).append(f"{1000.0 * row['regret']:.3g}  {row['wrong_share']:.1%}")
-    for column in dict.fromkeys(row["budget"] for row in budget["averages"] if row["group"] == group):
-        table.add_column(f"n = {column:,}", justify="right")
     for policy, cells in rules.items():
         table.add_row(policy, *cells)
     return table
@@ -128,15 +109,9 @@ def regret_table(budget: dict[str, Any]) -> RenderableType:
 
 def ratio_table(budget: dict[str, Any]) -> RenderableType:
     """Our rule beside the best of the others, in each group of instances."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        title="Mean regret of evidence, divided by that of its best rival", box=box.SIMPLE_HEAD, title_justify="left"
-    )
-    table.add_column("instances", overflow="fold")
-    for column in dict.fromkeys(row["budget"] for row in budget["against_best_rival"]):
-        table.add_column(f"n = {column:,}", justify="right")
+    budgets = dict.fromkeys(row["budget"] for row in budget["against_best_rival"])
+    title = "Mean regret of evidence, divided by that of its best rival"
+    table = titled_table(title, "instances", *(f"n = {each:,}" for each in budgets), words="instances")
     rows: dict[str, list[str]] = {}
     for row in budget["against_best_rival"]:
         ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"

@@ -122,10 +122,10 @@ class Rows:
                 part = list(islice(self._reader, CHUNK))
             if not part:
                 return
-            self._hand_over(accumulator, part, first)
+            self._add_rows(accumulator, part, first)
             yield
 
-    def _hand_over(self, accumulator: Accumulator, part: list[list[str]], first: int) -> None:
+    def _add_rows(self, accumulator: Accumulator, part: list[list[str]], first: int) -> None:
         """Count the rows of one part, the first of which stands in line `first`."""
         rows = part if set(map(len, part)) == {self._width} else self._whole_rows(part, first)
         self.count += len(rows)

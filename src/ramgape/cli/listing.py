@@ -48,7 +48,7 @@ def show_list(
     """
     describe, show = LISTS[known_name(what, LISTS, "what to list")]
     if as_json:
-        from ramgape.search.result import SCHEMA_VERSION
+        from ramgape.search.explained import SCHEMA_VERSION
 
         typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **describe()}, indent=2))
     else:

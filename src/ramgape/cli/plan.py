@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -67,7 +66,7 @@ def plan(
     }
     planned = compute(instance, processes, asked)
     if as_json:
-        typer.echo(json.dumps(planned.to_dict(), indent=2, allow_nan=False))
+        typer.echo(planned.to_json())
     else:
         output().print(replace(planned, warnings=()))  # which have been told on stderr
     if plot is not None:

@@ -14,6 +14,7 @@ from ramgape.views.terminal import watching_work
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
     from ramgape.paper.report import ReportPlan
 
@@ -63,13 +64,25 @@ def show_report(summary: dict[str, Any], tables: Sequence[RenderableType], out: 
     console.print(printable(where), markup=False, soft_wrap=True)
 
 
-def verdict_table(summary: dict[str, Any], title: str) -> RenderableType:
-    """Each claim with its verdict."""
+def titled_table(title: str, *columns: str, words: str = "") -> Table:
+    """An empty table of numbers; the column called `words` has words."""
     from rich import box
     from rich.table import Table
+
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    for column in columns:
+        if column == words:
+            table.add_column(column, overflow="fold")
+        else:
+            table.add_column(column, justify="right")
+    return table
+
+
+def verdict_table(summary: dict[str, Any], title: str) -> RenderableType:
+    """Each claim with its verdict."""
     from rich.text import Text
 
-    verdicts = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    verdicts = titled_table(title)
     verdicts.add_column("verdict", no_wrap=True)
     verdicts.add_column("claim", overflow="fold")
     colours = {"confirmed": "green", "refuted": "bold red", "not checkable": "dim"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, verdict_table
+from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,15 +50,9 @@ def load_reproduction() -> ReportPlan:
 
 def reproduction_tables(summary: dict[str, Any]) -> list[RenderableType]:
     """The paper's numbers beside ours, and the verdicts."""
-    from rich import box
-    from rich.table import Table
-
     shown: list[RenderableType] = []
-    totals = Table(title="Experiment 2: total samples", box=box.SIMPLE_HEAD, title_justify="left")
-    totals.add_column("pattern", justify="right")
-    totals.add_column("rule")
-    for heading in ("paper", "ours", "ratio"):
-        totals.add_column(heading, justify="right")
+    columns = ("pattern", "rule", "paper", "ours", "ratio")
+    totals = titled_table("Experiment 2: total samples", *columns, words="rule")
     for pattern, rules in summary.get("experiment2", {}).items():
         for policy, row in rules.items():
             samples, paper = f"{row['samples']:,}", f"{row['paper']:,}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -58,11 +57,9 @@ def simulate(
     if as_json or count > 1:
         replication = run_many(instance, count, first, processes, options)
         if as_json:
-            typer.echo(json.dumps(replication.to_dict(), indent=2, allow_nan=False))
+            typer.echo(replication.to_json())
         else:
-            from ramgape.cli.summary import Summary
-
-            output().print(Summary(replication))
+            output().print(replace(replication, warnings=()))  # which have been told on stderr
     else:
         result = simulate_once(instance, first, options)
         output().print(result)

@@ -57,7 +57,7 @@ def ask(
     if as_json:
         print_object({"pulls": [{"id": each.id, "arm": each.arm, "seed": each.seed} for each in pulls], "done": done})
         return
-    from ramgape.views import printable
+    from ramgape.errors import printable
 
     for each in pulls:
         typer.echo(f"{each.id}\t{printable(each.arm)}\t{each.seed}")

@@ -155,6 +155,11 @@ class Digits:
         return self.text(low, ROUND_FLOOR), self.text(high, ROUND_CEILING)
 
 
+def plus_minus(ascii_only: bool) -> str:
+    """What stands before a standard error."""
+    return "+/-" if ascii_only else "±"
+
+
 def round_up(value: float, significant: int = 3) -> str:
     """A tolerance in few digits that is never smaller than the one proved.
 

@@ -67,6 +67,12 @@ def open_kernel(function: Function) -> Function:
 
 
 @functools.cache
+def as_kernel(function: Any) -> Kernel:
+    """A function from outside, compiled in every process; a kernel as it is."""
+    return function if isinstance(function, Dispatcher) else numba.njit(**OPTIONS)(function)
+
+
+@functools.cache
 def fixed(function: Any, *parts: Any) -> Kernel:
     """The kernel that an open one is with these for its first parameters; found on disk like any other.
 
@@ -75,7 +81,7 @@ def fixed(function: Any, *parts: Any) -> Kernel:
     """
     if numba.config.DISABLE_JIT:
         return lambda *rest: function(*parts, *rest)
-    parts = tuple(part if isinstance(part, Dispatcher) else numba.njit(**OPTIONS)(part) for part in parts)
+    parts = tuple(map(as_kernel, parts))
     opened = function.py_func
     taken = [f"{part.py_func.__module__}.{part.py_func.__name__}" for part in parts]
     names = {f"part_{place}": part for place, part in enumerate(parts)}

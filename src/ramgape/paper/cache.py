@@ -37,8 +37,10 @@ NUMBERS = (
     "planning/lower_bound.py",
     "policies",
     "problems",
+    "registry.py",
     "risks",
     "search",
+    "tasks",
 )
 
 

@@ -10,10 +10,11 @@ from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
 from ramgape.paper.formatting import display_name, percent
 from ramgape.paper.jobs import Job, Outcome
+from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
 from ramgape.paper.stopping import common_settings, search_job
-from ramgape.paper.stopping_results import OWN, RA_LUCB, gaps_of
+from ramgape.paper.stopping_results import gaps_of
 from ramgape.problems.instances import load_instance
 from ramgape.search.result import ArmReport
 

@@ -31,7 +31,6 @@ from ramgape.views.plots.budgets import (
     draw_over_budgets,
     logarithmic_limits,
     policy_handle,
-    zero_handle,
 )
 from ramgape.views.plots.caps import cap_handles, draw_caps
 from ramgape.views.plots.crosses import draw_crosses, front_handle, windows
@@ -39,8 +38,8 @@ from ramgape.views.plots.curves import draw_curves, regret_axis
 from ramgape.views.plots.failures import draw_failures, failure_handles
 from ramgape.views.plots.geometry import GapCase, draw_gaps, extent, gap_handles, union
 from ramgape.views.plots.intervals import IntervalRow, draw_rows, row_handles
-from ramgape.views.plots.methods import method_handle, undecided_handle
-from ramgape.views.plots.policies import look
+from ramgape.views.plots.methods import method_handle
+from ramgape.views.plots.policies import hollow_handle, policy_look
 from ramgape.views.plots.ratios import Ratio, clipped, draw_ratios, ratio_handles, ratio_limits
 from ramgape.views.plots.samples import (
     Least,
@@ -81,7 +80,8 @@ def write(figure: Figure, folder: Path, name: str) -> list[Path]:
 def stopping_times(panels: Sequence[tuple[str, Mapping[str, Sequence[Point]]]]) -> Figure:
     """RAMGapE against one rival per panel: a point per instance, below the line where RAMGapE stopped earlier.
 
-    panels   the rival's name, and per series the (rival's, RAMGapE's) stopping times
+    Args:
+        panels: The rival's name, and per series the (rival's, RAMGapE's) stopping times.
     """
     everything = [point for _, series in panels for points in series.values() for point in points]
     limits, logarithmic = common_range(everything)
@@ -93,8 +93,8 @@ def stopping_times(panels: Sequence[tuple[str, Mapping[str, Sequence[Point]]]]) 
             drawn = draw_scatter(axes, series, limits, logarithmic)
             handles.update(zip(series, drawn, strict=True))
             count = where_they_lie([point for points in series.values() for point in points])
-            _head(axes, f"vs {look(rival).name}", count)
-            axes.set_xlabel(f"Stopping time of\n{look(rival).name} (pulls)")
+            _head(axes, f"vs {policy_look(rival).name}", count)
+            axes.set_xlabel(f"Stopping time of\n{policy_look(rival).name} (pulls)")
         grid[0].set_ylabel("Stopping time of\nRAMGapE (pulls)")
         if several:
             _legend(figure, list(handles.values()))
@@ -108,7 +108,7 @@ def stopping_times_apart(rival: str, series: Mapping[str, Sequence[Point]]) -> F
         for axes, (label, points) in zip(grid, series.items(), strict=True):
             draw_scatter(axes, {label: points}, *common_range(points))
             _head(axes, label, where_they_lie(points))
-            axes.set_xlabel(f"Stopping time of\n{look(rival).name} (pulls)")
+            axes.set_xlabel(f"Stopping time of\n{policy_look(rival).name} (pulls)")
         grid[0].set_ylabel("Stopping time of\nRAMGapE (pulls)")
     return figure
 
@@ -116,7 +116,8 @@ def stopping_times_apart(rival: str, series: Mapping[str, Sequence[Point]]) -> F
 def confidence_crosses(panels: Sequence[tuple[str, int, Sequence[ArmReport], Collection[str]]]) -> Figure:
     """What each rule knew of every arm when it stopped: the same window in all panels.
 
-    panels   the rule's name, its total number of pulls, the arms, and the names of those it returned
+    Args:
+        panels: The rule's name, its total number of pulls, the arms, and the names of those it returned.
     """
     limits = windows([arm for _, _, arms, _ in panels for arm in arms])
     rows = math.ceil(len(panels) / 2)
@@ -125,7 +126,7 @@ def confidence_crosses(panels: Sequence[tuple[str, int, Sequence[ArmReport], Col
         for axes in grid[len(panels) :]:
             axes.remove()
         for axes, (policy, samples, _, _) in zip(grid, panels, strict=False):
-            axes.set_title(f"{look(policy).name}: {samples:,} pulls")
+            axes.set_title(f"{policy_look(policy).name}: {samples:,} pulls")
             axes.set(xlim=limits[0], ylim=limits[1])
         figure.supxlabel(f"{MEAN}  (higher is better →)")
         figure.supylabel(f"{RISK}  (← lower is better)")
@@ -148,8 +149,9 @@ def confidence_crosses(panels: Sequence[tuple[str, int, Sequence[ArmReport], Col
 def regret_curves(pulls: Curve, curves: Mapping[str, Mapping[str, Curve]], outside: Collection[str] = ()) -> Figure:
     """How the simple regret falls: to the left as the paper averages it, to the right over all trials.
 
-    curves    per rule "middle_half" and "mean", both over `pulls`
-    outside   the rules among them that the paper does not have
+    Args:
+        curves: Per rule "middle_half" and "mean", both over `pulls`.
+        outside: The rules among them that the paper does not have.
     """
     kinds = {
         "middle_half": "mean of the middle half of the\ntrials (as in the paper)",
@@ -174,9 +176,10 @@ def regret_curves(pulls: Curve, curves: Mapping[str, Mapping[str, Curve]], outsi
 def final_quality(results: Mapping[str, Mapping[str, Any]], outside: Collection[str] = ()) -> Figure:
     """How good the answers were at the end of the budget, one row per rule.
 
-    results   per rule "mean", "mean_interval", "middle_half_mean" of the simple regret; "wrong_share",
-              "wrong_share_interval" of the trials that returned another set than the true one
-    outside   the rules among them that the paper does not have
+    Args:
+        results: Per rule "mean", "mean_interval", "middle_half_mean" of the simple regret; "wrong_share",
+            "wrong_share_interval" of the trials that returned another set than the true one.
+        outside: The rules among them that the paper does not have.
     """
     remarks = dict.fromkeys(outside, "not in the paper")
     with _drawing(1.6 + 0.36 * len(results) + 0.1 * len(outside)) as figure:
@@ -219,9 +222,10 @@ def exploration_sweep(
 ) -> Figure:
     """What the exploration constant a does to the rules that use it, and where the paper's values of a stand.
 
-    results   per rule "mean", "mean_interval", "wrong_share", "wrong_share_interval", one entry per value
-    marks     a label, such as "ε = 0.1", and the value of a that goes with it
-    flat      per rule that does not use a: "mean" and "wrong_share"
+    Args:
+        results: Per rule "mean", "mean_interval", "wrong_share", "wrong_share_interval", one entry per value.
+        marks: A label, such as "ε = 0.1", and the value of a that goes with it.
+        flat: Per rule that does not use a: "mean" and "wrong_share".
     """
     with _drawing(7.6) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True)
@@ -260,7 +264,8 @@ def exploration_sweep(
 def pull_shares(shares: Mapping[str, Sequence[float]], uniform: float | None = None) -> Figure:
     """How each rule divided its pulls between Pareto arms and others, trial by trial.
 
-    uniform   the share of Pareto arms among all arms, which is what an even split would give them
+    Args:
+        uniform: The share of Pareto arms among all arms, which is what an even split would give them.
     """
     columns = min(4, len(shares))
     rows = math.ceil(len(shares) / columns)
@@ -271,7 +276,7 @@ def pull_shares(shares: Mapping[str, Sequence[float]], uniform: float | None = N
         for index, (axes, (policy, group)) in enumerate(zip(grid.ravel(), shares.items(), strict=False)):
             draw_shares(axes, group, uniform)
             mean = sum(group) / len(group) if len(group) else math.nan
-            axes.set_title(f"{look(policy).name}\nmean {mean:.1%}")
+            axes.set_title(f"{policy_look(policy).name}\nmean {mean:.1%}")
             lowest = index + columns >= len(shares)
             axes.tick_params(labelbottom=lowest, labelleft=index % columns == 0)
         figure.supxlabel("Share of the pulls (%)")
@@ -300,7 +305,8 @@ def gap_geometry(cases: Sequence[GapCase]) -> Figure:
 def pulls_against_cap(rows: Sequence[tuple[float, Sequence[int], int, int]]) -> Figure:
     """The most pulled arm of every run, as a part of the correct cap on its pulls.
 
-    rows   epsilon, the largest number of pulls of one arm in each run, the paper's cap, the correct cap
+    Args:
+        rows: Epsilon, the largest number of pulls of one arm in each run, the paper's cap, the correct cap.
     """
     with _drawing(1.6 + 1.0 * len(rows)) as figure:
         axes = figure.subplots()
@@ -331,29 +337,14 @@ Panel = tuple[str, Mapping[str, Sequence[Samples]], Sequence[Least]]  # title, m
 
 def samples_by_instance(instances: Sequence[str], panels: Sequence[Panel]) -> Figure:
     """What each method needs on each instance, a row each; a panel per tolerance, all on one logarithmic axis."""
-    methods = list(dict.fromkeys(method for _, curves, _ in panels for method in curves))
-    shown = limits(
-        [points for _, curves, _ in panels for points in curves.values()],
-        [value for _, _, least in panels for value, _ in least],
-    )
     with _drawing(2.0 + 0.29 * len(instances)) as figure:
         grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        for axes, (title, curves, least) in zip(grid, panels, strict=True):
+        for axes, (_, curves, least) in zip(grid, panels, strict=True):
             draw_rows_of_samples(axes, curves, least)
-            axes.set_title(title)
-            axes.tick_params(axis="y", length=0.0)
-        grid[0].set_yticks(range(len(instances)), [style.drawable(name) for name in instances])
-        grid[0].set_xscale("log")
-        grid[0].set_xlim(*shown)
+        _name_rows(grid, instances, [title for title, _, _ in panels], _sample_limits(panels))
         ticks.log_thousands(grid[0].xaxis)
         figure.supxlabel("Samples to stop")
-        handles = [
-            *least_handles((least for _, _, least in panels), line=False),
-            *(method_handle(method, line=False) for method in methods),
-        ]
-        if any_undecided(curves for _, curves, _ in panels):
-            handles.append(undecided_handle())
-        _legend(figure, handles)
+        _legend(figure, _sample_handles(panels, line=False))
     return figure
 
 
@@ -371,11 +362,7 @@ def samples_against(
 
 def samples_by_tolerance(epsilons: Sequence[str], panels: Sequence[Panel]) -> Figure:
     """What each method needs as the tolerance gets smaller, a panel per instance, all on one logarithmic axis."""
-    methods = list(dict.fromkeys(method for _, curves, _ in panels for method in curves))
-    shown = limits(
-        [points for _, curves, _ in panels for points in curves.values()],
-        [value for _, _, least in panels for value, _ in least],
-    )
+    shown = _sample_limits(panels)
     with _drawing(4.2) as figure:
         grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for axes, (title, curves, least) in zip(grid, panels, strict=True):
@@ -387,14 +374,25 @@ def samples_by_tolerance(epsilons: Sequence[str], panels: Sequence[Panel]) -> Fi
         grid[0].set_ylim(*shown)
         ticks.log_counts(grid[0].yaxis, shown)
         grid[0].set_ylabel("Samples to stop")
-        handles = [
-            *(method_handle(method, line=True) for method in methods),
-            *least_handles((least for _, _, least in panels), line=True),
-        ]
-        if any_undecided(curves for _, curves, _ in panels):
-            handles.append(undecided_handle())
-        _legend(figure, handles)
+        _legend(figure, _sample_handles(panels, line=True))
     return figure
+
+
+def _sample_limits(panels: Sequence[Panel]) -> tuple[float, float]:
+    """One axis for all panels."""
+    curves = [points for _, curves, _ in panels for points in curves.values()]
+    return limits(curves, [value for _, _, least in panels for value, _ in least])
+
+
+def _sample_handles(panels: Sequence[Panel], line: bool) -> list[Line2D]:
+    """The legend of all panels: methods, what they are compared with, and hollow marks where there are any."""
+    methods = [
+        method_handle(method, line) for method in dict.fromkeys(name for _, curves, _ in panels for name in curves)
+    ]
+    least = least_handles((least for _, _, least in panels), line=line)
+    undecided = any_undecided(curves for _, curves, _ in panels)
+    handles = [*methods, *least] if line else [*least, *methods]
+    return [*handles, hollow_handle("undecided: needs more")] if undecided else handles
 
 
 Quality = tuple[str, Mapping[str, Sequence[Estimate]], Mapping[str, Sequence[Estimate]]]  # title, regrets, wrong sets
@@ -425,7 +423,7 @@ def quality_by_budget(budgets: Sequence[int], panels: Sequence[Quality]) -> Figu
         figure.supxlabel("Budget n (pulls)")
         handles = [policy_handle(policy) for policy in policies]
         if any_zero(regrets for _, regrets, _ in panels):
-            handles.append(zero_handle())
+            handles.append(hollow_handle("zero: no wrong set"))
         _legend(figure, handles)
     return figure
 
@@ -435,13 +433,14 @@ def regret_against(
 ) -> Figure:
     """The mean regret of one rule beside the best of the others, a row per group of instances, a panel per budget.
 
-    aims   ratios at which there is a line, beside the one at which both are equal
+    Args:
+        aims: Ratios at which there is a line, beside the one at which both are equal.
     """
     shown = ratio_limits([ratio for _, ratios in panels for ratio in ratios], BEYOND)
     inside = [(title, [ratio and clipped(ratio, shown) for ratio in ratios]) for title, ratios in panels]
     with _drawing(1.8 + 0.3 * len(groups)) as figure:
         _ratio_panels(figure, groups, inside, shown, aims)
-        figure.supxlabel(f"Mean regret of {look(own).name}, divided by that of its best rival")
+        figure.supxlabel(f"Mean regret of {policy_look(own).name}, divided by that of its best rival")
         _legend(figure, ratio_handles("smaller regret", "larger regret"))
     return figure
 
@@ -453,16 +452,22 @@ def _ratio_panels(
     shown: tuple[float, float],
     aims: Sequence[float] = (),
 ) -> None:
-    """Panels side by side on one logarithmic axis, with the names of the rows to their left."""
+    """Ratios, panels side by side."""
     grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, (title, ratios) in zip(grid, panels, strict=True):
+    for axes, (_, ratios) in zip(grid, panels, strict=True):
         draw_ratios(axes, ratios, aims)
+    _name_rows(grid, rows, [title for title, _ in panels], shown)
+    ticks.log_ratios(grid[0].xaxis, shown)
+
+
+def _name_rows(grid: Sequence[Axes], rows: Sequence[str], titles: Sequence[str], shown: tuple[float, float]) -> None:
+    """The names of rows to the left of all panels, whose logarithmic axis is the same."""
+    for axes, title in zip(grid, titles, strict=True):
         axes.set_title(title)
         axes.tick_params(axis="y", length=0.0)
     grid[0].set_yticks(range(len(rows)), [style.drawable(name) for name in rows])
     grid[0].set_xscale("log")
     grid[0].set_xlim(*shown)
-    ticks.log_ratios(grid[0].xaxis, shown)
 
 
 @contextmanager

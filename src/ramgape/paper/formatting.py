@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ramgape.views.plots.policies import look
+from ramgape.views.plots.policies import policy_look
 
 
 def display_name(policy: str) -> str:
@@ -11,7 +11,7 @@ def display_name(policy: str) -> str:
     >>> display_name("ra-lucb")
     'RA-LUCB'
     """
-    return look(policy).name
+    return policy_look(policy).name
 
 
 def percent(share: float) -> str:
@@ -52,10 +52,10 @@ def probability(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
 
 
-def interval(ends: tuple[float, float], digits: int = 5) -> str:
+def format_interval(ends: tuple[float, float], digits: int = 5) -> str:
     """Two ends, without exponents.
 
-    >>> interval((0.0, 0.000712)), interval((-0.05, 0.071), 2)
+    >>> format_interval((0.0, 0.000712)), format_interval((-0.05, 0.071), 2)
     ('0 to 0.00071', '-0.05 to 0.07')
     """
     return " to ".join(f"{end:.{digits}f}".rstrip("0").rstrip(".") for end in ends)

@@ -12,11 +12,10 @@ from ramgape.common.proportions import clopper_pearson
 from ramgape.paper.jobs import Outcome
 from ramgape.paper.statistics import mean_interval, middle_half_mean
 
-# ("trace", policy), ("further", policy), ("duel", policy) or ("sweep", policy, value of a)
+# ("trace", policy), ("further", policy), ("comparison", policy) or ("sweep", policy, value of a)
 Key = tuple[Any, ...]
 Outcomes = Mapping[Key, Outcome]
 
-OWN, RA_LUCB = "ramgape", "ra-lucb"
 FURTHER = ("evidence", "ege-sr", "ege-sh")  # not in the paper: shown beside its rules, and in no verdict on it
 
 
@@ -45,7 +44,7 @@ def finals(outcomes: Outcomes, kind: str = "trace") -> dict[str, dict[str, Any]]
 
 def closer_comparison(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
     """The same, from more trials of few rules."""
-    return {policy: quality(outcome["regret"]) for policy, outcome in traces_of(outcomes, "duel").items()}
+    return {policy: quality(outcome["regret"]) for policy, outcome in traces_of(outcomes, "comparison").items()}
 
 
 def sweep(outcomes: Outcomes) -> dict[str, dict[str, list[Any]]]:

@@ -10,6 +10,7 @@ ARMS = 10
 PATTERNS = tuple(range(1, 51))
 HORIZON, TRIALS = 10_000, 50
 
+OWN, RA_LUCB = "ramgape", "ra-lucb"  # its own rule, and the one that is most like it
 CONFIDENCE_POLICIES = ("ramgape", "ra-lucb", "de-round-robin", "round-robin")
 BUDGET_POLICIES = ("ramgape", "ra-lucb", "round-robin", "lie-round-robin", "xi-lcb", "hvi-pareto", "egp")
 

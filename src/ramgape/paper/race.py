@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ramgape.common.formatting import list_names, plural
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import FAMOUS, BenchmarkScale
-from ramgape.paper.formatting import factor, interval
+from ramgape.paper.formatting import factor, format_interval
 from ramgape.paper.jobs import Job
 from ramgape.paper.methods import LINE_UPS, LineUp
 from ramgape.paper.race_claims import findings
@@ -329,7 +329,7 @@ def error_grid(table: list[ErrorCounts]) -> Grid:
             row.method,
             f"{row.ended:,}",
             str(row.wrong),
-            interval(row.interval) if row.interval else "",
+            format_interval(row.interval) if row.interval else "",
             f"{row.undecided:,}",
         ]
         for row in table

@@ -1,7 +1,7 @@
 """Experiments 3 and 4: seven rules under a budget, with few arms and with many.
 
 Beside what the paper shows, the mean of the middle half of the trials: the mean of all of them, the share of wrong
-sets, how both depend on the constant a, a duel with more trials of the three rules that come out best, and where
+sets, how both depend on the constant a, a comparison with more trials of the three rules that come out best, and where
 the pulls went. Three rules that the paper does not have stand beside its seven, in no verdict on it.
 """
 
@@ -16,12 +16,10 @@ import numpy as np
 from ramgape.bounds.budget import exploration
 from ramgape.common.formatting import plural
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, interval, percent, ranked
+from ramgape.paper.formatting import display_name, format_interval, percent, ranked
 from ramgape.paper.jobs import STAGES, Job, Outcome
 from ramgape.paper.outcomes import (
     FURTHER,
-    OWN,
-    RA_LUCB,
     Key,
     Outcomes,
     area,
@@ -32,6 +30,7 @@ from ramgape.paper.outcomes import (
     sweep,
     traces_of,
 )
+from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.regret_claims import findings
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Grid, Section
@@ -63,13 +62,16 @@ def plan_jobs(experiment: int, scale: Scale, seed: int) -> dict[Key, Job]:
     further = {
         ("further", policy): job("regret_traces", scale.trials, policy, epsilon=paper.EPSILON) for policy in FURTHER
     }
-    duels = {("duel", policy): job("trials", scale.duel_trials, policy, epsilon=paper.EPSILON) for policy in COMPARED}
+    compared = {
+        ("comparison", policy): job("trials", scale.comparison_trials, policy, epsilon=paper.EPSILON)
+        for policy in COMPARED
+    }
     swept = {
         ("sweep", policy, value): job("trials", scale.sweep_trials, policy, epsilon=paper.EPSILON, exploration=value)
         for policy in STEERED
         for value in scale.explorations
     }
-    return {**traces, **further, **duels, **swept}
+    return {**traces, **further, **compared, **swept}
 
 
 plan_three, plan_four = partial(plan_jobs, 3), partial(plan_jobs, 4)
@@ -137,7 +139,7 @@ def make_section(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -
             "K": str(arms),
             "a": f"{constant:g} (ε = {paper.EPSILON:g})",
             "ρ": f"{paper.RHO:g}",
-            "trials": f"{scale.trials}; {scale.duel_trials} in the duel, {scale.sweep_trials} for each value of a",
+            "trials": f"{scale.trials}; {scale.comparison_trials} of the best three, {scale.sweep_trials} for each a",
             "seeds": f"trial r has {seed} + r",
         },
         trial_files(experiment, outcomes),
@@ -261,7 +263,7 @@ def quality_cells(result: Mapping[str, Any]) -> list[str]:
     """Mean regret and wrong sets, each with its interval."""
     return [
         f"{result['mean']:.5f}",
-        interval(result["mean_interval"]),
+        format_interval(result["mean_interval"]),
         percent(result["wrong_share"]),
         " to ".join(percent(end) for end in result["wrong_share_interval"]),
     ]

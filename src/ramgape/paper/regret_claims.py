@@ -10,20 +10,10 @@ import numpy as np
 from ramgape.common.formatting import plural
 from ramgape.core.pareto import gaps
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, interval, percent, ranked
+from ramgape.paper.formatting import display_name, format_interval, percent, ranked
 from ramgape.paper.jobs import Outcome
-from ramgape.paper.outcomes import (
-    OWN,
-    RA_LUCB,
-    Outcomes,
-    area,
-    closer_comparison,
-    curve,
-    finals,
-    stage_shares,
-    sweep,
-    traces_of,
-)
+from ramgape.paper.outcomes import Outcomes, area, closer_comparison, curve, finals, stage_shares, sweep, traces_of
+from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.section import Finding, judged
 from ramgape.paper.statistics import mean_interval
 from ramgape.problems.instances import load_instance, paper_tables
@@ -153,7 +143,7 @@ def outperforms(experiment: int, outcomes: Outcomes) -> Finding:
     results, close = finals(outcomes), closer_comparison(outcomes)
     best = min(results, key=lambda policy: results[policy]["mean"])
     rival = min((policy for policy in close if policy != OWN), key=lambda policy: close[policy]["mean"])
-    own, other = (np.array(outcomes["duel", policy]["regret"]) for policy in (OWN, rival))
+    own, other = (np.array(outcomes["comparison", policy]["regret"]) for policy in (OWN, rival))
     behind = mean_interval(own - other)
     beaten = [policy for policy in results if policy not in close and results[policy]["mean"] < close[OWN]["mean"]]
     return Finding(
@@ -162,8 +152,9 @@ def outperforms(experiment: int, outcomes: Outcomes) -> Finding:
         f"Smallest mean regret in {results[OWN]['trials']} trials: {display_name(best)} ({results[best]['mean']:.5f}"
         + ("" if best == OWN else f"; RAMGapE {results[OWN]['mean']:.5f}")
         + f"). Over {close[OWN]['trials']} trials RAMGapE has {close[OWN]['mean']:.5f} "
-        f"({interval(close[OWN]['mean_interval'])}), {display_name(rival)} {close[rival]['mean']:.5f} "
-        f"({interval(close[rival]['mean_interval'])}); 95 % interval of the difference: {interval(behind)}.",
+        f"({format_interval(close[OWN]['mean_interval'])}), {display_name(rival)} {close[rival]['mean']:.5f} "
+        f"({format_interval(close[rival]['mean_interval'])}); 95 % interval of the difference: "
+        f"{format_interval(behind)}.",
         "Section 4, results",
     )
 
@@ -255,9 +246,9 @@ def robust_to_exploration(experiment: int, outcomes: Outcomes) -> Finding:
         f"Experiment {experiment}: the a of the theorem suits RAMGapE.",
         judged(results["mean_interval"][near][0] <= 2.0 * means[best]),
         f"Mean regret over a: {means[best]:.5f} at the best value tried (a = {values[best]:.2g}), {means[near]:.5f} "
-        f"({interval(results['mean_interval'][near])}) near the theorem's ({values[near]:.2g}), {means[worst]:.5f} at "
-        f"the worst ({values[worst]:.2g}). Suits is taken to mean at most twice the best, as far as "
-        f"{plural(results['trials'][0], 'trial')} can tell.",
+        f"({format_interval(results['mean_interval'][near])}) near the theorem's ({values[near]:.2g}), "
+        f"{means[worst]:.5f} at the worst ({values[worst]:.2g}). Suits is taken to mean at most twice the best, as "
+        f"far as {plural(results['trials'][0], 'trial')} can tell.",
         "Section 4, Experiment 3",
     )
 

@@ -23,7 +23,7 @@ from ramgape.paper.cache import ResultCache, unique, write_whole
 from ramgape.paper.jobs import Job, Outcome, run_job
 from ramgape.paper.page import PageText, render_page
 from ramgape.paper.section import DataFile, Drawing, Finding, Section
-from ramgape.search.result import versions
+from ramgape.search.explained import versions
 
 SCHEMA_VERSION = 1  # of summary.json: raised when a key changes its meaning or goes
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove
@@ -33,7 +33,7 @@ COST_OF_FIGURE = 4e6  # in pulls, for the time left
 OnProgress = Callable[[float, float, str], object]
 
 
-def nothing() -> None:
+def no_needs() -> None:
     """What most parts need beyond what is installed anyway."""
 
 
@@ -47,7 +47,7 @@ class Part(NamedTuple):
     key: str
     plan: Callable[[Any, int], Mapping[Any, Job]]
     make_section: Callable[[Any, int, Any], Section]
-    needs: Callable[[], object] = nothing
+    needs: Callable[[], object] = no_needs
 
 
 def no_findings(sections: Mapping[str, Section]) -> list[Finding]:

@@ -18,7 +18,7 @@ class Scale:
     totals: Mapping[int, Sequence[str]]  # Experiment 2: which policies run on which pattern
     gaussian_patterns: Sequence[int]
     trials: int  # of each policy in Experiments 3 and 4
-    duel_trials: int  # of the three best rules, to tell them apart
+    comparison_trials: int  # of the three best rules, to know them apart
     sweep_trials: int
     explorations: Sequence[float]  # values of the constant a
     event_trials: int  # for the good event
@@ -33,7 +33,7 @@ FULL = Scale(
     totals=dict.fromkeys(paper.TOTALS, paper.CONFIDENCE_POLICIES),
     gaussian_patterns=paper.PATTERNS,
     trials=paper.TRIALS,
-    duel_trials=500,
+    comparison_trials=500,
     sweep_trials=60,
     explorations=tuple(10.0 ** (half / 2.0) for half in range(-8, 3)),
     event_trials=50,
@@ -51,7 +51,7 @@ QUICK = Scale(
     totals={46: ("ramgape", "ra-lucb"), 10: ("ramgape",)},
     gaussian_patterns=(1, 2, 3, 10, 46),
     trials=8,
-    duel_trials=20,
+    comparison_trials=20,
     sweep_trials=5,
     explorations=tuple(10.0**power for power in range(-4, 2)),
     event_trials=3,

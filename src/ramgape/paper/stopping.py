@@ -17,12 +17,11 @@ from ramgape.common.formatting import list_names, plural
 from ramgape.paper import paper
 from ramgape.paper.formatting import display_name, percent
 from ramgape.paper.jobs import Job
+from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Grid, Section
 from ramgape.paper.stopping_claims import claims, findings_one, findings_tight
 from ramgape.paper.stopping_results import (
-    OWN,
-    RA_LUCB,
     RIVALS,
     Key,
     Outcomes,

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from ramgape.common.formatting import plural
 from ramgape.paper import paper
 from ramgape.paper.formatting import display_name, percent, probability
+from ramgape.paper.paper import RA_LUCB
 from ramgape.paper.section import Finding, Verdict, judged
 from ramgape.paper.stopping_results import (
     CLOSE,
     ENOUGH,
     LEVEL,
     NEAR,
-    RA_LUCB,
     ROBINS,
     Comparison,
     Outcomes,

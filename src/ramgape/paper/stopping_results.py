@@ -10,6 +10,7 @@ from ramgape.common.formatting import plural
 from ramgape.core.pareto import gaps
 from ramgape.paper import paper
 from ramgape.paper.jobs import Outcome
+from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.statistics import geometric_mean, sign_flip_test, sign_test
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
@@ -17,7 +18,7 @@ from ramgape.problems.instances import load_instance
 Key = tuple[float, int, str]  # epsilon, pattern, policy
 Outcomes = Mapping[Key, Outcome]
 
-OWN, RA_LUCB, ROBINS = "ramgape", "ra-lucb", ("de-round-robin", "round-robin")
+ROBINS = ("de-round-robin", "round-robin")
 RIVALS = (RA_LUCB, *ROBINS)
 CLOSE = 0.05  # stopping times within 5 % of each other, on average, are called comparable
 CLEAR = 0.95  # a rule is called faster if it stops first on so many of the patterns

@@ -7,13 +7,14 @@ from typing import Any
 
 from ramgape.common.proportions import clopper_pearson
 from ramgape.paper import paper
-from ramgape.paper.formatting import interval
+from ramgape.paper.formatting import format_interval
 from ramgape.paper.geometry import beta_with
 from ramgape.paper.jobs import Job, Outcome
+from ramgape.paper.paper import OWN
 from ramgape.paper.scale import Scale
 from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
 from ramgape.paper.stopping import plan_one, plan_tight
-from ramgape.paper.stopping_results import OWN, gaps_of
+from ramgape.paper.stopping_results import gaps_of
 from ramgape.problems.environments import Arm, Instance
 
 Key = tuple[Any, ...]
@@ -247,7 +248,7 @@ def event_grid(summary: Mapping[str, Any]) -> Grid:
             f"{row['delta']:g}",
             str(row["runs"]),
             str(row["runs"] - row["good"]),
-            interval(row["failure_interval"], 3),
+            format_interval(row["failure_interval"], 3),
             str(row["wrong"]),
         ]
         for row in summary["good_event"]

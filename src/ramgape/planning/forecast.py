@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ramgape.search.result import SCHEMA_VERSION, Goal, jsonable, load_extra, versions
+from ramgape.search.explained import Explained, jsonable, load_extra
+from ramgape.search.result import Goal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.console import RenderableType
+
+    from ramgape.views.explanation import Explanation
 
 # Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, which is proved for
 # Gaussian arms alone; no search was done before the cap where less was asked for.
@@ -21,15 +22,17 @@ Skipped = Literal["tie", "lower bound", "easier goal"]
 class PullForecast:
     """The trials that one confidence goal takes.
 
-    runs          simulated searches, of which `undecided` reached the cap; 0 where `skipped` says why there are none
-    mean          average number of trials; with `stderr` and `largest` None where a run was undecided or none was made
-    quantile_90   so many trials are enough with probability 0.9; None where that is beyond the cap
-    more_than     where there is no mean: what it is larger than, as far as that is known
-    errors        wrong answers among the runs that came to one
-    lower_bound   what Gaussian arms with these means and variances take on average, whatever the method; None without
-                  SciPy, and where no number of trials suffices
-    ratio         mean / lower_bound
-    lower_bound_exact   whether that is a bound for the guessed arms; else it is a reference, and a mean may be below it
+    Attributes:
+        runs: Simulated searches, of which `undecided` reached the cap; 0 where `skipped` says why there are none.
+        mean: Average number of trials; with `stderr` and `largest` None where a run was undecided or none was made.
+        quantile_90: So many trials are enough with probability 0.9; None where that is beyond the cap.
+        more_than: Where there is no mean: what it is larger than, as far as that is known.
+        errors: Wrong answers among the runs that came to one.
+        lower_bound: What Gaussian arms with these means and variances take on average, whatever the method; None
+            without SciPy, and where no number of trials suffices.
+        ratio: The mean divided by lower_bound.
+        lower_bound_exact: Whether that is a bound for the guessed arms; else it is a reference, and a mean may be below
+            it.
     """
 
     epsilon: float
@@ -56,9 +59,10 @@ class PullForecast:
 class Quality:
     """The answer that one budget buys.
 
-    regret           average simple regret
-    inexact          answers that are not exactly the Pareto set; their share, with its exact 95 % interval
-    beyond_epsilon   the same for answers that are wrong by more than epsilon; None where no epsilon was asked for
+    Attributes:
+        regret: Average simple regret.
+        inexact: Answers that are not exactly the Pareto set; their share, with its exact 95 % interval.
+        beyond_epsilon: The same for answers that are wrong by more than epsilon; None where no epsilon was asked for.
     """
 
     budget: int
@@ -77,10 +81,11 @@ class Quality:
 class ArmForecast:
     """What becomes of one arm under the chosen goal.
 
-    in_front      whether it is in the Pareto set of the guessed arms
-    returned      how often it was in the answer, of the runs that came to one
-    pulls         average number of its trials; `share` is its part of all trials
-    ideal_share   the part that a method ideal for Gaussian arms would give it
+    Attributes:
+        in_front: Whether it is in the Pareto set of the guessed arms.
+        returned: How often it was in the answer, of the runs that came to one.
+        pulls: Average number of its trials; `share` is its part of all trials.
+        ideal_share: The part that a method ideal for Gaussian arms would give it.
     """
 
     name: str
@@ -93,14 +98,15 @@ class ArmForecast:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan:
+class Plan(Explained):
     """What to expect of a search, if the arms are as guessed.
 
-    trials        for a confidence goal: one row per epsilon and delta, from the easiest to the hardest
-    qualities     for a budget: one row per budget, from the smallest to the largest
-    chosen        the row of `goal`, what was asked for; `arms` is about the same goal
-    bound_note    whether the chosen row has a lower bound or a reference, and of which kind, or why there is none
-    max_pulls     trials after which a simulated search gave up
+    Attributes:
+        trials: For a confidence goal: one row per epsilon and delta, from the easiest to the hardest.
+        qualities: For a budget: one row per budget, from the smallest to the largest.
+        chosen: The row of `goal`, what was asked for; `arms` is about the same goal.
+        bound_note: Whether the chosen row has a lower bound or a reference, and of which kind, or why there is none.
+        max_pulls: Trials after which a simulated search gave up.
     """
 
     instance: str
@@ -132,28 +138,19 @@ class Plan:
                 return row
         return next(row for row in self.qualities if row.budget == self.goal.budget)
 
-    def __repr__(self) -> str:
-        """One line."""
-        from ramgape.views import forecast
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it."""
+        from ramgape.views.forecast import explain_plan
 
-        return f"<Plan: {forecast.headline(self)}>"
+        return explain_plan(self, ascii_only)
 
-    def __str__(self) -> str:
-        """The whole plan as plain text."""
-        from ramgape.views import forecast
-
-        return forecast.plain(self)
-
-    def __rich__(self) -> RenderableType:
-        """The whole plan for a rich console."""
-        from ramgape.views import forecast
-
-        return forecast.PlanView(self)
+    def _rows(self) -> list[dict[str, Any]]:
+        """One for each goal, or for each budget."""
+        return [asdict(row) for row in self.trials or self.qualities]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        described = {**asdict(self), "chosen": asdict(self.chosen)}
-        return {"schema_version": SCHEMA_VERSION, "versions": versions(), **jsonable(described)}
+        """Everything, ready for JSON, with the row that was asked for as `chosen`."""
+        return {**Explained.to_dict(self), "chosen": jsonable(asdict(self.chosen))}
 
     def plot(self) -> Figure:
         """The trials against epsilon, a line for each delta; or the quality of the answer against the budget."""
@@ -162,17 +159,9 @@ class Plan:
         from ramgape.views.plots import plan, style
 
         with style.applied():
-            figure = style.new_figure()
-            figure.suptitle(forecast.title(self), x=0.01, horizontalalignment="left", parse_math=False)
+            figure = style.new_figure(title=forecast.title(self))
             if self.trials:
                 plan.draw_trials(figure.add_subplot(), self.trials)
             else:
                 plan.draw_qualities(figure, self.qualities)
         return figure
-
-    def save_plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw it into a file; its ending (.png, .svg, .pdf) says in which format."""
-        figure = self.plot()
-        from ramgape.views.plots import style
-
-        style.save(figure, path)

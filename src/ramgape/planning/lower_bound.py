@@ -27,9 +27,10 @@ from __future__ import annotations
 
 import math
 import os
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,14 @@ from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO, Tolerance
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.mean_variance import MeanVariance
+from ramgape.search.explained import Explained, load_extra
 from ramgape.search.spec import check_alpha, check_tolerance
 from ramgape.tasks import PARETO
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ramgape.views.explanation import Explanation
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -56,19 +63,23 @@ COARSE, FINE, LOOKS = 17, 7, 10  # points to a side in the first look for a mini
 WORTHWHILE = 1.5  # alternatives that cost more than so many times the cheapest one are not looked at closely
 
 
-@dataclass(frozen=True, slots=True)
-class LowerBound:
+@dataclass(frozen=True, slots=True, repr=False)
+class LowerBound(Explained):
     """The fewest samples, on average, that an algorithm can do with on Gaussian arms like these.
-
-    `characteristic_time` is T*, up to 0.2 % below the truth and never above it. `allocation` has the shares of the
-    samples that an algorithm ideal for Gaussian arms would give them; for these shares the time is `reached`, so that
-    the truth lies in between. `exact` says that this is a lower bound as it stands, for every delta and every algorithm
-    that is right with probability 1 - delta whatever Gaussian arms it is given. Otherwise it is a reference: a number
-    to compare with, which a method may well be below. `note` says why.
 
     Where the answer hangs on a tie, no number of samples suffices: `samples`, `characteristic_time` and `reached` are
     then None, and the allocation is empty. That is exact for rewards of every kind: any law that is not a constant has
     others, as near as you like, with a larger mean, or with the same mean and a smaller variance.
+
+    Attributes:
+        characteristic_time: T*, up to 0.2 % below the truth and never above it.
+        allocation: The shares of the samples that an algorithm ideal for Gaussian arms would give them; for these
+            shares the time is `reached`, so that the truth lies in between.
+        exact: Whether this is a lower bound as it stands, for every delta and every algorithm that is right with
+            probability 1 - delta whatever Gaussian arms it is given. Otherwise it is a reference: a number to compare
+            with, which a method may well be below.
+        note: Why it is the one or the other.
+        instance: What was asked about, as `delta`, `epsilon`, `rho`, `alpha` and `direction` are what was asked for.
     """
 
     samples: float | None
@@ -77,10 +88,35 @@ class LowerBound:
     allocation: dict[str, float]
     exact: bool
     note: str
+    instance: str
+    delta: float
+    epsilon: float | tuple[float, float]
+    rho: float
+    alpha: float | None
+    direction: Literal["maximize", "minimize"]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data; JSON knows no infinity, so None stands for it."""
-        return asdict(self)
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it."""
+        from ramgape.views.lower_bound import explain_lower_bound
+
+        return explain_lower_bound(self)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One for each arm."""
+        samples = self.samples or 0.0
+        return [{"name": name, "share": part, "samples": part * samples} for name, part in self.allocation.items()]
+
+    def plot(self) -> Figure:
+        """The shares of the samples."""
+        load_extra("matplotlib", "plot")
+        from ramgape.views.lower_bound import headline
+        from ramgape.views.plots import style
+        from ramgape.views.plots.runs import draw_allocation
+
+        with style.applied():
+            figure = style.new_figure(title="\n".join(textwrap.wrap(headline(self), 90)))
+            draw_allocation(figure.add_subplot(), self.allocation)
+        return figure
 
 
 def lower_bound(
@@ -122,6 +158,14 @@ def lower_bound(
     scale = check_alpha(alpha, high - low, MeanVariance(rho), risk_epsilon)
     if tolerance and risk_epsilon:
         scale *= tolerance / risk_epsilon
+    asked: dict[str, Any] = {
+        "instance": instance.name,
+        "delta": delta,
+        "epsilon": tolerance if risk_epsilon is None else (tolerance, risk_epsilon),
+        "rho": rho,
+        "alpha": None if alpha is None else float(alpha),
+        "direction": direction,
+    }
     risks = instance.risks(rho, scale, direction)
     variances = instance.variances
     for name, variance in zip(instance.names, variances, strict=True):
@@ -145,7 +189,7 @@ def lower_bound(
     gaussian = all(isinstance(arm.distribution, Gaussian) for arm in instance.arms)
     if not balances:
         note = "no number of samples suffices: the Pareto set hangs on a tie, which no data can tell from a near tie"
-        return LowerBound(None, None, None, {}, True, note)
+        return LowerBound(None, None, None, {}, True, note, **asked)
     best, easiest = max(balances, key=lambda pair: pair[0].low)
     highest = max(found.high for found, _ in balances)
     several = not PARETO.is_only_answer(means, risks, tolerance)
@@ -158,6 +202,7 @@ def lower_bound(
         allocation=shares,
         exact=gaussian and not several,
         note=f"{family_of(gaussian)} it is {scope_of(several, len(answers), chosen)}",
+        **asked,
     )
 
 

@@ -128,9 +128,11 @@ class Measure:
 
     def value_of(self, distribution: Distribution) -> float:
         """The truth about a distribution of rewards; unless a measure knows better, by numerical integration."""
+        from ramgape.core.kernel import as_kernel
+
         if distribution.support is None:
-            problem = self._problem(0.0, 1.0)
-            return float(self.normal_risk(problem, distribution.mean, distribution.variance)) + self.offset(0.0)
+            risk = as_kernel(self.normal_risk)(self._problem(0.0, 1.0), distribution.mean, distribution.variance)
+            return float(risk) + self.offset(0.0)
         return self._value(*distribution.support, distribution.expectation)
 
     def value_in(self, rewards: Floats) -> float:
@@ -140,14 +142,16 @@ class Measure:
 
     def _value(self, low: float, high: float, expectation: Callable[[Callable[[Floats], Floats]], float]) -> float:
         """From the expectation of the transformed reward, by the kernels themselves."""
+        from ramgape.core.kernel import as_kernel
+
         span = high - low or 1.0
-        problem = self._problem(low, span)
+        problem, transform = self._problem(low, span), as_kernel(self.transform)
 
         def transformed(rewards: Floats) -> Floats:
-            return np.array([self.transform(problem, value) for value in ((rewards - low) / span).tolist()])
+            return np.array([transform(problem, value) for value in ((rewards - low) / span).tolist()])
 
         part = expectation(transformed)
-        return span**self.power * float(self.untransform(problem, part)) + self.offset(low)
+        return span**self.power * float(as_kernel(self.untransform)(problem, part)) + self.offset(low)
 
     def _problem(self, low: float, span: float) -> Any:
         """What kernels need, for rewards from `low` on, in a range of this length."""

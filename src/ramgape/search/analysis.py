@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -21,12 +20,15 @@ from ramgape.options import ANALYZE, Options, shows_options, take
 from ramgape.policies import POLICIES
 from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
 from ramgape.search.engine import Engine
+from ramgape.search.explained import Explained, restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.result import Result
 from ramgape.search.spec import Spec, make_spec
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from matplotlib.axes import Axes
+
+    from ramgape.views.explanation import Explanation
 
 CHUNK = 512  # rows that are looked at together
 MOST_NEXT = 10_000  # each of them is a decision
@@ -34,15 +36,16 @@ UNLIMITED = 2**53  # pulls: data are as many as they are
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Analysis:
+class Analysis(Explained):
     """What logged rewards prove, and what to try next.
 
-    result       the Pareto set with the evidence, arm by arm; `result.stopped` is "confidence" if the data prove the
-                 goal, otherwise "data"
-    next_pulls   how many of the next pulls each arm should get, most first; empty if the goal is reached. Fewer than
-                 were asked for where these alone may settle it
-    rows         rows that were read
-    skipped      those among them that were left out, because they had no reward
+    Attributes:
+        result: The Pareto set with the evidence, arm by arm; `result.stopped` is "confidence" if the data prove the
+            goal, otherwise "data".
+        next_pulls: How many of the next pulls each arm should get, most first; empty if the goal is reached. Fewer than
+            were asked for where these alone may settle it.
+        rows: Rows that were read.
+        skipped: Those among them that were left out, because they had no reward.
     """
 
     result: Result
@@ -50,38 +53,29 @@ class Analysis:
     rows: int
     skipped: int
 
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it."""
+        from ramgape.views.analysis import explain_analysis
+
+        return explain_analysis(self, ascii_only)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Those of the result, and how many of the next pulls each arm should get."""
+        return [{**row, "next_pulls": self.next_pulls.get(row["name"], 0)} for row in self.result._rows()]
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """The picture of the result."""
+        return self.result.plot(axes)
+
     def to_dict(self) -> dict[str, Any]:
         """All that the result's `to_dict` has, and `rows`, `skipped` and `next_pulls`."""
         further = {"rows": self.rows, "skipped": self.skipped, "next_pulls": dict(self.next_pulls)}
         return {**self.result.to_dict(), **further}
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON text (ASCII, so that it survives any file encoding)."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
-    def __repr__(self) -> str:
-        """One line."""
-        from ramgape import views as display
-
-        return f"<Analysis: {display.headline(self.result)}>"
-
-    def __str__(self) -> str:
-        """The whole answer as plain text."""
-        from ramgape import views as display
-
-        return display.plain(self.result, notes=display.analysis_notes(self))
-
-    def __rich__(self) -> RenderableType:
-        """The whole answer for a rich console, fitted to the width of the window."""
-        from ramgape import views as display
-
-        return display.ConsoleView(self.result, notes=display.analysis_notes(self))
-
-    def _repr_html_(self) -> str:
-        """The whole answer for a notebook."""
-        from ramgape import views as display
-
-        return display.page(self.result, notes=display.analysis_notes(self))
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Analysis:
+        """What `to_dict` described."""
+        return restore(cls, {**description, "result": description})
 
 
 @shows_options(ANALYZE)

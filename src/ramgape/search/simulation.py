@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,11 +21,17 @@ from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
+from ramgape.search.explained import Explained, jsonable, load_extra
 from ramgape.search.identification import Callback, check_callback, progress_of
 from ramgape.search.inference import goal_of, infer
-from ramgape.search.result import SCHEMA_VERSION, Goal, Result, versions
+from ramgape.search.result import Goal, Result
 from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ramgape.views.explanation import Explanation
 
 CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
 
@@ -47,9 +53,12 @@ class Run:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Replication:
-    """Many simulated searches of one instance."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Replication(Explained):
+    """Many simulated searches of one instance.
+
+    It prints itself as a summary, and goes on as plain data and as a data frame with one row per run.
+    """
 
     instance: str
     policy: str
@@ -106,30 +115,48 @@ class Replication:
         """Time inside the compiled loops for one pull."""
         return 1e9 * math.fsum(run.seconds for run in self.runs) / sum(run.samples for run in self.runs)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "versions": versions(),
-            "instance": self.instance,
-            "policy": self.policy,
-            "bound": self.bound,
-            "goal": asdict(self.goal),
-            "risk": self.risk,
-            "rho": self.rho,
-            "alpha": self.alpha,
-            "exploration": self.exploration,
-            "true_front": list(self.true_front),
-            "runs": [{**asdict(run), "front": list(run.front)} for run in self.runs],
-            "mean_samples": self.mean_samples,
-            "mean_samples_stderr": self.mean_samples_stderr,
-            "error_rate": self.error_rate,
-            "error_interval": None if self.error_interval is None else list(self.error_interval),
-            "undecided_rate": self.undecided_rate,
-            "seconds": self.seconds,
-            "ns_per_pull": self.ns_per_pull,
-            "warnings": list(self.warnings),
-        }
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it."""
+        from ramgape.views.replication import explain_replication
+
+        return explain_replication(self, ascii_only)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One for each run."""
+        return [asdict(run) for run in self.runs]
+
+    def plot(self) -> Figure:
+        """The share of the runs that were done within a number of pulls; after a budget, within a regret."""
+        load_extra("matplotlib", "plot")
+        from ramgape.views.plots import style
+        from ramgape.views.plots.runs import draw_runs
+        from ramgape.views.replication import headline
+
+        with style.applied():
+            figure = style.new_figure(title=headline(self))
+            axes, count = figure.add_subplot(), len(self.runs)
+            if self.goal.kind == "budget":
+                draw_runs(axes, [run.regret for run in self.runs], count, "Simple regret")
+            else:
+                draw_runs(axes, [run.samples for run in self.ended], count, "Pulls until it was done")
+        return figure
+
+    def to_dict(self, runs: bool = True) -> dict[str, Any]:
+        """Everything, ready for JSON.
+
+        Args:
+            runs: Whether each run is told; there may be many, and without them it is a summary.
+        """
+        derived = (
+            "mean_samples",
+            "mean_samples_stderr",
+            "error_rate",
+            "error_interval",
+            "undecided_rate",
+            "ns_per_pull",
+        )
+        described = {**Explained.to_dict(self), **{name: jsonable(getattr(self, name)) for name in derived}}
+        return described if runs else {key: value for key, value in described.items() if key != "runs"}
 
 
 @shows_options(SIMULATE)

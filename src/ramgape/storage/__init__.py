@@ -1,6 +1,7 @@
 """Stores: where studies live, so that they outlast a program and several programs can work on one.
 
-A store keeps rows (records.py) in a SQL database, SQLite or PostgreSQL, and knows nothing of what they mean.
+A store keeps rows (`records`) and knows nothing of what they mean; `protocol` has what is asked of one. Ours are SQL
+databases, SQLite or PostgreSQL, and memory; others are registered by the scheme of their URLs.
 SQLAlchemy and Alembic are imported only when one is created or upgraded.
 """
 
@@ -11,25 +12,49 @@ from typing import TYPE_CHECKING
 
 from ramgape.errors import StorageError
 from ramgape.storage.places import store_exists
-from ramgape.storage.urls import parse_url
+from ramgape.storage.protocol import Store
+from ramgape.storage.urls import StoreUrl, parse_url
 
 if TYPE_CHECKING:
     from ramgape.storage.database import Database
     from ramgape.storage.store import SqlStore
     from ramgape.storage.versions import Upgrade
 
+__all__ = ["Store", "open_store", "upgrade"]
 
-def open_store(url: str, *, create: bool, folder: Path | None = None) -> SqlStore:
-    """The store at a URL; with `create`, one is made if there is none. `folder` has other migrations than ours."""
-    database = _connect(url)
+
+def open_store(storage: str | Store, *, create: bool, folder: Path | None = None) -> Store:
+    """The store that is meant.
+
+    Args:
+        storage: Its URL, or the store itself, which is then given back.
+        create: Whether one is made if there is none.
+        folder: Other migrations than ours, of a SQL store.
+
+    Raises:
+        StorageError: There is none, or it is of another version, or it cannot be reached.
+    """
+    if not isinstance(storage, str) and isinstance(storage, Store):
+        return storage
+    url = parse_url(storage)
+    if url.opener is None:
+        return _open_sql_store(url, create, folder)
+    store = url.opener(storage, create=create)
+    if not isinstance(store, Store):
+        raise StorageError(what=f"what opens {url.shown}", allowed="a store", given=type(store).__name__, verb="give")
+    return store
+
+
+def _open_sql_store(url: StoreUrl, create: bool, folder: Path | None) -> SqlStore:
+    database = connect(url)
     from ramgape.storage.store import SqlStore
     from ramgape.storage.versions import MIGRATIONS, check_version, create_tables
 
     try:
-        missing = create and database.url.path is not None and not store_exists(database.url)
+        missing = create and url.path is not None and not store_exists(url)
         if missing or not check_version(database, folder or MIGRATIONS):
             if not create:
-                raise StorageError(f"{database.url.shown} has no store of ramgape")
+                raise StorageError(f"{url.shown} has no store of ramgape")
             # Anew afterwards: SQLite may go on thinking that there are no tables while others hold a lock.
             database.close()
             create_tables(database, folder or MIGRATIONS)
@@ -41,7 +66,7 @@ def open_store(url: str, *, create: bool, folder: Path | None = None) -> SqlStor
 
 def upgrade(url: str, *, folder: Path | None = None) -> Upgrade:
     """Bring the store at a URL to the version that this program needs; says from which version to which."""
-    database = _connect(url)
+    database = connect(parse_url(url))
     from ramgape.storage.versions import MIGRATIONS, upgrade_tables
 
     try:
@@ -50,12 +75,14 @@ def upgrade(url: str, *, folder: Path | None = None) -> Upgrade:
         database.close()
 
 
-def _connect(url: str) -> Database:
-    parsed = parse_url(url)
-    if parsed.path is not None:
+def connect(url: StoreUrl) -> Database:
+    """The database at a URL, which nobody has looked at so far."""
+    if url.opener is not None:
+        raise StorageError(what="the store", allowed="on SQLite or PostgreSQL for this", given=url.shown)
+    if url.path is not None:
         from ramgape.storage.sqlite import SqliteDatabase
 
-        return SqliteDatabase(parsed)
+        return SqliteDatabase(url)
     from ramgape.storage.postgres import PostgresDatabase
 
-    return PostgresDatabase(parsed)
+    return PostgresDatabase(url)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import StorageError, require
-from ramgape.storage import _connect
+from ramgape.storage import connect
 from ramgape.storage.places import PRIVATE
 from ramgape.storage.rows import damaged
 from ramgape.storage.sqlite import SqliteDatabase
-from ramgape.storage.urls import PATIENCE, StoreUrl
+from ramgape.storage.urls import PATIENCE, StoreUrl, parse_url
 from ramgape.storage.versions import check_version, create_tables
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ BESIDE = ("-journal", "-wal", "-shm")  # what SQLite may leave next to a file
 
 def back_up(url: str, file: str, *, force: bool = False) -> int:
     """Copy the store at a URL into a file; returns how many bytes that has. An old file is replaced only by `force`."""
-    database, path = _connect(url), Path(file)
+    database, path = connect(parse_url(url)), Path(file)
     try:
         with _explained(database, path):
             _check_target(database, path, force)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.errors import StorageError, StorageUnavailable, UnknownStudy
 from ramgape.storage.records import (
     AnswerRow,
     BatchRow,
@@ -25,96 +28,169 @@ def present() -> Moment:
     return Moment(time.time(), time.monotonic())
 
 
+@dataclass(slots=True)
+class Rows:
+    """All that is kept of one study."""
+
+    row: StudyRow
+    pulls: dict[int, PullRow] = field(default_factory=dict)
+    observations: list[ObservationRow] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)  # of the answer to a pull
+    failures: list[FailureRow] = field(default_factory=list)
+    batches: list[BatchRow] = field(default_factory=list)
+    snapshot: SnapshotRow | None = None
+
+
 class MemoryStore:
-    """One study in memory."""
+    """Studies in memory, for one user at a time: a transaction is what lies between a write and its commit."""
 
     url = "memory"
 
-    def __init__(self, row: StudyRow) -> None:
-        self.row = row
-        self._pulls: dict[int, PullRow] = {}
-        self._observations: list[ObservationRow] = []
-        self._places: dict[int, int] = {}  # of the answer to a pull
-        self._failures: list[FailureRow] = []
-        self._batches: list[BatchRow] = []
-        self._snapshot: SnapshotRow | None = None
+    def __init__(self) -> None:
+        self._studies: dict[int, Rows] = {}
+        self._ids = itertools.count(1)
+        self._begun = 0  # the study of the transaction under way
+        self._written: tuple[StudyRow, Changes, int] | None = None  # in it
+
+    def create_study(self, name: str, key: str, specification: str, created_at: float) -> StudyRow | None:
+        """A new study, or None if its name or its key is taken."""
+        try:
+            f"{name}{key}{specification}".encode()
+        except UnicodeEncodeError:
+            raise StorageError("a text for the store must be valid Unicode, got half a character") from None
+        if any(name == each.row.name or key == each.row.key for each in self._studies.values()):
+            return None
+        row = StudyRow(next(self._ids), name, key, specification, created_at)
+        self._studies[row.id] = Rows(row)
+        return row
+
+    def find_study(self, name: str) -> StudyRow | None:
+        """The study of that name, if there is one."""
+        return next((each.row for each in self._studies.values() if each.row.name == name), None)
+
+    def list_studies(self) -> list[tuple[StudyRow, int]]:
+        """All studies by name, each with the number of its pulls under way."""
+        rows = sorted((each.row for each in self._studies.values()), key=lambda row: row.name)
+        return [(row, self.count_pending(row.id)) for row in rows]
+
+    def study_names(self) -> list[str]:
+        """The names of all studies, in order."""
+        return sorted(each.row.name for each in self._studies.values())
+
+    def count_pending(self, study_id: int) -> int:
+        """How many pulls of a study are under way."""
+        return sum(not pull.given_up and pull.answer is None for pull in self._rows(study_id).pulls.values())
+
+    def delete_study(self, name: str) -> bool:
+        """Delete a study; whether there was one."""
+        row = self.find_study(name)
+        return row is not None and self._studies.pop(row.id, None) is not None
 
     def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
         """The study and the time."""
-        return self.row, present()
+        if study_id not in self._studies:
+            raise UnknownStudy(f"the study must still be in {self.url}, got one that was deleted meanwhile")
+        self._begun = study_id
+        return self._studies[study_id].row, present()
 
     def read_observations(
         self, study_id: int, start: int, stop: int | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Arms and rewards, in order."""
-        rows = self._observations[start:stop]
+        rows = self._rows(study_id).observations[start:stop]
         return np.array([row.arm for row in rows], np.int64), np.array([row.reward for row in rows], np.float64)
-
-    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]:
-        """The open ones."""
-        return list(self._pulls.values())
-
-    def read_answered(self, study_id: int, start: int) -> list[int]:
-        """The numbers of the pulls that are answered by observations from a place on."""
-        return [row.number for row in self._observations[start:] if row.number is not None]
-
-    def read_batches(self, study_id: int, start: int) -> list[BatchRow]:
-        """The batches that begin at a place or later."""
-        return [batch for batch in self._batches if batch.place >= start]
-
-    def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
-        """The answer to a pull."""
-        place = self._places.get(number)
-        return None if place is None else self._observations[place].answer()
 
     def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
         """Whole observations, in order."""
-        return self._observations[start:stop]
+        return self._rows(study_id).observations[start:stop]
+
+    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]:
+        """The open ones."""
+        return sorted(self._rows(study_id).pulls.values())
+
+    def read_answered(self, study_id: int, start: int) -> list[int]:
+        """The numbers of the pulls that are answered by observations from a place on."""
+        return [row.number for row in self._rows(study_id).observations[start:] if row.number is not None]
+
+    def read_batches(self, study_id: int, start: int) -> list[BatchRow]:
+        """The batches that begin at a place or later."""
+        return [batch for batch in self._rows(study_id).batches if batch.place >= start]
+
+    def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
+        """The answer to a pull."""
+        study = self._rows(study_id)
+        place = study.places.get(number)
+        if place is None:
+            return None
+        row = study.observations[place]
+        return AnswerRow(row.attempt, row.reward, row.failed, row.token or "")
 
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """All, in order."""
-        return list(self._failures)
+        return sorted(self._rows(study_id).failures, key=lambda each: (each.number, each.attempt))
 
     def read_snapshot(self, study_id: int) -> SnapshotRow | None:
         """The last one, if there is any."""
-        return self._snapshot
+        return self._rows(study_id).snapshot
 
     def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
         """Keep it in place of the last one."""
-        self._snapshot = snapshot
+        self._rows(study_id).snapshot = snapshot
 
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Keep observations, the first of which has this place. What is there already was never committed."""
-        for number, observation in enumerate(rows, start=place):
-            if observation.number is not None:
-                self._places[observation.number] = number
-        self._observations[place:] = rows
+        study = self._studies[study_id]
+        study.observations[place:] = rows
+        for at, observation in enumerate(rows, start=place):
+            if observation.number is not None and study.places.setdefault(observation.number, at) != at:
+                raise StorageError(f"pull {observation.number} must be answered once, got another answer")
 
     def write(self, row: StudyRow, changes: Changes, place: int) -> None:
-        """Keep what has changed. The row comes last: until then, after an interrupt, nothing has happened."""
-        for pull in (*changes.new_pulls, *changes.changed_pulls):
-            self._pulls[pull.number] = pull
-        for pull in changes.answered_pulls:
-            self._pulls.pop(pull.number, None)
+        """Take down what has changed."""
+        pulls = self._studies[row.id].pulls
+        for pull in (*changes.changed_pulls, *changes.answered_pulls):
+            if pull.number not in pulls or pulls[pull.number].token != pull.token:
+                raise StorageUnavailable(f"{self.url} has other pulls under way; try again")
         if changes.observations:
             self.add_observations(row.id, changes.observations, place)
-        if changes.failures:
-            self._failures += changes.failures
-        if changes.batches:
-            self._batches += changes.batches
-        self.row = row
+        self._written = row, changes, place
 
     def commit(self) -> None:
-        """Nothing to do: it is all there."""
+        """Keep it. The row comes last: until then, after an interrupt, nothing has happened."""
+        if self._written is None:
+            return
+        row, changes, _ = self._written
+        study = self._studies[row.id]
+        for pull in (*changes.new_pulls, *changes.changed_pulls):
+            study.pulls[pull.number] = pull
+        for pull in changes.answered_pulls:
+            study.pulls.pop(pull.number, None)
+        study.failures += changes.failures
+        study.batches += changes.batches
+        study.row, self._written = row, None
 
     def rollback(self) -> None:
         """Forget what was added to a study whose row was not written: an interrupt may have come in between."""
-        told = self.row.told
-        if len(self._observations) > told:
-            del self._observations[told:]
-            self._places = {number: place for number, place in self._places.items() if place < told}
-        del self._failures[self.row.failed :]
-        del self._batches[self.row.batches :]
+        self._written = None
+        study = self._studies.get(self._begun)
+        if study is None:
+            return
+        told = study.row.told
+        if len(study.observations) > told:
+            del study.observations[told:]
+            study.places = {number: place for number, place in study.places.items() if place < told}
+        del study.failures[study.row.failed :]
+        del study.batches[study.row.batches :]
+
+    def integrity(self) -> list[str]:
+        """Nothing is ever wrong with it."""
+        return []
 
     def close(self) -> None:
         """Nothing to do."""
+
+    def _rows(self, study_id: int) -> Rows:
+        return self._studies.get(study_id) or NONE
+
+
+NONE = Rows(StudyRow(0, "", "", "", 0.0))  # of a study that is not there

@@ -1,14 +1,6 @@
 """Studies in a SQL database: what is asked of a store, in terms of rows.
 
-A change of a study is one transaction:
-
-    row, now = store.begin(study_id, write=True)   nobody else can change this study now
-    store.read_observations(study_id, known)       what others added since
-    store.read_pulls(study_id, now, revision)      what others changed since
-    store.write(row._replace(...), changes, place)
-    store.commit()                                 or rollback(), always one of the two
-
-The caller makes sure that one thread uses a store at a time.
+`protocol` says when each of its methods is called.
 """
 
 from __future__ import annotations

@@ -4,23 +4,27 @@ sqlite:///file.db                     a file in the present folder
 sqlite:////home/me/file.db            a file anywhere
 postgresql://me:secret@host/database  a PostgreSQL database, as libpq reads it; `postgres://` is the same
 
-`?timeout=SECONDS` at the end says how long to wait for others who hold a lock, instead of a minute.
+`?timeout=SECONDS` at the end says how long to wait for others who hold a lock, instead of a minute. Other schemes are
+those of stores from outside, which read the rest of their URLs themselves.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from ramgape.errors import StorageError, printable
 
+if TYPE_CHECKING:
+    from ramgape.storage.protocol import Store
+
 PATIENCE = 60.0  # seconds to wait for others who hold a lock
 HIDDEN = "***"
 FORMS = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
-POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 
 # A URL and whatever follows, up to the next one. Of a scheme so many letters are enough: to look for the beginning of
 # every word again from each of its letters takes minutes where somebody gives a book for a name.
@@ -33,10 +37,11 @@ class StoreUrl(NamedTuple):
     """A URL taken apart."""
 
     shown: str  # for messages: no password
-    path: Path | None  # of a SQLite file, absolute; None for PostgreSQL
-    address: str  # of a PostgreSQL database, as libpq wants it; empty for SQLite
+    path: Path | None  # of a SQLite file, absolute; None for others
+    address: str  # of a PostgreSQL database, as libpq wants it; empty for others
     patience: float  # seconds
     secrets: tuple[str, ...]  # what no message may contain
+    opener: Callable[..., Store] | None = None  # of a store from outside: `opener(url, create=...)`
 
 
 def parse_url(url: str) -> StoreUrl:
@@ -50,11 +55,17 @@ def parse_url(url: str) -> StoreUrl:
     if not isinstance(url, str):
         raise StorageError(what="storage", allowed=FORMS, given=type(url).__name__)
     scheme, separator, rest = url.partition("://")
-    if separator and scheme.lower() == "sqlite":
-        return _parse_sqlite(url, rest)
-    if separator and scheme.lower() in POSTGRES:
-        return _parse_postgres(url, rest)
-    raise StorageError(what="storage", allowed=FORMS, given=repr(shown(url)))
+    parse = SCHEMES.get(scheme.lower()) if separator else None
+    if parse is not None:
+        return parse(url, rest)
+    from ramgape import registry  # which takes a while to load, and nearly nobody needs it here
+
+    others = registry.names("store")
+    if not separator or scheme.lower() not in others:
+        allowed = FORMS + "".join(f", or {each}://..." for each in others)
+        raise StorageError(what="storage", allowed=allowed, given=repr(shown(url)))
+    opener = registry.find("store", scheme.lower(), SCHEMES)
+    return StoreUrl(shown(url), None, "", PATIENCE, secrets_in(url), opener)
 
 
 def shown(url: str) -> str:
@@ -112,7 +123,7 @@ def normalised(url: str) -> str:
     'postgresql+psycopg://me@host/studies'
     """
     parsed = parse_url(url)
-    if parsed.path is not None:
+    if not parsed.address:
         return url
     return parsed.address.replace("postgresql://", "postgresql+psycopg://", 1)
 
@@ -202,3 +213,11 @@ def _take_timeout(url: str, query: str) -> tuple[float, str]:
             allowed = "a number of seconds from 0 to 86400"
             raise StorageError(what="timeout", allowed=allowed, given=repr(shown(url)))
     return patience, "&".join(others)
+
+
+SCHEMES: dict[str, Callable[[str, str], StoreUrl]] = {  # of our own stores
+    "sqlite": _parse_sqlite,
+    "postgresql": _parse_postgres,
+    "postgres": _parse_postgres,
+    "postgresql+psycopg": _parse_postgres,
+}

@@ -5,31 +5,27 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from ramgape.common.checks import check_text
 from ramgape.errors import UnknownStudy, shorten
-from ramgape.storage import open_store
+from ramgape.storage import Store, open_store
 from ramgape.studies.report import StudySummary, summarize
 
-if TYPE_CHECKING:
-    from ramgape.storage.store import SqlStore
 
-
-def list_studies(storage: str) -> list[StudySummary]:
+def list_studies(storage: str | Store) -> list[StudySummary]:
     """The studies in a store, by name."""
     with opened_store(storage) as store:
         return [summarize(row, pending) for row, pending in store.list_studies()]
 
 
-def find_summary(name: str, storage: str) -> StudySummary | None:
+def find_summary(name: str, storage: str | Store) -> StudySummary | None:
     """One study as in the list, which may be long; None if there is none of that name."""
     with opened_store(storage) as store:
         row = store.find_study(name)
         return None if row is None else summarize(row, store.count_pending(row.id))
 
 
-def delete_study(name: str, storage: str) -> None:
+def delete_study(name: str, storage: str | Store) -> None:
     """Delete a study with all its observations, for good."""
     check_text(name, "name")
     with opened_store(storage) as store:
@@ -38,7 +34,7 @@ def delete_study(name: str, storage: str) -> None:
 
 
 @contextmanager
-def opened_store(storage: str) -> Iterator[SqlStore]:
+def opened_store(storage: str | Store) -> Iterator[Store]:
     """A store that exists, for a moment."""
     store = open_store(storage, create=False)
     try:
@@ -47,7 +43,7 @@ def opened_store(storage: str) -> Iterator[SqlStore]:
         store.close()
 
 
-def unknown_study(store: SqlStore, name: str) -> UnknownStudy:
+def unknown_study(store: Store, name: str) -> UnknownStudy:
     """What to say of a name that is not there."""
     names = store.study_names()
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)

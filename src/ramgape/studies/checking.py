@@ -8,10 +8,9 @@ from itertools import islice
 from typing import Any
 
 from ramgape.errors import DamagedStore, StorageError, UnknownStudy
-from ramgape.storage import open_store
+from ramgape.storage import Store, open_store
 from ramgape.storage.records import StudyRow
 from ramgape.storage.seals import next_link
-from ramgape.storage.store import SqlStore
 from ramgape.storage.urls import shown
 from ramgape.studies.specification import StudySpec
 
@@ -47,9 +46,9 @@ class StoreCheck:
         return {"sound": self.sound, **asdict(self)}
 
 
-def check_store(storage: str) -> StoreCheck:
+def check_store(storage: str | Store) -> StoreCheck:
     """Look at everything in a store; nothing is changed, and others may go on working with it."""
-    where = shown(storage)
+    where = shown(storage) if isinstance(storage, str) else storage.url
     try:
         store = open_store(storage, create=False)
     except DamagedStore as error:
@@ -66,7 +65,7 @@ def check_store(storage: str) -> StoreCheck:
         store.close()
 
 
-def check_study(store: SqlStore, name: str) -> StudyCheck:
+def check_study(store: Store, name: str) -> StudyCheck:
     """Look at everything that belongs to a study."""
     found: list[str] = []
     row = None
@@ -81,7 +80,7 @@ def check_study(store: SqlStore, name: str) -> StudyCheck:
     return StudyCheck(name, 0 if row is None else row.told, tuple(found))
 
 
-def _problems(store: SqlStore, row: StudyRow) -> Iterator[str]:
+def _problems(store: Store, row: StudyRow) -> Iterator[str]:
     """What is wrong with a study. Observations are read in pages, so that others can write in between.
 
     What was read has unbroken seals, or an error would have come. That says nothing of rows which are not there.

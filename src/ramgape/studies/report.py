@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from ramgape.search.explained import Explained, Portable, jsonable, restore
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
 from ramgape.search.remaining import expect_pulls
-from ramgape.search.result import Expectation, Goal, Result, Stopped, jsonable
+from ramgape.search.result import Expectation, Goal, Result, Stopped
 from ramgape.storage.records import FailureRow, StudyRow
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import write_pull_id
 from ramgape.studies.specification import read_outline
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from matplotlib.axes import Axes
+
+    from ramgape.views.explanation import Explanation
 
 LAST_FAILURES = 5
 EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, which a date can have
@@ -38,20 +40,19 @@ class Failure:
     failed_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """How a study is going.
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Explained):
+    """How a study is going; it prints itself, draws itself and goes on as plain data, as a `Result` does.
 
-    told        observations recorded; `late` of them came after the end and are no part of the result
-    pending     pulls handed out and not yet answered
-    held        answers that wait for those to earlier pulls of the same arm
-    failed      failed attempts; given_up are the pulls that failed too often
-    doubt       the returned set is right up to this tolerance; infinite while there is nothing to go by
-    arms_pending, arms_failed    by arm
-    failures    the last ones; `reasons` are those of all failures: arm, reason and how often, the latest first
-    progress    how far the search is: pulls made, the limit on them, the doubt that is left
-
-    It prints itself: `print(report)`, rich, a notebook.
+    Attributes:
+        told: Observations recorded; `late` of them came after the end and are no part of the result.
+        pending: Pulls handed out and not yet answered.
+        held: Answers that wait for those to earlier pulls of the same arm.
+        failed: Failed attempts; given_up are the pulls that failed too often.
+        doubt: The returned set is right up to this tolerance; infinite while there is nothing to go by.
+        arms_pending, arms_failed: By arm.
+        failures: The last ones; `reasons` are those of all failures: arm, reason and how often, the latest first.
+        progress: How far the search is: pulls made, the limit on them, the doubt that is left.
     """
 
     name: str
@@ -70,23 +71,20 @@ class Report:
     reasons: tuple[tuple[str, str, int], ...]
     progress: Progress
 
-    def __str__(self) -> str:
-        """How it is going, as plain text."""
-        from ramgape import views as display
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it."""
+        from ramgape.views.study import explain_study
 
-        return display.study_text(self)
+        return explain_study(self, ascii_only)
 
-    def __rich__(self) -> RenderableType:
-        """How it is going, for a rich console, fitted to the width of the window."""
-        from ramgape import views as display
+    def _rows(self) -> list[dict[str, Any]]:
+        """Those of the result, and what is under way and has failed of each arm."""
+        pending, failed = self.arms_pending, self.arms_failed
+        return [{**row, "pending": pending[row["name"]], "failed": failed[row["name"]]} for row in self.result._rows()]
 
-        return display.StudyView(self)
-
-    def _repr_html_(self) -> str:
-        """How it is going, for a notebook."""
-        from ramgape import views as display
-
-        return display.study_page(self)
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """The picture of the result."""
+        return self.result.plot(axes)
 
     @property
     def doubt(self) -> float:
@@ -111,16 +109,22 @@ class Report:
             "front": list(self.result.front),
             "doubt": jsonable(self.doubt),
             "last_failures": [asdict(failure) for failure in self.failures],
+            "reasons": [list(each) for each in self.reasons],
+            "progress": jsonable(asdict(self.progress)),
         }
         return own | {key: value for key, value in described.items() if key not in own}
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Report:
+        """What `to_dict` described."""
+        by_arm = {
+            f"arms_{key}": {arm["name"]: arm[key] for arm in description["arms"]} for key in ("pending", "failed")
+        }
+        return restore(cls, {**description, **by_arm, "result": description, "failures": description["last_failures"]})
 
 
 @dataclass(frozen=True, slots=True)
-class StudySummary:
+class StudySummary(Portable):
     """A study in a list."""
 
     name: str
@@ -131,11 +135,6 @@ class StudySummary:
     pending: int
     failed: int
     done: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        described: dict[str, Any] = jsonable(asdict(self))
-        return described
 
 
 class Inference:

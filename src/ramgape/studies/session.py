@@ -10,24 +10,13 @@ import os
 import threading
 import weakref
 from contextlib import suppress
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.search.engine import FEW, Engine
-from ramgape.storage.records import (
-    AnswerRow,
-    BatchRow,
-    Changes,
-    FailureRow,
-    Moment,
-    ObservationRow,
-    PullRow,
-    SnapshotRow,
-    StudyRow,
-)
+from ramgape.storage.protocol import Store
+from ramgape.storage.records import AnswerRow, Moment, StudyRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import link_over
 from ramgape.studies.ledger import Ledger
@@ -36,45 +25,6 @@ from ramgape.studies.specification import StudySpec
 NOTHING = np.empty(0, np.int64), np.empty(0)
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
 SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than a moment
-
-
-class Store(Protocol):
-    """What a study needs of a store."""
-
-    @property
-    def url(self) -> str: ...
-
-    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]: ...
-
-    def read_observations(
-        self, study_id: int, start: int, stop: int | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
-
-    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]: ...
-
-    def read_answered(self, study_id: int, start: int) -> list[int]: ...
-
-    def read_batches(self, study_id: int, start: int) -> list[BatchRow]: ...
-
-    def read_answer(self, study_id: int, number: int) -> AnswerRow | None: ...
-
-    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]: ...
-
-    def read_failures(self, study_id: int) -> list[FailureRow]: ...
-
-    def read_snapshot(self, study_id: int) -> SnapshotRow | None: ...
-
-    def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None: ...
-
-    def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None: ...
-
-    def write(self, row: StudyRow, changes: Changes, place: int) -> None: ...
-
-    def commit(self) -> None: ...
-
-    def rollback(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def rehearse(spec: StudySpec) -> None:

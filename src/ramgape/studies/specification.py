@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 from ramgape.common.checks import check_seed, whole
@@ -109,6 +110,7 @@ class StudySpec:
         return found
 
 
+@lru_cache(maxsize=256)  # of many studies, most are alike
 def read_outline(text: str) -> tuple[tuple[str, ...], Goal]:
     """The arms and the goal in a stored specification: all that a list of studies shows, at a fraction of the cost."""
     try:

@@ -9,7 +9,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import IO, TYPE_CHECKING, Any, Unpack, get_args
+from typing import IO, Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
 from ramgape.errors import (
@@ -25,12 +25,12 @@ from ramgape.options import STUDY, StudyOptions, shows_options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.result import Result, Stopped
-from ramgape.storage import open_store
+from ramgape.storage import Store, open_store
 from ramgape.storage.memory import MemoryStore
-from ramgape.storage.records import PullRow, StudyRow
+from ramgape.storage.records import PullRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import next_link
-from ramgape.storage.urls import parse_url
+from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.catalog import unknown_study
 from ramgape.studies.exchange import (
     ANSWERS,
@@ -56,9 +56,6 @@ from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import Spool
 
-if TYPE_CHECKING:
-    from ramgape.storage.store import SqlStore
-
 IMPORTED_AT_ONCE = 10_000
 PAGE = 5_000  # observations that are read, and in memory, at a time
 
@@ -78,7 +75,7 @@ class Study:
     ('bent',)
     """
 
-    def __init__(self, session: StudySession, storage: str | None) -> None:
+    def __init__(self, session: StudySession, storage: str | Store) -> None:
         """For `create` and `load`."""
         self._session = session
         self._storage = storage
@@ -97,7 +94,7 @@ class Study:
         name: str,
         arms: Iterable[object],
         *,
-        storage: str | None = None,
+        storage: str | Store | None = None,
         exist_ok: bool = False,
         data: Iterable[object] | None = None,
         **options: Unpack[StudyOptions],
@@ -107,7 +104,7 @@ class Study:
         Args:
             name: By which it is found in the store.
             arms: Their names; other objects count by their text.
-            storage: "sqlite:///file.db", "postgresql://user@host/database", or None: in memory.
+            storage: "sqlite:///file.db", "postgresql://user@host/database", a store of your own, or None: in memory.
             exist_ok: Open a study of that name if there is one; its specification must be the same.
             data: Trials made already: pairs (arm, reward), or mappings with these two keys; one batch, which is looked
                 at once, at its end, so that their order means nothing.
@@ -126,11 +123,7 @@ class Study:
             require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
         rows = None if data is None else list(trials_of(data, spec))
         require_room(spec, 0, 0, len(rows or ()))
-        if storage is None:
-            row = StudyRow(0, name, new_key(), spec.to_text(), time.time())
-            study = cls(StudySession(MemoryStore(row), spec, row), None)
-        else:
-            study = cls._create_stored(name, spec, storage, exist_ok)
+        study = cls._create_in(MemoryStore() if storage is None else storage, name, spec, exist_ok)
         if rows:
             with study._session.writing() as (ledger, now):
                 if not ledger.told:  # others may have created it at the same moment, with the same data
@@ -142,14 +135,14 @@ class Study:
         return study
 
     @classmethod
-    def _create_stored(cls, name: str, spec: StudySpec, storage: str, exist_ok: bool) -> Study:
+    def _create_in(cls, storage: str | Store, name: str, spec: StudySpec, exist_ok: bool) -> Study:
         store = open_store(storage, create=True)
         try:
             made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             while made is None and store.find_study(name) is None:  # it was the key that another study has
                 made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             if made is not None:
-                return cls(StudySession(store, spec, made, shared=True), storage)
+                return cls(StudySession(store, spec, made, shared=not isinstance(store, MemoryStore)), storage)
             if not exist_ok:
                 allowed, hint = f"that of no other study in {store.url}", "; load it, or create it with exist_ok"
                 raise StudyExists(what="name", allowed=allowed, given=shorten(name), hint=hint)
@@ -166,7 +159,7 @@ class Study:
         return study
 
     @classmethod
-    def load(cls, name: str, storage: str) -> Study:
+    def load(cls, name: str, storage: str | Store) -> Study:
         """Open a study that exists."""
         check_text(name, "name")
         store = open_store(storage, create=False)
@@ -177,11 +170,12 @@ class Study:
             raise
 
     @classmethod
-    def _open(cls, store: SqlStore, name: str, storage: str) -> Study:
+    def _open(cls, store: Store, name: str, storage: str | Store) -> Study:
         row = store.find_study(name)
         if row is None:
             raise unknown_study(store, name)
-        return cls(StudySession(store, StudySpec.from_text(row.specification), row, shared=True), storage)
+        spec = StudySpec.from_text(row.specification)
+        return cls(StudySession(store, spec, row, shared=not isinstance(store, MemoryStore)), storage)
 
     def close(self) -> None:
         """Let go of the store. What was told is there already; a study need not be closed."""
@@ -198,8 +192,8 @@ class Study:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Opened anew where it arrives."""
-        if self._storage is None:
-            raise TypeError("a study in memory cannot be sent to another process: give it a storage")
+        if not isinstance(self._storage, str):
+            raise TypeError("a study in memory cannot be sent to another process: give it a storage by its URL")
         return Study.load, (self.name, self._storage)
 
     # --- what it is ----------------------------------------------------------------------------------------------
@@ -230,12 +224,14 @@ class Study:
     @property
     def durable(self) -> bool:
         """Whether it outlasts this process."""
-        return self._storage is not None
+        return not isinstance(self._session.store, MemoryStore)
 
     @property
     def patience(self) -> float:
         """For how many seconds its store is worth waiting for."""
-        return 0.0 if self._storage is None else parse_url(self._storage).patience
+        if not self.durable:
+            return 0.0
+        return parse_url(self._storage).patience if isinstance(self._storage, str) else PATIENCE
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error that says what is allowed."""

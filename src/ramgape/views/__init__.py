@@ -1,71 +1,11 @@
-"""How a result is shown: as plain text, in a rich console, and as HTML in a notebook.
+"""How a result, a plan, a study, ... is shown: as plain text, in a rich console, and as HTML in a notebook.
 
-All three show the same: a headline, the facts behind it, a table with one row per arm, the warnings. What is shown is
-decided once, in `content` and `table`; the three renderers only dress it. Loaded only when something is shown: whoever
-asks for a pull, or for help, needs the terminal alone.
+    explanation   what is said of something, in a form that every renderer understands
+    text  console  notebook    the renderers: they dress an explanation, and all three show the same
+    result  analysis  study  forecast  replication  lower_bound    what is said of each
+    content  table             the words of a result, and its table of arms
+    terminal                   where text goes, and what is shown while something runs
+    plots/                     figures
+
+Loaded only when something is shown: whoever asks for a pull, or for help, needs the terminal alone.
 """
-
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from ramgape.common.formatting import Digits, cell_width, list_names, pad, round_up, share, short_names
-from ramgape.errors import printable
-
-if TYPE_CHECKING:
-    from ramgape.views.analysis import analysis_notes
-    from ramgape.views.console import ConsoleView
-    from ramgape.views.content import choose_arms, facts, headline, risk_label, title
-    from ramgape.views.notebook import page
-    from ramgape.views.study import StudyView, study_page, study_text
-    from ramgape.views.text import plain
-
-__all__ = [
-    "ConsoleView",
-    "Digits",
-    "StudyView",
-    "analysis_notes",
-    "cell_width",
-    "choose_arms",
-    "facts",
-    "headline",
-    "list_names",
-    "pad",
-    "page",
-    "plain",
-    "printable",
-    "risk_label",
-    "round_up",
-    "share",
-    "short_names",
-    "study_page",
-    "study_text",
-    "title",
-]
-
-_HOMES = {
-    "analysis": ("analysis_notes",),
-    "console": ("ConsoleView",),
-    "content": (
-        "choose_arms",
-        "facts",
-        "headline",
-        "risk_label",
-        "title",
-    ),
-    "notebook": ("page",),
-    "study": (
-        "StudyView",
-        "study_page",
-        "study_text",
-    ),
-    "text": ("plain",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for module, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

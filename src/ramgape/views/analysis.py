@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import list_counts, plural
+from ramgape.views.explanation import Explanation
+from ramgape.views.result import explain_result
 
 if TYPE_CHECKING:
     from ramgape.search.analysis import Analysis
 
 
-def analysis_notes(analysis: Analysis) -> list[tuple[str, str]]:
-    """Further facts, as pairs of a word and its explanation."""
+def explain_analysis(analysis: Analysis, ascii_only: bool) -> Explanation:
+    """All that is said of an analysis: its result, and further facts."""
     notes = [("Next", next_words(analysis))]
     if analysis.skipped:
         notes.append(("Data", f"{analysis.rows:,} rows, {analysis.skipped:,} of them left out"))
-    return notes
+    return explain_result(analysis.result, ascii_only, notes=notes)
 
 
 def next_words(analysis: Analysis) -> str:

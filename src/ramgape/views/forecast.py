@@ -1,77 +1,42 @@
-"""A plan as text: a sentence, the facts behind it, a table of goals or budgets, and what becomes of the arms."""
+"""What is said of a plan: a sentence, the facts behind it, a table of goals or budgets, and what becomes of arms."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from ramgape.common.formatting import Digits, list_names, plural, short_names
+from ramgape.common.formatting import Digits, list_names, plural, plus_minus, short_names
 from ramgape.errors import printable
 from ramgape.views.content import ROWS, least_word, wanted
-from ramgape.views.table import GAP, Column
-from ramgape.views.text import PLAIN_WIDTH
+from ramgape.views.explanation import Column, Explanation, Table, total_width
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-
     from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
 
 NAME_WIDTH = 32
 # What a narrow window can do without, first of all what stands first.
 DISPENSABLE = ("error", "10%", "50%", "ratio", "runs", "95% interval", "ideal share", "reference share")
-RULED = "    \n    \n -- \n" + 5 * "    \n"  # a line under the headings and nothing else, in ASCII
 MARK = "*"  # beside the row that was asked for
 
 
-@dataclass(frozen=True, slots=True)
-class PlanView:
-    """A plan as rich shows it; a narrow window shows fewer columns."""
-
-    plan: Plan
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """A frame, which takes four columns, around it all."""
-        from rich.panel import Panel
-
-        yield Panel(contents(self.plan, options.max_width - 4, options.ascii_only), expand=False, padding=(0, 1))
-
-
-def contents(plan: Plan, width: int, ascii_only: bool) -> RenderableType:
-    """All that is said. Names go in as Text, never as markup."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    explained = Table.grid(padding=(0, GAP, 0, 0))
-    explained.add_column(style="dim", no_wrap=True)
-    explained.add_column(overflow="fold")
-    for word, text in facts(plan, "+/-" if ascii_only else "±"):
-        explained.add_row(word, Text(text))
+def explain_plan(plan: Plan, ascii_only: bool) -> Explanation:
+    """All that is said of a plan."""
     rows: Sequence[PullForecast | Quality] = plan.trials or plan.qualities
-    columns = fitted(trials_columns(plan) if plan.trials else quality_columns(plan), width)
-    table = build(columns, [row is plan.chosen for row in rows], ascii_only)
+    goals = marked(trials_columns(plan) if plan.trials else quality_columns(plan), [row is plan.chosen for row in rows])
     shown = most_important(plan.arms)
-    arms = build(fitted(arm_columns(plan, shown), width), [arm.in_front for arm in shown], ascii_only)
-    parts: list[RenderableType] = [Text(headline(plan), style="bold"), Text(), explained, Text()]
-    parts += [Text(caption(plan, columns), style="dim"), Text(), table, Text()]
-    parts += [Text(note, style="dim") for note in notes(plan)]
-    parts += [Text(), arms] if notes(plan) else [arms]
-    if len(shown) < len(plan.arms):
-        parts.append(Text(f"... and {len(plan.arms) - len(shown):,} more", style="dim"))
-    for warning in plan.warnings:
-        parts += [Text(), Text(f"Warning: {printable(warning)}", style="yellow")]
-    return Group(*parts)
+    arms = marked(arm_columns(plan, shown), [arm.in_front for arm in shown])
+    rest = f"... and {len(plan.arms) - len(shown):,} more" if len(shown) < len(plan.arms) else ""
+    table = Table(partial(fitted, goals), partial(caption, plan))
+    parts: list[Table | str] = [table, *notes(plan), Table(partial(fitted, arms), rest=rest)]
+    return Explanation([headline(plan)], list(facts(plan, plus_minus(ascii_only))), parts, plan.warnings)
 
 
-def plain(plan: Plan, width: int = PLAIN_WIDTH) -> str:
-    """The plan as plain text; ASCII apart from what the user wrote."""
-    from rich.console import Console
-
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    lines = console.render_lines(contents(plan, width, ascii_only=True), pad=False)
-    return "\n".join("".join(segment.text for segment in line).rstrip() for line in lines)
+def marked(columns: Sequence[Column], important: Sequence[bool]) -> list[Column]:
+    """The columns with rows that stand out."""
+    marks = ["in" if stands_out else "" for stands_out in important]
+    return [replace(column, marks=marks) for column in columns]
 
 
 # ------------------------------------------------------------------------------------- sentences
@@ -131,13 +96,13 @@ def caption(plan: Plan, columns: Sequence[Column]) -> str:
     return f"Trials by epsilon{unit} and delta: the mean{error} and {within} ({MARK} as asked)"
 
 
-def facts(plan: Plan, plus_minus: str) -> Iterator[tuple[str, str]]:
+def facts(plan: Plan, sign: str) -> Iterator[tuple[str, str]]:
     """The numbers behind the headline, with a word in front of each."""
     yield "Guess", f"if the arms are as guessed; their Pareto set is {list_names(plan.guessed_front)}"
     if plan.trials:
-        yield from trials_facts(plan, cast("PullForecast", plan.chosen), plus_minus)
+        yield from trials_facts(plan, cast("PullForecast", plan.chosen), sign)
     else:
-        yield from quality_facts(cast("Quality", plan.chosen), plus_minus)
+        yield from quality_facts(cast("Quality", plan.chosen), sign)
     yield "Method", f"policy {plan.policy}, bound {plan.bound}, risk {plan.risk}"
     if plan.trials:
         yield "Otherwise", "if the guess is wrong, the guarantee holds all the same; only the number of trials changes"
@@ -145,10 +110,10 @@ def facts(plan: Plan, plus_minus: str) -> Iterator[tuple[str, str]]:
         yield "Otherwise", "a budget comes with no guarantee: if the guess is wrong, all of this may be wrong"
 
 
-def trials_facts(plan: Plan, row: PullForecast, plus_minus: str) -> Iterator[tuple[str, str]]:
+def trials_facts(plan: Plan, row: PullForecast, sign: str) -> Iterator[tuple[str, str]]:
     """What is expected of the chosen confidence goal."""
     if row.mean is not None:
-        error = f" {plus_minus} {row.stderr:,.0f} on average (standard error)" if row.stderr is not None else ""
+        error = f" {sign} {row.stderr:,.0f} on average (standard error)" if row.stderr is not None else ""
         yield "Trials", f"{row.mean:,.0f}{error}, from {runs_of(row.runs)}"
         most = f"half of the searches need at most {row.quantile_50:,}, the longest took {row.largest:,}"
         yield "Plan for", f"{row.quantile_90:,} to be done with probability 0.9; {most}"
@@ -174,9 +139,9 @@ def trials_facts(plan: Plan, row: PullForecast, plus_minus: str) -> Iterator[tup
         yield "Reference", f"unknown: {plan.bound_note}"
 
 
-def quality_facts(row: Quality, plus_minus: str) -> Iterator[tuple[str, str]]:
+def quality_facts(row: Quality, sign: str) -> Iterator[tuple[str, str]]:
     """What is expected of the chosen budget."""
-    error = f" {plus_minus} {row.regret_stderr:.2g}" if row.regret_stderr is not None else ""
+    error = f" {sign} {row.regret_stderr:.2g}" if row.regret_stderr is not None else ""
     yield "Regret", f"{row.regret:.3g}{error} (mean simple regret, standard error), from {runs_of(row.runs)}"
     low, high = row.inexact_interval
     yield (
@@ -325,7 +290,7 @@ def arm_columns(plan: Plan, arms: Sequence[ArmForecast]) -> list[Column]:
     """One row per arm. How often it is returned is a question under a budget; else there is hardly a doubt."""
     names = short_names((arm.name for arm in arms), NAME_WIDTH)
     columns = [
-        Column("arm", [names[arm.name] for arm in arms]),
+        Column("arm", [names[arm.name] for arm in arms], names=True),
         Column("guess", ["in" if arm.in_front else "out" for arm in arms]),
         Column("returned", [percent_or_dash(arm.returned) for arm in arms], right=True),
         Column("trials", [count(arm.pulls) for arm in arms], right=True),
@@ -344,25 +309,10 @@ def percent_or_dash(part: float | None) -> str:
     return "-" if part is None else f"{part:.1%}"
 
 
-def fitted(columns: list[Column], width: int) -> list[Column]:
+def fitted(columns: list[Column], width: int | None) -> list[Column]:
     """The columns that have room."""
     for heading in DISPENSABLE:
-        if sum(column.width for column in columns) + GAP * (len(columns) - 1) <= width:
+        if width is None or total_width(columns) <= width:
             break
         columns = [column for column in columns if column.heading != heading]
     return columns
-
-
-def build(columns: Sequence[Column], important: Sequence[bool], ascii_only: bool) -> RenderableType:
-    """A table for rich; what is important stands out."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    ruled = box.Box(RULED, ascii=True) if ascii_only else box.SIMPLE_HEAD
-    table = Table(box=ruled, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-    for column in columns:
-        table.add_column(column.heading, justify="right" if column.right else "left", no_wrap=True)
-    for row, stands_out in enumerate(important):
-        table.add_row(*(Text(column.cells[row], style="bold cyan" if stands_out else "") for column in columns))
-    return table

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import cut, list_counts, plural, round_up
 from ramgape.errors import printable
-from ramgape.views.console import ConsoleView
 from ramgape.views.content import ENDINGS, wanted
-from ramgape.views.notebook import page
+from ramgape.views.explanation import Explanation
+from ramgape.views.result import explain_result
 from ramgape.views.terminal import fraction
-from ramgape.views.text import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
     from ramgape.search.result import Expectation, Goal
     from ramgape.studies.report import Report
 
@@ -25,26 +22,10 @@ BLOCKS, LETTERS = "█░", "#."  # done and left, in a bar
 REASONS, REASON_WIDTH, NAME_WIDTH = 5, 120, 40
 
 
-@dataclass(frozen=True, slots=True)
-class StudyView:
-    """A study as rich shows it."""
-
-    report: Report
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The result's own view, with more above it."""
-        first = study_facts(self.report, LETTERS if options.ascii_only else BLOCKS)
-        yield ConsoleView(self.report.result, first=first, title=study_title(self.report))
-
-
-def study_text(report: Report) -> str:
-    """A study as plain text."""
-    return plain(report.result, first=study_facts(report, LETTERS), title=study_title(report))
-
-
-def study_page(report: Report) -> str:
-    """A study as HTML for a notebook."""
-    return page(report.result, first=study_facts(report, BLOCKS), title=study_title(report))
+def explain_study(report: Report, ascii_only: bool) -> Explanation:
+    """All that is said of a study: its result as it stands, with more above it."""
+    first = study_facts(report, LETTERS if ascii_only else BLOCKS)
+    return explain_result(report.result, ascii_only, first=first, title=study_title(report))
 
 
 def study_title(report: Report) -> str:

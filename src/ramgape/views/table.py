@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import Digits, cell_width, share, short_names
+from ramgape.common.formatting import Digits, share, short_names
+from ramgape.views.content import SYMBOLS
+from ramgape.views.explanation import Column, total_width
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, Result
 
-GAP = 2  # blanks between two columns of a text table
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: its heading and one cell per arm. A cell may have two lines."""
-
-    heading: str
-    cells: list[str]
-    right: bool = False
-
-    @property
-    def width(self) -> int:
-        """The columns of a terminal that it takes."""
-        lines = (line for cell in self.cells for line in cell.split("\n"))
-        return max([cell_width(self.heading), *map(cell_width, lines)])
-
-
-def verdict_words(arm: ArmReport, returned: bool) -> str:
+def verdict_words(arm: ArmReport, returned: bool, symbols: bool) -> str:
     """The verdict; for an undecided arm also on which side of the returned set it stands."""
-    if arm.verdict != "undecided":
-        return arm.verdict
-    return "undecided (in)" if returned else "undecided (out)"
+    side = "" if arm.verdict != "undecided" else " (in)" if returned else " (out)"
+    return f"{SYMBOLS[arm.verdict]} {arm.verdict}{side}" if symbols else f"{arm.verdict}{side}"
 
 
 CERTIFICATES = {"in": "proved", "out": "proved", "within-epsilon": "within epsilon", "none": "no"}
@@ -58,8 +42,10 @@ def _aligned(texts: Sequence[str]) -> list[str]:
     return [text.rjust(width) for text in texts]
 
 
-def build_columns(result: Result, arms: Sequence[ArmReport], form: str, limit: int) -> list[Column]:
-    """The table in one of three forms; names are cut to `limit` columns.
+def build_columns(
+    result: Result, arms: Sequence[ArmReport], form: str, limit: int, symbols: bool = False
+) -> list[Column]:
+    """The table in one of three forms; names are cut to `limit` columns, and `symbols` stand before the verdicts.
 
     wide      everything in one line per arm
     stacked   two lines per arm: intervals, shares and dominating arms stand in the second
@@ -70,7 +56,8 @@ def build_columns(result: Result, arms: Sequence[ArmReport], form: str, limit: i
     dominators = (arm.dominated_by for arm in arms if arm.dominated_by is not None)
     above = short_names(dominators, limit - len(beaten_by))
     returned = set(result.front)
-    verdicts = [verdict_words(arm, arm.name in returned) for arm in arms]
+    marks = [arm.verdict for arm in arms]
+    verdicts = [verdict_words(arm, arm.name in returned, symbols) for arm in arms]
     certificates = [CERTIFICATES[arm.certificate] for arm in arms]
     pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
     shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
@@ -84,25 +71,26 @@ def build_columns(result: Result, arms: Sequence[ArmReport], form: str, limit: i
     if modelled:
         empirical = [math.nan if arm.empirical_risk is None else arm.empirical_risk for arm in arms]
         estimates.append(_estimates("risk (data)", empirical, [arm.risk_interval for arm in arms], "narrow"))
-    first = Column("arm", [names[arm.name] for arm in arms])
+    first = Column("arm", [names[arm.name] for arm in arms], marks=marks, names=True)
     if form == "wide":
         return [
             first,
-            Column("verdict", verdicts),
+            Column("verdict", verdicts, marks=marks),
             Column("certified", certificates),
             Column("pulls (share)", [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)], right=True),
             *estimates,
-            Column("dominated by", rivals),
+            Column("dominated by", rivals, names=True),
         ]
     if form == "stacked":
-        under = ["not certified" if text == CERTIFICATES["none"] else text for text in certificates]
+        indent = "  " if symbols else ""
+        under = [indent + ("not certified" if text == CERTIFICATES["none"] else text) for text in certificates]
         return [
-            Column("arm", [f"{name}\n{by}" for name, by in zip(first.cells, rivals, strict=True)]),
-            Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, under, strict=True)]),
+            replace(first, cells=[f"{name}\n{by}" for name, by in zip(first.cells, rivals, strict=True)]),
+            Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, under, strict=True)], marks=marks),
             Column("pulls", [f"{n}\n{s}" for n, s in zip(pulls, shares, strict=True)], right=True),
             *estimates,
         ]
-    return [first, Column("verdict", verdicts), Column("pulls", pulls, right=True), *estimates]
+    return [first, Column("verdict", verdicts, marks=marks), Column("pulls", pulls, right=True), *estimates]
 
 
 FORMS = [
@@ -112,11 +100,13 @@ FORMS = [
 ]
 
 
-def fit_columns(result: Result, arms: Sequence[ArmReport], width: int) -> list[Column]:
-    """The richest form of the table that `width` columns of a terminal can hold."""
+def fit_columns(result: Result, arms: Sequence[ArmReport], width: int | None, symbols: bool = False) -> list[Column]:
+    """The richest form of the table that `width` columns of a terminal can hold; None: names as long as they are."""
+    if width is None:
+        return build_columns(result, arms, "wide", 10_000, symbols)
     columns: list[Column] = []
     for form, limit in FORMS:
-        columns = build_columns(result, arms, form, limit)
-        if sum(column.width for column in columns) + GAP * (len(columns) - 1) <= width:
+        columns = build_columns(result, arms, form, limit, symbols)
+        if total_width(columns) <= width:
             break
     return columns

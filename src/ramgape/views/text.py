@@ -1,4 +1,4 @@
-"""A result as plain text. It is ASCII apart from what the user wrote: `print` must not fail on a simple terminal."""
+"""An explanation as plain text, ASCII apart from what the user wrote: `print` must not fail on a simple terminal."""
 
 from __future__ import annotations
 
@@ -8,35 +8,29 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import pad
 from ramgape.errors import printable
-from ramgape.views.content import ROWS, choose_arms, facts, headline
-from ramgape.views.table import GAP, Column, fit_columns
+from ramgape.views.explanation import GAP, Column
 
 if TYPE_CHECKING:
-    from ramgape.search.result import Result
+    from ramgape.search.explained import Explained
 
 PLAIN_WIDTH = 110
 
 
-def plain(
-    result: Result,
-    width: int = PLAIN_WIDTH,
-    limit: int | None = ROWS,
-    notes: Sequence[tuple[str, str]] = (),
-    first: Sequence[tuple[str, str]] = (),
-    title: str = "",
-) -> str:
-    """The result as plain text of about `width` columns, with at most `limit` arms (None: all) and further facts.
-
-    `first` are facts that come before all others, `title` is a line above everything.
-    """
-    arms, rest = choose_arms(result, limit)
-    lines = _wrapped(printable(title), width, indent=2) + _wrapped(headline(result), width, indent=2)
-    for word, text in facts(result, notes, first):
-        lines += _wrapped(f"{word + ':':<11}{text}", width, indent=11)
-    lines += ["", *_table_lines(fit_columns(result, arms, width))]
-    if rest:
-        lines.append(rest)
-    for warning in result.warnings:
+def plain(thing: Explained, width: int = PLAIN_WIDTH) -> str:
+    """All that is said of something, as plain text of about `width` columns."""
+    said = thing.explanation(ascii_only=True)
+    lines = [line for headline in said.headlines for line in _wrapped(headline, width, indent=2)]
+    for word, text in said.facts:
+        lines += _wrapped(f"{word and word + ':':<11}{text}", width, indent=11)
+    for before, part in zip((None, *said.parts), said.parts, strict=False):
+        if isinstance(part, str):
+            lines += [*([] if isinstance(before, str) else [""]), *_wrapped(part, width, indent=0)]
+            continue
+        columns = part.fit(width)
+        caption = _wrapped(part.caption(columns), width, indent=0)
+        lines += ["", *caption, *([""] if caption else []), *_table_lines(columns)]
+        lines += [part.rest] if part.rest else []
+    for warning in said.warnings:
         lines += ["", *_wrapped(f"Warning: {printable(warning)}", width, indent=9)]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -9,6 +9,7 @@
     scatter    two rules on the same instances
     curves     what changes from pull to pull
     intervals  estimates with their intervals, one row per rule
+    runs       many runs, and the shares of a lower bound
     plan       what to expect of a search before its first trial
     sweep      what happens as one constant is turned up
     shares     how the pulls were divided, trial by trial

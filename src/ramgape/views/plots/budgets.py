@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ramgape.views.plots import style
 from ramgape.views.plots.curves import SIZES
-from ramgape.views.plots.policies import Look, look
+from ramgape.views.plots.policies import Look, look_handle, policy_look
 
 Point = tuple[float, float, float]
 
@@ -33,11 +32,12 @@ def draw_over_budgets(
 ) -> None:
     """The lines of several rules; the first is the one that the figure is about, and lies on top.
 
-    floor   where what is zero is drawn, hollow, on an axis that has no zero
+    Args:
+        floor: Where what is zero is drawn, hollow, on an axis that has no zero.
     """
     step = (budgets[-1] / budgets[0]) ** (1.0 / (len(budgets) - 1)) if len(budgets) > 1 else 2.0
     for rank, (policy, points) in enumerate(curves.items()):
-        appearance = look(policy)
+        appearance = policy_look(policy)
         shift = step ** (SPREAD * (rank / (len(curves) - 1) - 0.5)) if len(curves) > 1 else 1.0
         places = [budget * shift for budget in budgets]
         heights = [height(estimate, floor) for estimate, _, _ in points]
@@ -93,30 +93,5 @@ def any_zero(curves: Iterable[Mapping[str, Sequence[Point]]]) -> bool:
 
 def policy_handle(policy: str) -> Line2D:
     """The legend of a rule."""
-    appearance = look(policy)
-    return Line2D(
-        [],
-        [],
-        color=appearance.colour,
-        linestyle=appearance.dashes,
-        linewidth=appearance.width,
-        marker=appearance.marker,
-        markersize=SIZES.get(appearance.marker, 5.5),
-        markeredgecolor="white",
-        markeredgewidth=0.5,
-        label=appearance.name,
-    )
-
-
-def zero_handle() -> Line2D:
-    """The legend of what has no regret at all."""
-    return Line2D(
-        [],
-        [],
-        linestyle="none",
-        marker="o",
-        markersize=6.0,
-        markerfacecolor="white",
-        markeredgecolor=style.GREY,
-        label="zero: no wrong set",
-    )
+    appearance = policy_look(policy)
+    return look_handle(appearance, SIZES.get(appearance.marker, 5.5))

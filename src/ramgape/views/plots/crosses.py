@@ -47,12 +47,13 @@ def draw_crosses(
 ) -> None:
     """Draw the arms on `axes`, which should be empty: limits, axis labels and legend are set as well.
 
-    front         names of the returned arms, named even in a crowd; by default those whose verdict is "in"
-    labels        what to write for a name, where that is not the name itself
-    risk          what stands at the axis of the risk, by default the paper's formula of the mean-variance
-    limits        the window, by default `windows(arms)`
-    panel         one of several in a figure that labels the axes and has a legend for all of them together
-    marker_size   in points; by default it depends on how many arms there are
+    Args:
+        front: Names of the returned arms, named even in a crowd; by default those whose verdict is "in".
+        labels: What to write for a name, where that is not the name itself.
+        risk: What stands at the axis of the risk, by default the paper's formula of the mean-variance.
+        limits: The window, by default `windows(arms)`.
+        panel: One of several in a figure that labels the axes and has a legend for all of them together.
+        marker_size: In points; by default it depends on how many arms there are.
     """
     drawn = _observed(arms)
     window_x, window_y = windows(arms) if limits is None else limits

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from ramgape.views.plots.policies import look, name_outside
+from ramgape.views.plots.policies import name_outside, policy_look
 from ramgape.views.plots.ticks import few, plain_numbers
 
 MOST_POINTS = 250  # of a curve: of a line that trembles more than that, the dashes could not be seen
@@ -34,11 +34,12 @@ def thinned(length: int, most: int = MOST_POINTS) -> NDArray[np.int64]:
 def draw_curves(axes: Axes, x: Floats, curves: Mapping[str, Floats], outside: Collection[str] = ()) -> list[Line2D]:
     """Draw the curves of several sampling rules over the same x; returns one handle per rule.
 
-    outside   rules that the paper's figure does not have; the legend says so
+    Args:
+        outside: Rules that the paper's figure does not have; the legend says so.
     """
     handles = []
     for rank, (policy, curve) in enumerate(curves.items()):
-        appearance = look(policy)
+        appearance = policy_look(policy)
         known = np.flatnonzero(np.isfinite(curve))
         kept = known[thinned(len(known))] if len(known) else known
         (handle,) = axes.plot(

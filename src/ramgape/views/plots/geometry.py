@@ -41,7 +41,8 @@ COLOURS = {
 class GapCase:
     """Arms i and j on the front, arm k dominated by j: their (mean, risk), and the lengths that belong to them.
 
-    distances   "M(i,k)", "M(k,i)", "M(i,j)", "M(j,i)", "gap i", "gap j", "gap k"
+    Attributes:
+        distances: "M(i,k)", "M(k,i)", "M(i,j)", "M(j,i)", "gap i", "gap j", "gap k".
     """
 
     arms: Mapping[str, Point]
@@ -52,8 +53,9 @@ class GapCase:
 class Dimension:
     """A length in the plane, between two points.
 
-    reach   the points that thin lines lead to from its ends
-    side    of an upright line: where its name stands; of a level one: which ends of line and name are flush
+    Attributes:
+        reach: The points that thin lines lead to from its ends.
+        side: Of an upright line: where its name stands; of a level one: which ends of line and name are flush.
     """
 
     text: str

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ramgape.views.plots import style
-from ramgape.views.plots.policies import look
+from ramgape.views.plots.policies import policy_look
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class IntervalRow:
 def draw_rows(axes: Axes, rows: Sequence[IntervalRow]) -> None:
     """Draw the rows from top to bottom: a filled dot with a bar, and a hollow diamond for the other measure."""
     for height, row in enumerate(rows):
-        colour = look(row.policy).colour
+        colour = policy_look(row.policy).colour
         axes.plot(row.interval, [height, height], color=colour, linewidth=2.2, solid_capstyle="butt", zorder=3)
         axes.plot([row.estimate], [height], linestyle="none", marker="o", markersize=7.0, color=colour, zorder=4)
         if row.other is not None:
@@ -53,7 +53,7 @@ def draw_rows(axes: Axes, rows: Sequence[IntervalRow]) -> None:
 
 def named(row: IntervalRow) -> str:
     """What stands before a row."""
-    return f"{look(row.policy).name}\n({row.remark})" if row.remark else look(row.policy).name
+    return f"{policy_look(row.policy).name}\n({row.remark})" if row.remark else policy_look(row.policy).name
 
 
 def row_handles() -> list[Line2D]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.lines import Line2D
 
 from ramgape.views.plots import style
-from ramgape.views.plots.policies import DASH_DOT, DASHED, DOTTED, LONG_DASHED, SOLID, Look, look
+from ramgape.views.plots.policies import DASH_DOT, DASHED, DOTTED, LONG_DASHED, SOLID, Look, look_handle, policy_look
 
 _PAPER = (style.GREY, DOTTED, "X", 1.8)
 _DEFAULT = (style.PALETTE["blue"], SOLID, "o", 2.2)
@@ -34,7 +34,7 @@ SIZES = {"X": 6.0, "D": 4.6, "s": 4.8, "^": 5.4, "o": 5.4}
 
 def method_look(method: str) -> Look:
     """How to draw a method; one without an entry always gets the same look, made from its name."""
-    return METHODS.get(method) or look(method)
+    return METHODS.get(method) or policy_look(method)
 
 
 def method_marker_size(appearance: Look) -> float:
@@ -45,29 +45,4 @@ def method_marker_size(appearance: Look) -> float:
 def method_handle(method: str, line: bool) -> Line2D:
     """The legend of a method."""
     appearance = method_look(method)
-    return Line2D(
-        [],
-        [],
-        color=appearance.colour,
-        linestyle=appearance.dashes if line else "none",
-        linewidth=appearance.width,
-        marker=appearance.marker,
-        markersize=method_marker_size(appearance),
-        markeredgecolor="white",
-        markeredgewidth=0.5,
-        label=style.drawable(appearance.name),
-    )
-
-
-def undecided_handle() -> Line2D:
-    """The legend of what is known to need more than is drawn."""
-    return Line2D(
-        [],
-        [],
-        linestyle="none",
-        marker="o",
-        markersize=6.0,
-        markerfacecolor="white",
-        markeredgecolor=style.GREY,
-        label="undecided: needs more",
-    )
+    return look_handle(appearance, method_marker_size(appearance), line)

@@ -1,6 +1,6 @@
 """The sampling rules as figures show them: a name for readers, a colour, a line and a marker.
 
-Relatives share a colour (the two that eliminate by empirical gaps, the two that skip arms in a circle) and differ in
+Relatives share a colour (the two that eliminate by empirical gaps, the two round-robins that skip arms) and differ in
 line and marker, so that rules stay apart with few colours, and without any colour at all.
 """
 
@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from zlib import crc32
 
-from ramgape.views.plots.style import BROWN, GREY, PALETTE
+from matplotlib.lines import Line2D
+
+from ramgape.views.plots.style import BROWN, GREY, PALETTE, drawable
 
 Dashes = tuple[int, tuple[float, ...]]  # as matplotlib has it: an offset, then lengths of strokes and gaps
 
@@ -54,10 +56,10 @@ _DASHES = (SOLID, DASHED, DOTTED, DASH_DOT, LONG_DASHED)
 _MARKERS = "os^DvPX<>*"
 
 
-def look(policy: str) -> Look:
+def policy_look(policy: str) -> Look:
     """How to draw a sampling rule; one without an entry always gets the same look, made from its name.
 
-    >>> look("ramgape").name, look("my-rule").name
+    >>> policy_look("ramgape").name, policy_look("my-rule").name
     ('RAMGapE', 'my-rule')
     """
     if policy in LOOKS:
@@ -68,11 +70,33 @@ def look(policy: str) -> Look:
     return Look(policy, _COLOURS[colour], _DASHES[dashes], _MARKERS[number % len(_MARKERS)])
 
 
+def look_handle(appearance: Look, size: float, line: bool = True) -> Line2D:
+    """The legend of what looks so, with a marker of that size, and a line unless that is left out."""
+    return Line2D(
+        [],
+        [],
+        color=appearance.colour,
+        linestyle=appearance.dashes if line else "none",
+        linewidth=appearance.width,
+        marker=appearance.marker,
+        markersize=size,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        label=drawable(appearance.name),
+    )
+
+
+def hollow_handle(label: str) -> Line2D:
+    """The legend of what hollow marks mean."""
+    edges = {"markerfacecolor": "white", "markeredgecolor": GREY}
+    return Line2D([], [], linestyle="none", marker="o", markersize=6.0, label=label, **edges)  # type: ignore[arg-type]
+
+
 def name_outside(policy: str) -> str:
     """The name of a rule in a figure of the paper that does not have it there.
 
     >>> name_outside("ege-sr"), name_outside("evidence")
     ('EGE-SR (not in the paper)', 'Evidence (ours, not in the paper)')
     """
-    name = look(policy).name
+    name = policy_look(policy).name
     return f"{name[:-1]}, not in the paper)" if name.endswith(")") else f"{name} (not in the paper)"

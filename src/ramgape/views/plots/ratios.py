@@ -29,7 +29,8 @@ def kind_of(ratio: tuple[float, float, float]) -> tuple[str, str, bool]:
 def draw_ratios(axes: Axes, ratios: Sequence[Ratio], aims: Sequence[float] = ()) -> None:
     """A row for each instance, from top to bottom, with the interval as a bar; and the line on which both are equal.
 
-    aims   further ratios at which there is a line
+    Args:
+        aims: Further ratios at which there is a line.
     """
     for aim in aims:
         axes.axvline(aim, color=style.GREY, linewidth=1.0, linestyle=(0, (1.2, 1.6)), zorder=2)

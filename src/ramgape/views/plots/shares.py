@@ -18,7 +18,8 @@ OUTSIDE = PALETTE["orange"]
 def draw_shares(axes: Axes, shares: Sequence[float], uniform: float | None = None) -> None:
     """Draw each trial's share of pulls on Pareto arms, and the rest, which went to the others.
 
-    uniform   the share that an even split over all arms would give, drawn as a line
+    Args:
+        uniform: The share that an even split over all arms would give, drawn as a line.
     """
     trials = range(1, len(shares) + 1)
     rest = [1.0 - share for share in shares]

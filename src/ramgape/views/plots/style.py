@@ -132,7 +132,8 @@ _settings_in_use = threading.RLock()
 def applied(printed: bool = False) -> Iterator[None]:
     """Draw in this style inside the block; the user's own settings are back after it.
 
-    printed   with the larger letters of figures for a report
+    Args:
+        printed: With the larger letters of figures for a report.
 
     >>> before = mpl.rcParams["axes.grid"]
     >>> with applied():
@@ -169,9 +170,12 @@ def readable_ticks(axis: Axis, limits: tuple[float, float]) -> None:
     axis.set_major_formatter(FuncFormatter(write))
 
 
-def new_figure(width: float = SIZE[0], height: float = SIZE[1]) -> Figure:
-    """An empty figure that makes room for its labels; sizes in inches."""
-    return Figure(figsize=(width, height), layout="constrained")
+def new_figure(width: float = SIZE[0], height: float = SIZE[1], title: str = "") -> Figure:
+    """An empty figure that makes room for its labels, and for a title; sizes in inches."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    if title:
+        figure.suptitle(title, x=0.01, horizontalalignment="left", parse_math=False)
+    return figure
 
 
 def save(drawing: Axes | Figure, path: str | os.PathLike[str]) -> None:

@@ -9,7 +9,7 @@ from matplotlib.text import Annotation, Text
 
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import spread_apart
-from ramgape.views.plots.policies import look
+from ramgape.views.plots.policies import policy_look
 
 ROW = 1.35  # distance of two rows of text, in letters' heights
 
@@ -18,7 +18,7 @@ def draw_sweep(
     axes: Axes, values: Sequence[float], policy: str, results: Sequence[float], bands: Sequence[tuple[float, float]]
 ) -> None:
     """Draw one rule's results over the values of the constant, with the intervals as a band."""
-    appearance = look(policy)
+    appearance = policy_look(policy)
     if len(values) > 1:
         axes.fill_between(
             values,
@@ -48,7 +48,7 @@ def draw_sweep(
 def draw_levels(axes: Axes, levels: Mapping[str, float]) -> None:
     """Draw rules that do not use the constant as thin lines; `name_levels` names them."""
     for policy, level in levels.items():
-        appearance = look(policy)
+        appearance = policy_look(policy)
         axes.axhline(level, color=appearance.colour, linestyle=appearance.dashes, linewidth=1.2, zorder=2)
 
 
@@ -63,7 +63,7 @@ def name_levels(axes: Axes, levels: Mapping[str, float]) -> list[Annotation]:
     names = []
     places = spread_apart(heights, ROW * size * pixels)
     for (policy, level), height, place in zip(levels.items(), heights, places, strict=True):
-        appearance = look(policy)
+        appearance = policy_look(policy)
         moved = (place - height) / pixels
         names.append(
             axes.annotate(

@@ -1,0 +1,187 @@
+"""How everything that comes out explains itself, and goes on as plain data.
+
+`Portable` is what travels: `to_dict`, `to_json`, `from_dict`. `Explained` prints itself as well (`print`, rich, a
+notebook), and becomes a data frame and a picture. What is said, which rows and which picture is each class's own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from ramgape.errors import InvalidData, MissingExtra, require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+    from rich.console import RenderableType
+
+    from ramgape.views.explanation import Explanation
+
+SCHEMA_VERSION = 1  # of `to_dict`: raised when a key changes its meaning or goes
+UNBOUNDED = {"doubt": math.inf}  # what None stands for, of a number that JSON cannot write; elsewhere NaN
+
+Made = TypeVar("Made")
+
+
+class Portable:
+    """What goes on as dictionaries, lists, strings and numbers, and comes back."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as dictionaries, lists, strings and numbers, ready for JSON.
+
+        JSON has neither NaN nor infinity: None stands for an estimate that does not exist and for an end of an
+        interval that is not bounded.
+        """
+        described: dict[str, Any] = jsonable(asdict(self))  # type: ignore[call-overload]
+        return described
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON text (ASCII, so that it survives any file encoding)."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        """What `to_dict` described.
+
+        Raises:
+            InvalidData: Something is missing.
+        """
+        return restore(cls, description)
+
+
+class Explained(Portable, ABC):
+    """What prints itself, draws itself, and goes on as plain data or as a data frame."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def explanation(self, ascii_only: bool = False) -> Explanation:
+        """All that is said of it, for whoever shows it; `ascii_only` where nothing else can be shown."""
+
+    @abstractmethod
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        """The rows of the data frame."""
+
+    @abstractmethod
+    def plot(self) -> Axes | Figure:
+        """A picture."""
+
+    def __repr__(self) -> str:
+        """One line: the full data of a thousand arms would fill the screen (`to_dict` has them)."""
+        return f"<{type(self).__name__}: {self.explanation(ascii_only=True).headlines[0]}>"
+
+    def __str__(self) -> str:
+        """All of it as plain text."""
+        from ramgape.views.text import plain
+
+        return plain(self)
+
+    def __rich__(self) -> RenderableType:
+        """All of it for a rich console, fitted to the width of the window."""
+        from ramgape.views.console import ConsoleView
+
+        return ConsoleView(self)
+
+    def _repr_html_(self) -> str:
+        """All of it for a notebook."""
+        from ramgape.views.notebook import page
+
+        return page(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Portable.to_dict`; `versions` says what was installed when the dictionary was made."""
+        return {"schema_version": SCHEMA_VERSION, "versions": versions(), **Portable.to_dict(self)}
+
+    def to_frame(self) -> DataFrame:
+        """A pandas data frame.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        frame: DataFrame = load_extra("pandas", "frame").DataFrame([dict(row) for row in self._rows()])
+        return frame
+
+    def save_plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw it into a file; its ending (.png, .svg, .pdf) says in which format."""
+        drawn = self.plot()
+        from ramgape.views.plots import style
+
+        style.save(drawn, path)
+
+
+def jsonable(value: Any) -> Any:
+    """The value with tuples as lists and None for numbers that JSON cannot write."""
+    if isinstance(value, dict):
+        return {key: jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def restore(kind: type[Made], description: Mapping[str, Any]) -> Made:
+    """A dataclass from the dictionary that describes it; keys that are no fields are left out."""
+    hints, arguments = get_type_hints(kind), {}
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+        if field.name in description:
+            arguments[field.name] = _restored(hints[field.name], description[field.name], field.name)
+        else:
+            allowed = f"given, to make a {kind.__name__} of it"
+            require(field.default is not dataclasses.MISSING, field.name, allowed, list(description), InvalidData)
+    return kind(**arguments)
+
+
+def _restored(hint: Any, value: Any, name: str = "") -> Any:
+    """A value of a type, from what `jsonable` made of it."""
+    if get_origin(hint) in (Union, UnionType):
+        kinds = [kind for kind in get_args(hint) if (get_origin(kind) is tuple) == isinstance(value, (list, tuple))]
+        return None if value is None else _restored(kinds[0], value, name)
+    if dataclasses.is_dataclass(hint):
+        return restore(hint, value)  # type: ignore[arg-type]
+    if hint == tuple[float, float]:
+        low, high = value
+        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
+    if get_origin(hint) is tuple:
+        inner = get_args(hint)
+        each = [inner[0]] * len(value) if inner[-1] is Ellipsis else list(inner)
+        return tuple(map(_restored, each, value))
+    if hint is float:
+        return UNBOUNDED.get(name, math.nan) if value is None else float(value)
+    return dict(value) if isinstance(value, dict) else value
+
+
+def versions() -> dict[str, str | None]:
+    """What a result may depend on; None for what is not installed as a package."""
+    import platform
+    from importlib import metadata
+
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for package in ("ramgape", "numpy", "numba"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def load_extra(module: str, extra: str) -> Any:
+    """An optional dependency, or how to get it. A broken installation keeps its own error."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise MissingExtra(what=module, allowed=f'installed for this: pip install "ramgape[{extra}]"') from None

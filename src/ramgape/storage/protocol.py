@@ -1,0 +1,121 @@
+"""What a study asks of a store, whoever has written it.
+
+A change of a study is one transaction:
+
+    row, now = store.begin(study_id, write=True)   nobody else can change this study now
+    store.read_observations(study_id, known)       what others added since
+    store.read_pulls(study_id, now, revision)      what others changed since
+    store.write(row._replace(...), changes, place)
+    store.commit()                                 or rollback(), always one of the two
+
+One thread uses a store at a time; several stores, in several processes, may be open on the same place. The rows are
+those of `records`: a store keeps them to the last bit, and knows nothing of what they mean. What goes wrong is a
+`StorageError`, or `StorageUnavailable` where to try again makes sense. `ramgape.testing.check_store` tries all of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ramgape.storage.records import (
+        AnswerRow,
+        BatchRow,
+        Changes,
+        FailureRow,
+        Moment,
+        ObservationRow,
+        PullRow,
+        SnapshotRow,
+        StudyRow,
+    )
+
+
+@runtime_checkable
+class Store(Protocol):
+    """A place for studies."""
+
+    @property
+    def url(self) -> str:
+        """Where it is, for messages: without a password."""
+
+    def create_study(self, name: str, key: str, specification: str, created_at: float) -> StudyRow | None:
+        """A new study, or None if its name or its key is that of another. Its id is never used again."""
+
+    def find_study(self, name: str) -> StudyRow | None:
+        """The study of that name, if there is one."""
+
+    def list_studies(self) -> list[tuple[StudyRow, int]]:
+        """All studies by name, each with the number of its pulls under way: neither given up nor held back."""
+
+    def study_names(self) -> list[str]:
+        """The names of all studies, in order, whatever else of them can be read."""
+
+    def count_pending(self, study_id: int) -> int:
+        """How many pulls of a study are under way."""
+
+    def delete_study(self, name: str) -> bool:
+        """Delete a study with everything that belongs to it; whether there was one."""
+
+    def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
+        """Begin a transaction: the study as it is, and the present moment.
+
+        What is read until its end is of this moment. With `write`, nobody else can change the study until then.
+
+        Raises:
+            UnknownStudy: The study was deleted meanwhile.
+        """
+
+    def read_observations(
+        self, study_id: int, start: int, stop: int | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Arms and rewards of the observations from one place to before another, in order."""
+
+    def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
+        """The same, as whole rows."""
+
+    def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]:
+        """The open pulls by number; or in any order at least those of them that have changed since a revision."""
+
+    def read_answered(self, study_id: int, start: int) -> list[int]:
+        """The numbers of the pulls that are answered by observations from a place on."""
+
+    def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
+        """The answer to a pull, if there is one."""
+
+    def read_batches(self, study_id: int, start: int) -> list[BatchRow]:
+        """The batches that begin at a place or later."""
+
+    def read_failures(self, study_id: int) -> list[FailureRow]:
+        """The failed attempts by pull and attempt."""
+
+    def read_snapshot(self, study_id: int) -> SnapshotRow | None:
+        """The last snapshot, or None: one that keeps none makes long studies slower to open, and nothing else."""
+
+    def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
+        """Keep a snapshot in place of the last one, in a transaction of its own."""
+
+    def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
+        """Write observations, the first of which gets this place; `write`, with their counters, follows."""
+
+    def write(self, row: StudyRow, changes: Changes, place: int) -> None:
+        """Write the counters of a study and what changed in it; the first new observation gets this place.
+
+        Raises:
+            StorageUnavailable: A pull that is changed or answered is not there with its token: the store was restored.
+        """
+
+    def commit(self) -> None:
+        """Make the changes last; they do when this returns."""
+
+    def rollback(self) -> None:
+        """Forget the changes; does no harm when there is nothing to forget, nor after an error."""
+
+    def integrity(self) -> list[str]:
+        """What is wrong with the store itself, in words."""
+
+    def close(self) -> None:
+        """Let go of what it holds; it opens again when it is needed."""

@@ -1,0 +1,77 @@
+"""What is said of a result, a plan, a study, ..., in a form that no renderer is preferred by.
+
+A headline, the facts behind it, tables and remarks, the warnings. `text`, `console` and `notebook` dress it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ramgape.common.formatting import cell_width
+
+GAP = 2  # blanks between two columns of a text table
+
+Facts = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Args:
+        heading: What stands above it.
+        cells: One for each row; a cell may have two lines.
+        right: Whether it is aligned to the right.
+        marks: For each row "in", "undecided" or "", which decides its colour; empty for a column without colours.
+        names: Whether these are names that users gave, which may be long.
+    """
+
+    heading: str
+    cells: list[str]
+    right: bool = False
+    marks: Sequence[str] = ()
+    names: bool = False
+
+    @property
+    def width(self) -> int:
+        """The columns of a terminal that it takes."""
+        lines = (line for cell in self.cells for line in cell.split("\n"))
+        return max([cell_width(self.heading), *map(cell_width, lines)])
+
+
+def total_width(columns: Sequence[Column]) -> int:
+    """The columns of a terminal that a table takes."""
+    return sum(column.width for column in columns) + GAP * (len(columns) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table in the richest form that there is room for.
+
+    Args:
+        fit: The columns for a width; None stands for any.
+        caption: What stands above it, which may depend on the columns shown.
+        rest: What stands below it: a sentence on the rows that are left out.
+    """
+
+    fit: Callable[[int | None], list[Column]]
+    caption: Callable[[Sequence[Column]], str] = lambda columns: ""
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is said.
+
+    Args:
+        headlines: The most important, in a line or two.
+        facts: What stands behind it, as pairs of a word and its explanation.
+        parts: Tables, and remarks of a line each.
+        warnings: What speaks against it.
+    """
+
+    headlines: Sequence[str]
+    facts: Facts
+    parts: Sequence[Table | str]
+    warnings: Sequence[str] = ()

@@ -1,0 +1,98 @@
+"""What is said of many runs: how long they took, how often they were wrong, and where the pulls went."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from ramgape.common.formatting import list_names, plural, plus_minus, share, short_names
+from ramgape.errors import printable
+from ramgape.views.content import ROWS, asked_for
+from ramgape.views.explanation import Column, Explanation, Table
+
+if TYPE_CHECKING:
+    from ramgape.search.simulation import Replication
+
+NAME_WIDTH = 32
+
+
+def explain_replication(replication: Replication, ascii_only: bool) -> Explanation:
+    """All that is said of a replication."""
+    more = len(replication.runs[0].pulls) - ROWS
+    table = Table(partial(arm_columns, replication), rest=f"... and {more:,} more" if more > 0 else "")
+    said = list(facts(replication, plus_minus(ascii_only)))
+    return Explanation([headline(replication)], said, [table], replication.warnings)
+
+
+def headline(replication: Replication) -> str:
+    """What was done, in a line."""
+    runs = replication.runs
+    seeds = f"seeds {runs[0].seed} to {runs[-1].seed}" if len(runs) > 1 else f"seed {runs[0].seed}"
+    words = f"{plural(len(runs), 'run')} of {replication.policy}"
+    return f"{printable(replication.instance)}: {words}, {seeds}"
+
+
+def arm_columns(replication: Replication, width: int | None) -> list[Column]:
+    """One row per arm."""
+    runs, truth = len(replication.runs), set(replication.true_front)
+    returned = Counter(name for run in replication.runs for name in run.front)
+    pulls: Counter[str] = Counter()
+    for run in replication.runs:
+        pulls.update(run.pulls)
+    names = list(pulls)
+    if len(names) > ROWS:  # those that matter: in the truth, in an answer, or much tried
+        names.sort(key=lambda name: (name not in truth, -returned[name], -pulls[name]))
+    names, samples = names[:ROWS], pulls.total()
+    shown = short_names(names, NAME_WIDTH)
+    marks = ["in" if name in truth else "" for name in names]
+    return [
+        Column("arm", [shown[name] for name in names], marks=marks, names=True),
+        Column("truth", ["in" if name in truth else "out" for name in names], marks=marks),
+        Column("returned", [f"{returned[name]:,} of {runs:,}" for name in names], right=True),
+        Column("pulls a run", [f"{pulls[name] / runs:,.0f}" for name in names], right=True),
+        Column("share", [share(pulls[name], samples) for name in names], right=True),
+    ]
+
+
+def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
+    """The numbers, with a word in front of each."""
+    runs, goal = replication.runs, replication.goal
+    regrets = [run.regret for run in runs]
+    yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), bound {replication.bound}, risk {replication.risk}"
+    yield "Truth", f"the Pareto set is {list_names(replication.true_front)}"
+    yield "Pulls", pulls_of(replication, sign)
+    yield "Wrong", errors_of(replication)
+    exact = sum(run.exact for run in runs)
+    yield "Exact", f"{exact:,} of {len(runs):,} answers are exactly the true Pareto set"
+    yield "Regret", f"{fmean(regrets):.3g} on average, {max(regrets):.3g} at most (simple regret)"
+    if goal.kind == "confidence":
+        capped = len(runs) - len(replication.ended)
+        yield "Undecided", f"{capped:,} of {len(runs):,} runs reached the largest allowed number of pulls"
+    yield "Speed", f"{replication.ns_per_pull:,.0f} ns a pull; {replication.seconds:,.2f} s in all"
+
+
+def pulls_of(replication: Replication, sign: str) -> str:
+    """Average, its standard error, the extremes, and two quantiles."""
+    samples = [run.samples for run in replication.runs]
+    if min(samples) == max(samples):
+        return f"{samples[0]:,} in every run"
+    mean, error = replication.mean_samples, replication.mean_samples_stderr or 0.0
+    half, most = (sorted(samples)[math.ceil(part * len(samples)) - 1] for part in (0.5, 0.9))
+    within = f"half of the runs took at most {half:,}, 90% at most {most:,}"
+    return (
+        f"{mean:,.0f} {sign} {error:,.0f} (mean, standard error), from {min(samples):,} to {max(samples):,}; {within}"
+    )
+
+
+def errors_of(replication: Replication) -> str:
+    """How often the answer was wrong, and how often it may be."""
+    rate, interval = replication.error_rate, replication.error_interval
+    if rate is None or interval is None:
+        return "unknown, since no run came to an answer"
+    judged = f"{replication.errors:,} of {len(replication.ended):,} answers"
+    meaning = "beyond epsilon" if replication.goal.epsilon else "not exactly the true Pareto set"
+    return f"{judged} {meaning}, {rate:.1%} (95% interval {interval[0]:.1%} to {interval[1]:.1%})"
