@@ -68,7 +68,7 @@ def anew(url: str, patch: pytest.MonkeyPatch) -> Study:
 
 def tables(study: Study) -> list[bytes]:
     with study._session.reading() as (ledger, _):
-        return [table.tobytes() for table in ledger.engine._state]
+        return [table.tobytes() for table in ledger.engine.state]
 
 
 def snapshot_at(study: Study) -> int:

@@ -341,9 +341,10 @@ class Engine:
         None where rewards are kept, which are no state, and where code takes part that is not ours: nobody would notice
         that it has changed.
         """
+        if self.sample is not None or self.spec.policy not in POLICIES:
+            return None
         parts = (*self.rule, type(self.spec.risk))
-        ours = all(getattr(part, "py_func", part).__module__.startswith("ramgape.") for part in parts)
-        if self.sample is not None or not ours or self.spec.policy not in POLICIES:
+        if not all(getattr(part, "py_func", part).__module__.startswith("ramgape.") for part in parts):
             return None
         return zlib.compress(b"".join(table.tobytes() for table in self.state[:-1]), level=1)
 
