@@ -20,7 +20,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ramgape.errors import known_name, require
+from ramgape import registry
+from ramgape.errors import require
 from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
@@ -196,9 +197,9 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
     >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence")
     'empirical-bernstein'
     """
-    if not isinstance(name, Bound):
-        known_name(name, ["auto", *BOUNDS], "bound")
-    chosen = the_bound(USUAL[noise, goal] if name == "auto" else name)
+    found = name if isinstance(name, Bound) else registry.find("bound", name, ["auto", *BOUNDS])
+    require(found is None or isinstance(found, Bound), f"bound {name}", "a ramgape.bounds.Bound", found)
+    chosen: Bound = found or the_bound(USUAL[noise, goal] if name == "auto" else name)
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         choices = ", ".join(["auto", *serving]) if serving else "none exists yet"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
-from collections.abc import Callable
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ramgape.common.parsing import parse_numbers
-from ramgape.errors import known_name, require
+from ramgape import registry
+from ramgape.common.parsing import notation, parse_numbers
+from ramgape.errors import require
 from ramgape.risks.table import RISKS, risk_notation
 
 if TYPE_CHECKING:
     from ramgape.risks.measure import Measure
 
 
-def risk_module(name: str) -> ModuleType:
-    """The module that implements a risk."""
-    return importlib.import_module(f"ramgape.risks.{RISKS[name].module}")
+def measure_class(name: object) -> Any:
+    """The measure of this name, from the table or from outside."""
+    found = registry.find("risk", name, RISKS)
+    if found is not None:
+        return found
+    known = RISKS[str(name)]
+    return getattr(importlib.import_module(f"ramgape.risks.{known.module}"), known.measure)
 
 
 def make_risk(risk: Any) -> Measure:
@@ -34,11 +38,12 @@ def make_risk(risk: Any) -> Measure:
         return risk
     allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(risk_notation, RISKS))}"
     require(isinstance(risk, str), "risk", allowed, risk)
-    parameters = {name: [known.parameter] if known.parameter else [] for name, known in RISKS.items()}
-    name, values = parse_numbers(risk, parameters, "risk")
-    require(bool(values) or not RISKS[name].parameter_needed, "risk", f"written {risk_notation(name)}", risk)
-    make: Callable[..., Measure] = getattr(risk_module(name), RISKS[name].measure)
-    return make(**values)
+    make = measure_class(risk.partition(":")[0].strip())
+    parameters = [field.name for field in dataclasses.fields(make)]
+    name, values = parse_numbers(risk, {risk.partition(":")[0].strip(): parameters}, "risk")
+    needed = name in RISKS and RISKS[name].parameter_needed
+    require(bool(values) or not needed, "risk", f"written {notation(name, parameters)}", risk)
+    return make(**values)  # type: ignore[no-any-return]
 
 
 def measure_to_dict(measure: Measure) -> dict[str, Any]:
@@ -54,6 +59,4 @@ def measure_from_dict(description: dict[str, Any]) -> Measure:
     True
     """
     parameters = dict(description)
-    name = known_name(parameters.pop("name"), RISKS, "risk")
-    make: Callable[..., Measure] = getattr(risk_module(name), RISKS[name].measure)
-    return make(**parameters)
+    return measure_class(parameters.pop("name"))(**parameters)  # type: ignore[no-any-return]
