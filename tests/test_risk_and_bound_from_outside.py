@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 
+import ramgape
 from ramgape import (
     Bernoulli,
     Beta,
@@ -21,10 +22,11 @@ from ramgape import (
     Semivariance,
     Uniform,
     load_instance,
+    registry,
     simulate,
 )
 from ramgape.bounds import BOUNDED, BOUNDS, Bound
-from ramgape.risks import make_risk
+from ramgape.risks import make_risk, measure_from_dict, measure_to_dict
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MEANS, RISKS
 from ramgape.search.engine import Engine
@@ -142,6 +144,15 @@ def test_the_truth_by_integration_is_the_truth(measure: Measure, distribution: A
     if isinstance(distribution, Data):
         rewards = np.array(distribution.values)
         assert Measure.value_in(measure, rewards) == pytest.approx(measure.value_in(rewards), rel=1e-12)
+
+
+def test_they_have_names_once_they_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
+    ramgape.register("risk", "shortfall", Shortfall)
+    ramgape.register("bound", "looks", LOOKS)
+    spec = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, risk="shortfall:0.25", bound="looks")
+    assert (spec.risk, spec.bound) == (Shortfall(0.25), LOOKS)
+    assert measure_from_dict(measure_to_dict(spec.risk)) == spec.risk
 
 
 def test_what_does_not_fit_is_refused() -> None:
