@@ -194,6 +194,12 @@ def the_bound(bound: str | Bound) -> Bound:
     return BOUNDS[bound] if found is None else found
 
 
+def plain_bound(bound: str | Bound) -> str | Bound:
+    """A bound of the table as its name, one from outside as it is: only that can travel to another process."""
+    chosen = the_bound(bound)
+    return chosen.name if BOUNDS.get(chosen.name) is chosen else chosen
+
+
 def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | Bound:
     """The bound meant by a name, or one from outside as it is; or an error that lists the bounds which serve.
 
@@ -209,4 +215,4 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
         choices = ", ".join(["auto", *serving]) if serving else "none exists yet"
         allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"
         require(False, "bound", allowed, str(name))
-    return chosen.name if isinstance(name, str) or BOUNDS.get(chosen.name) is chosen else chosen
+    return plain_bound(chosen)

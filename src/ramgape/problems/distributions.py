@@ -91,6 +91,17 @@ def checked_level(level: Any) -> float:
     return converted
 
 
+def checked_shares(shares: Any) -> Floats:
+    """Shares as an array; a list, or a single number in one, is as good."""
+    try:
+        given = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.array([math.nan])
+    sound = given.ndim == 1 and bool(((given >= 0.0) & (given <= 1.0)).all())
+    require(sound, "shares", "an array of numbers from 0 to 1", shares)
+    return given
+
+
 def about_mean(target: float, mean: float, variance: float) -> float:
     """E((target - X)^2): the semivariance of whatever cannot pass the target."""
     return (target - mean) * (target - mean) + variance
@@ -118,10 +129,13 @@ class Distribution:
 
     def draw(self, generator: np.random.Generator) -> float:
         """One reward."""
+        usable = isinstance(generator, np.random.Generator)
+        require(usable, "generator", "a numpy.random.Generator", generator)
         return float(self.quantile(np.array([generator.random()]))[0])
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
         """E function(X), where the function takes an array of outcomes."""
+        require(callable(function), "function", "a function of an array", function)
         return integrate(lambda shares: function(self.quantile(shares)), 0.0, 1.0)
 
     @functools.cached_property
@@ -188,7 +202,7 @@ class Mirrored(Distribution):
     original: Distribution
 
     def quantile(self, shares: Floats) -> Floats:
-        return -self.original.quantile(1.0 - shares)
+        return -self.original.quantile(1.0 - checked_shares(shares))
 
     # From the original: close to 1 floats tell fewer shares apart than close to 0.
 
@@ -235,6 +249,7 @@ class Beta(Distribution):
         return self.low, self.high
 
     def quantile(self, shares: Floats) -> Floats:
+        shares = checked_shares(shares)
         inverse = functools.partial(special.inverse_incomplete_beta, self.a, self.b)
         places = [inverse(share)[0] if 0.0 < share < 1.0 else share for share in shares.tolist()]
         return self.low + (self.high - self.low) * np.array(places)
@@ -309,9 +324,10 @@ class Bernoulli(Distribution):
         return self.low, self.high
 
     def quantile(self, shares: Floats) -> Floats:
-        return np.where(shares > 1.0 - self.p, self.high, self.low)
+        return np.where(checked_shares(shares) > 1.0 - self.p, self.high, self.low)
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
+        require(callable(function), "function", "a function of an array", function)
         lost, won = function(np.array([self.low, self.high])).tolist()
         return float((1.0 - self.p) * lost + self.p * won)
 
@@ -377,7 +393,7 @@ class Uniform(Distribution):
         return self.low, self.high
 
     def quantile(self, shares: Floats) -> Floats:
-        return self.low + (self.high - self.low) * shares
+        return self.low + (self.high - self.low) * checked_shares(shares)
 
     def mirrored(self) -> Uniform:
         return Uniform(*mirrored_interval(self.low, self.high))
@@ -445,10 +461,11 @@ class Data(Distribution):
         return min(self.values), max(self.values)
 
     def quantile(self, shares: Floats) -> Floats:
-        places = np.minimum((shares * len(self.values)).astype(int), len(self.values) - 1)
+        places = np.minimum((checked_shares(shares) * len(self.values)).astype(int), len(self.values) - 1)
         return np.asarray(np.sort(self.values)[places])
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
+        require(callable(function), "function", "a function of an array", function)
         return math.fsum(function(np.array(self.values)).tolist()) / len(self.values)
 
     def mirrored(self) -> Data:
@@ -508,7 +525,7 @@ class Gaussian(Distribution):
         return None
 
     def quantile(self, shares: Floats) -> Floats:
-        quantile = special.normal_quantile
+        shares, quantile = checked_shares(shares), special.normal_quantile
         ends = {0.0: -math.inf, 1.0: math.inf}
         places = np.array([ends[share] if share in ends else quantile(share) for share in shares.tolist()])
         return self.mean + math.sqrt(self.variance) * places

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Literal, cast
 
+from ramgape.bounds import plain_bound
 from ramgape.common.checks import check_seed, whole
 from ramgape.errors import StorageError, known_name, require, shorten
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
@@ -97,6 +98,7 @@ class StudySpec:
                 require(not unknown, "the fields of a stored specification", f"those {newer}", unknown, StorageError)
             search["risk"] = measure_from_dict(search["risk"])
             search["task"] = make_task(search.get("task", PARETO))
+            search["bound"] = plain_bound(search["bound"])
             _, search["decide"] = resolve_policy(search["policy"], search["goal"])
             for name, value in search.items():
                 if isinstance(value, list):
