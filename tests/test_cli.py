@@ -549,7 +549,9 @@ def test_list_bounds() -> None:
         row["name"]: (tuple(row["noises"]), tuple(row["risks"]), tuple(row["goals"]), row["narrows"], row["meaning"])
         for row in printed["bounds"]
     }
-    assert described == {name: tuple(bound)[1:] for name, bound in BOUNDS.items()}
+    assert described == {
+        name: (bound.noises, bound.risks, bound.goals, bound.narrows, bound.meaning) for name, bound in BOUNDS.items()
+    }
     assert {(row["noise"], row["risk"], row["goal"]): row["bound"] for row in printed["auto"]} == AUTOMATIC
     table = call("list", "bounds").stdout
     assert all(name in table for name in [*BOUNDS, "auto"])
