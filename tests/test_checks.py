@@ -143,7 +143,7 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from ramgape import registry
 
-    entry = metadata.EntryPoint("least-pulled", "tests.test_checks:least_pulled", "ramgape.policies")
+    entry = metadata.EntryPoint("least-pulled", f"{__name__}:least_pulled", "ramgape.policies")
     stated = metadata.EntryPoints([entry])
     monkeypatch.setattr(metadata, "entry_points", lambda group: stated.select(group=group))
     monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})

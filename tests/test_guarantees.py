@@ -176,7 +176,7 @@ TOLERANCES = [
     ("hoeffding", 0.05),
     ("empirical-bernstein", 0.01),
     ("empirical-bernstein-stitched", 0.02),
-    ("pairwise", 0.02),
+    ("pairwise", 0.01),
     ("gaussian-paper", 0.3),
     ("gaussian", 0.03),
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import io
 import re
 import statistics
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,8 +29,35 @@ LONGEST_BODY = 60
 MOST_PARAMETERS = 10
 LONGEST_FILE = 600
 MEDIAN_FILE = 120
-# What the code took before options, tasks and seams had their places. A feature may raise it; then say which.
-MOST_LINES = 27_454
+# Lines of code (no blank ones, comments and docstrings) before options, tasks and seams had their places.
+CODE_BEFORE = 19_137
+# What was not there before, in files of its own, by their beginnings; it may grow.
+NEW = {
+    "testing/": "checks for what comes from outside",
+    "registry.py": "names for what comes from outside",
+    "tasks/__init__.py": "tasks, from outside as well",
+    "tasks/task.py": "tasks, from outside as well",
+    "search/policy_state.py": "policies that are plain functions",
+    "search/explained.py": "every result as text, page, dict, JSON, frame and figure",
+    "common/integration.py": "the truth of a risk from outside",
+    "storage/protocol.py": "stores from outside",
+    "storage/migrations/versions/0003_snapshots.py": "snapshots",
+    "studies/exchange.py": "answers and pulls in one transaction",
+    "cli/table.py": "commands that are imported when they are called",
+}
+# What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
+GROWN = {
+    "storage/": ("snapshots, and stores from outside", 112),
+    "studies/": ("snapshots, and what is computed outside the lock", 40),
+    "problems/distributions.py": ("distributions and plain functions as arms", 88),
+    "core/kernel.py": ("kernels from outside, and a word while they are compiled", 54),
+    "risks/measure.py": ("risks from outside", 45),
+    "bounds/__init__.py": ("bounds from outside, and what used to be asked by their names", 39),
+    "policies/__init__.py": ("policies from outside", 16),
+    "cli/__init__.py, cli/study.py": ("what commands say before they are imported", 67),
+    "errors.py": ("a tree of errors with place, what, allowed and given", 32),
+    "__init__.py": ("public names", 33),
+}
 
 # Tables, which a reader takes in at a glance however long they are.
 LONG_BODIES = {"storage/migrations/versions/0001_first_tables.py: upgrade"}
@@ -92,9 +121,36 @@ def test_files_are_short() -> None:
     assert statistics.median(lengths.values()) <= MEDIAN_FILE
 
 
-@pytest.mark.xfail(reason="29,829 lines: the table of options, tasks, seams and the tree of errors came, less has gone")
+def code_lines(text: str) -> int:
+    """Lines with code on them."""
+    silent: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, *Function.__args__)) and ast.get_docstring(node) is not None:
+            silent.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in WITHOUT_CODE:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - silent)
+
+
+WITHOUT_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
 def test_the_code_does_not_grow_unnoticed() -> None:
-    assert sum(line_counts().values()) <= MOST_LINES
+    """The same features in no more code than before; what is new is named, and how much of the old it made longer."""
+    for beginning in NEW:
+        assert any(file.startswith(beginning) for file in SOURCES), beginning
+    counted = [code_lines(text) for file, text in SOURCES.items() if not file.startswith(tuple(NEW))]
+    assert sum(counted) <= CODE_BEFORE + sum(lines for _, lines in GROWN.values())
+    assert code_lines('"""Text."""\n\n# why\nx = [\n    1,\n]\n\n\ndef f():\n    """More\n    text."""\n') == 4
 
 
 # --- the pages --------------------------------------------------------------------------------------------------------
