@@ -77,8 +77,7 @@ class Analysis(Explained):
         return {**self.result.to_dict(), **further}
 
     @classmethod
-    def from_dict(cls, description: Mapping[str, Any]) -> Analysis:
-        """What `to_dict` described."""
+    def _from(cls, description: Mapping[str, Any]) -> Analysis:
         return restore(cls, {**description, "result": description})
 
 

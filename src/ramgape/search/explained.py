@@ -17,7 +17,7 @@ from dataclasses import asdict
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ramgape.errors import InvalidData, MissingExtra, require
+from ramgape.errors import InvalidData, MissingExtra, RamgapeError, require, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,8 +63,20 @@ class Portable:
             description: The dictionary; further keys are left out.
 
         Raises:
-            InvalidData: Something is missing.
+            InvalidData: Something is missing, or is not what `to_dict` would write.
         """
+        allowed = f"what `to_dict` of a {cls.__name__} gives"
+        require(isinstance(description, Mapping), "a description", allowed, description, InvalidData)
+        try:
+            return cls._from(description)
+        except RamgapeError:
+            raise
+        except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+            given = shorten(description)
+            raise InvalidData(what="a description", allowed=allowed, given=given, hint=f" ({error})") from None
+
+    @classmethod
+    def _from(cls, description: Mapping[str, Any]) -> Self:
         return restore(cls, description)
 
 

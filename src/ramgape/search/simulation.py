@@ -287,14 +287,16 @@ def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
         yield time.perf_counter() - begun
 
 
-def watch(engine: Engine, instance: Instance, seed: int) -> Iterator[Table]:
+def watch(engine: Engine, instance: Instance, seed: int, truth: Table | None = None) -> Iterator[Table]:
     """Simulate to the end, chunk by chunk; yields what each pull did (`TRACE`), in an array that is used again.
 
-    Regrets are in the user's units. The pulls and the rewards are those that `play` would see.
+    Regrets are in the user's units. The pulls and the rewards are those that `play` would see. Whoever watches many
+    searches of one instance may give its truth, `TrueArms(instance, spec).table()`, which takes a while for some.
     """
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
-    truth, trace = TrueArms(instance, engine.spec).table(), new_table(min(CHUNK, engine.spec.limit), TRACE)
+    truth = TrueArms(instance, engine.spec).table() if truth is None else truth
+    trace = new_table(min(CHUNK, engine.spec.limit), TRACE)
     while engine.stopped is None:
         made = trace[: engine.advance(sampler, generator, len(trace), truth, trace)]
         made["regret"] *= engine.spec.span

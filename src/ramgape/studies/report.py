@@ -127,8 +127,7 @@ class Report(Explained):
         return own | {key: value for key, value in described.items() if key not in own}
 
     @classmethod
-    def from_dict(cls, description: Mapping[str, Any]) -> Report:
-        """What `to_dict` described."""
+    def _from(cls, description: Mapping[str, Any]) -> Report:
         by_arm = {
             f"arms_{key}": {arm["name"]: arm[key] for arm in description["arms"]} for key in ("pending", "failed")
         }

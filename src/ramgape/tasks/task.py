@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,8 @@ class Wanted(NamedTuple):
 class Task(ABC):
     """A question about arms with a mean and a risk, whose answer is a set of arms: perhaps of one, perhaps empty.
 
-    A subclass is a frozen dataclass, whose fields are its parameters in the user's units. Two ideas carry all tasks:
+    A subclass is a frozen dataclass, whose fields are its parameters in the user's units; `scaled` brings them to the
+    scale of the means and risks that the methods below are handed. Two ideas carry all tasks:
 
     - the present answer: the arms whose `in_front` is 1 in the table;
     - the doubt V_i about each arm's place in it or outside it, with the rival behind it. If all boxes hold, then
@@ -70,6 +71,23 @@ class Task(ABC):
     name: ClassVar[str]
     policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
     compares_pairs: ClassVar[bool] = False
+
+    def scaled(self, mean: Callable[[float], float], risk: Callable[[float], float]) -> Task:
+        """The same task on another scale; one whose parameters are no means and no risks is its own.
+
+        Args:
+            mean: Takes a mean in the user's units to the other scale, where more is better.
+            risk: Likewise for a risk, as results report it.
+        """
+        return self
+
+    def write(self, problem: Any) -> None:
+        """Write what the kernel of `compare` needs to know, on the engine's scale.
+
+        Args:
+            problem: The record that it sees; there is room in its `task_parameters`.
+        """
+        del problem
 
     # ------------------------------------------------------------------------------- while it runs
 
@@ -123,15 +141,15 @@ class Task(ABC):
             boxes: Where the means and risks of all arms are.
         """
 
-    @abstractmethod
     def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
-        """For each arm outside an answer, by the estimates: the returned arm to name as the reason why.
+        """For each arm outside an answer, by the estimates: the arm to name as the reason why, or -1 for none.
 
         Args:
             answer: The arms that are in it.
             means, risks: The estimates.
             rivals: Those of `tolerances`, or -1 where nothing is proved.
         """
+        return rivals
 
     @abstractmethod
     def claim(self, wanted: Wanted) -> str:
@@ -151,15 +169,14 @@ class Task(ABC):
             means, risks: The truth.
         """
 
-    @abstractmethod
     def gaps(self, means: Floats, risks: Floats) -> Floats:
         """By how much each arm's place is clear: the regret of having it wrong.
 
         Args:
             means, risks: The truth.
         """
+        return -self.tolerances(self.true_answer(means, risks), Boxes(means, means, risks, risks))[0]
 
-    @abstractmethod
     def is_right(self, answer: Mask, means: Floats, risks: Floats, epsilon: float) -> bool:
         """Whether an answer is right up to epsilon: what `claim` says.
 
@@ -168,8 +185,8 @@ class Task(ABC):
             means, risks: The truth.
             epsilon: The tolerance; 0 asks for exactness.
         """
+        return bool((self.tolerances(answer, Boxes(means, means, risks, risks))[0] <= epsilon).all())
 
-    @abstractmethod
     def right_answers(self, means: Floats, risks: Floats, epsilon: float) -> list[Mask]:
         """All answers that are right up to epsilon, the true one first; that alone if there are too many to look at.
 
@@ -180,15 +197,16 @@ class Task(ABC):
             means, risks: The truth.
             epsilon: The tolerance.
         """
+        return [self.true_answer(means, risks)]
 
-    @abstractmethod
     def is_only_answer(self, means: Floats, risks: Floats, epsilon: float) -> bool:
-        """Whether nothing but the true answer is right up to epsilon.
+        """Whether nothing but the true answer is right up to epsilon; False where that is not known.
 
         Args:
             means, risks: The truth.
             epsilon: The tolerance.
         """
+        return False
 
     def __str__(self) -> str:
         """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,..."""
