@@ -279,7 +279,7 @@ class Study:
 
         Examples:
             >>> import ramgape
-            >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), budget=3)
+            >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), budget=4)
             >>> answers = []
             >>> while pulls := study.exchange(answers).pulls:
             ...     answers = [(pull, 0.5) for pull in pulls]
