@@ -49,7 +49,7 @@ from ramgape.studies.exchange import (
 )
 from ramgape.studies.files import ImportedRow, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial, require_room
-from ramgape.studies.pull_ids import PullId, new_key, seed_of, write_pull_id
+from ramgape.studies.pull_ids import SEEDS, PullId, new_key, seed_of, write_pull_id
 from ramgape.studies.report import Inference, Report, draft_report
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
@@ -79,7 +79,7 @@ class Study:
         """For `create` and `load`."""
         self._session = session
         self._storage = storage
-        self._seed = int(session.row.key, 16) if session.spec.seed is None else session.spec.seed
+        self._seed = (int(session.row.key, 16) if session.spec.seed is None else session.spec.seed) & SEEDS
         self._names = session.spec.search.names
         self._places = {name: place for place, name in enumerate(self._names)}
         self._inference: Inference | None = None  # the last one that was looked at
@@ -295,7 +295,8 @@ class Study:
             (pull_id_of(pull), check_reason(reason)) for pull, reason in pairs_of(failed, "failed", "(pull, reason)")
         ]
         check_many(given_back, "given_back", "a list of pulls")
-        return self._exchange(told, failures, [pull_id_of(pull) for pull in given_back], request)
+        became, rows, done = self._exchange(told, failures, [pull_id_of(pull) for pull in given_back], request)
+        return Exchange(tuple(became), tuple(map(self._pull, rows)), done)
 
     def _exchange(
         self,
@@ -303,7 +304,8 @@ class Study:
         failed: Sequence[tuple[PullId, str]] = (),
         given_back: Sequence[PullId] = (),
         request: Request = NO_REQUEST,
-    ) -> Exchange:
+    ) -> tuple[list[Answer], list[PullRow], bool]:
+        """What became of what is given, the next pulls, and whether the goal is reached."""
         session = self._session
         rows: list[PullRow] = []
         with session.writing() as (ledger, now):
@@ -314,7 +316,7 @@ class Study:
                 except FailingArm as failing:
                     raise self._explained(ledger, str(failing)) from None
             done = ledger.done
-        return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(map(self._pull, rows)), done)
+        return [ANSWERS[each, done] for each in accepted], rows, done
 
     def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
         """The next pulls: up to `count`, none when the goal is reached or enough pulls are under way.
@@ -325,7 +327,8 @@ class Study:
                 it wants to have open. Without a name all pulls are new to the caller.
             lease: After so many seconds without an answer a pull is given to somebody else; None: never.
         """
-        return list(self._exchange(request=check_request(count, worker, lease, 1)).pulls)
+        _, rows, _ = self._exchange(request=check_request(count, worker, lease, 1))
+        return [self._pull(row) for row in rows]
 
     def tell(self, pull: Pull | str, reward: float) -> Answer:
         """The reward of a pull; it is stored when this returns.
@@ -337,7 +340,7 @@ class Study:
             pull: The pull, or its id.
             reward: What came out.
         """
-        return self._exchange([(pull_id_of(pull), self.check_reward(reward))]).answers[0]
+        return self._exchange([(pull_id_of(pull), check_reward(self._session.spec.search, reward))])[0][0]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float]]) -> list[Answer]:
         """Many rewards at once: all are stored or, after an error, none.
@@ -359,7 +362,7 @@ class Study:
             pull: The pull, or its id.
             reason: Why, for whoever looks at the study.
         """
-        return self._exchange(failed=[(pull_id_of(pull), check_reason(reason))]).answers[0]
+        return self._exchange(failed=[(pull_id_of(pull), check_reason(reason))])[0][0]
 
     def give_back(self, pull: Pull | str) -> Answer:
         """A pull will not be made: it is available to others at once, and that is no failure.
@@ -367,7 +370,7 @@ class Study:
         Args:
             pull: The pull, or its id.
         """
-        return self._exchange(given_back=[pull_id_of(pull)]).answers[0]
+        return self._exchange(given_back=[pull_id_of(pull)])[0][0]
 
     def leave(self, worker: str) -> int:
         """A worker goes: what it has open is available to others at once. Returns how many pulls that were.
