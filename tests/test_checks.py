@@ -145,7 +145,7 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     entry = metadata.EntryPoint("least-pulled", f"{__name__}:least_pulled", "ramgape.policies")
     stated = metadata.EntryPoints([entry])
-    monkeypatch.setattr(metadata, "entry_points", lambda group: stated.select(group=group))
+    monkeypatch.setattr(metadata, "entry_points", lambda **chosen: stated.select(**chosen))
     monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
     result = ramgape.simulate("paper:46", policy="least-pulled", budget=40, seed=1)
     assert {arm.pulls for arm in result.arms} == {4}

@@ -91,8 +91,8 @@ class Engine:
         self._ahead: State | None = None  # the state when the pulls under way are back
         self.arms, self.memory, self.search, self.problem = state
         # Views: to read a number through the record would cost a microsecond.
-        self._samples, self._ready, self._stopped = (self.search[name] for name in ("samples", "ready", "stopped"))
-        self._decisions = tuple(self.search[name] for name in DECISIONS)
+        self._samples, self._ready, self._stopped = (self.search[name].data for name in ("samples", "ready", "stopped"))
+        self._decisions = tuple(self.search[name].data for name in DECISIONS)
 
     @classmethod
     def from_statistics(cls, spec: Spec, statistics: State, sample: Sample | None = None) -> Engine:

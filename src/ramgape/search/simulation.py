@@ -40,7 +40,16 @@ Source = Instance | Mapping[str, Any] | str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One simulated search, next to the truth; `seconds` is the time inside the compiled loop."""
+    """One simulated search, next to the truth.
+
+    Attributes:
+        seed: Of all that is random in it.
+        samples: Pulls made; `pulls` are those of each arm.
+        front: The answer.
+        stopped: Why it ended.
+        regret, exact, eps_correct: As in `Truth`.
+        seconds: The time inside the compiled loop.
+    """
 
     seed: int
     samples: int
@@ -58,6 +67,14 @@ class Replication(Explained):
     """Many simulated searches of one instance.
 
     It prints itself as a summary, and goes on as plain data and as a data frame with one row per run.
+
+    Attributes:
+        instance: Its name.
+        policy, bound, goal, risk, rho, alpha, exploration: As in `Result`.
+        true_front: The right answer.
+        runs: Each of them, in the order of their seeds.
+        seconds: The time that all of it took.
+        warnings: What was probably not meant.
     """
 
     instance: str

@@ -51,7 +51,7 @@ class MemoryStore:
         self._studies: dict[int, Rows] = {}
         self._ids = itertools.count(1)
         self._begun = 0  # the study of the transaction under way
-        self._written: tuple[StudyRow, Changes, int] | None = None  # in it
+        self._written: tuple[StudyRow, Changes] | None = None  # in it
 
     def create_study(self, name: str, key: str, specification: str, created_at: float) -> StudyRow | None:
         """A new study, or None if its name or its key is taken."""
@@ -90,10 +90,11 @@ class MemoryStore:
 
     def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
         """The study and the time."""
-        if study_id not in self._studies:
+        study = self._studies.get(study_id)
+        if study is None:
             raise deleted_meanwhile(self.url)
         self._begun = study_id
-        return self._studies[study_id].row, present()
+        return study.row, present()
 
     def read_observations(
         self, study_id: int, start: int, stop: int | None = None
@@ -156,13 +157,13 @@ class MemoryStore:
                 raise StorageUnavailable(f"{self.url} has other pulls under way; try again")
         if changes.observations:
             self.add_observations(row.id, changes.observations, place)
-        self._written = row, changes, place
+        self._written = row, changes
 
     def commit(self) -> None:
         """Keep it. The row comes last: until then, after an interrupt, nothing has happened."""
         if self._written is None:
             return
-        row, changes, _ = self._written
+        row, changes = self._written
         study = self._studies[row.id]
         for pull in (*changes.new_pulls, *changes.changed_pulls):
             study.pulls[pull.number] = pull

@@ -122,9 +122,10 @@ class Ledger:
         decision = self.engine.decision
         if decision != self._decision:
             self._decision = decision
-            self._decision_text = json.dumps([int(value) for value in decision])
+            self._decision_text = json.dumps(decision)
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
-        self._row = StudyRow._make((*self._fixed, *counters, self.withdrawn, self.chain, self.batches))
+        values = (*self._fixed, *counters, self.withdrawn, self.chain, self.batches)
+        self._row = tuple.__new__(StudyRow, values)  # as StudyRow(*values), in half the time
         return self._row
 
     # --- snapshots -------------------------------------------------------------------------------------------------
@@ -165,10 +166,11 @@ class Ledger:
         if worker is not None:
             for number in sorted(self._by_worker.get(worker, set()) - known)[:count]:
                 given.append(self._change(self.open[number]._replace(lease_until=until)))
-        expired = [pull for pull in self._expired(now.clock) if pull.number not in known]
-        for pull in expired[: count - len(given)]:
-            again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
-            given.append(self._change(again))
+        if now.clock >= self._earliest:
+            expired = [pull for pull in self._expired(now.clock) if pull.number not in known]
+            for pull in expired[: count - len(given)]:
+                again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
+                given.append(self._change(again))
         while len(given) < count and not ((given or known) and self.engine.is_enough()):
             before = self.engine.decision if self.given_up else ()
             arm = self.engine.ask()
@@ -216,7 +218,9 @@ class Ledger:
         for pull_id, reward in answers:
             number, attempt = pull_id.number, pull_id.attempt
             pull = self._open_pull(pull_id, find_answer)
-            earlier = fresh.get(number) or (find_answer(number) if pull is None else _held_answer(pull))
+            earlier = fresh.get(number)
+            if earlier is None and (pull is None or pull.answer is not None):
+                earlier = find_answer(number) if pull is None else _held_answer(pull)
             if earlier is not None:
                 same = earlier.attempt == attempt
                 if same and earlier.reward != reward and not earlier.failed:
@@ -366,7 +370,7 @@ class Ledger:
             self._change(pull._replace(answer=answer.reward, answered_at=now.time, **held))  # type: ignore[arg-type]
             return []
         self._close(pull)
-        rows = [_observed(pull, answer, now.time)]
+        rows = [self._observed(pull, answer, now.time)]
         return rows + self._released(pull.arm) if self._held else rows
 
     def _released(self, arm: int) -> list[ObservationRow]:
@@ -379,13 +383,22 @@ class Ledger:
             assert answer is not None
             assert pull.answered_at is not None
             self._close(pull)
-            rows.append(_observed(pull, answer, pull.answered_at))
+            rows.append(self._observed(pull, answer, pull.answered_at))
         return rows
 
+    def _observed(self, pull: PullRow, answer: AnswerRow, told_at: float) -> ObservationRow:
+        """The next observation: a pull that has an answer."""
+        attempt, reward, failed, token = answer
+        worker = pull.worker if attempt == pull.attempt else None
+        self.chain = link = next_link(self.chain, pull.arm, reward)
+        return ObservationRow(pull.number, attempt, pull.arm, reward, failed, worker, told_at, None, token, link)
+
     def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
-        """A trial made elsewhere."""
-        told_at = now.time if trial.told_at is None else trial.told_at
-        return ObservationRow(None, 0, trial.arm, trial.reward, trial.failed, trial.worker, told_at, trial.origin)
+        """The next observation: a trial made elsewhere."""
+        arm, reward, failed, worker, told_at, origin = trial
+        self.chain = link = next_link(self.chain, arm, reward)
+        told_at = now.time if told_at is None else told_at
+        return ObservationRow(None, 0, arm, reward, failed, worker, told_at, origin, None, link)
 
     def _observe(self, rows: list[ObservationRow]) -> None:
         """Add observations, looked at one by one; those that come after the end are no part of the answer."""
@@ -403,9 +416,7 @@ class Ledger:
             self.stopped_at = place
 
     def _write_down(self, rows: list[ObservationRow]) -> None:
-        for row in rows:
-            self.chain = next_link(self.chain, row.arm, row.reward)
-            self.changes.observations.append(ObservationRow._make((*row[:-1], self.chain)))
+        self.changes.observations += rows
         self.told += len(rows)
 
     def _let_go_when_done(self) -> None:
@@ -428,7 +439,8 @@ class Ledger:
         elif pull.answer is not None:
             insort(self._held[pull.arm], pull.number)
         else:
-            self._earliest = min(self._earliest, pull.lease_until)
+            if pull.lease_until < self._earliest:
+                self._earliest = pull.lease_until
             if pull.worker is not None:
                 self._by_worker.setdefault(pull.worker, set()).add(pull.number)
             if self.spec.in_order:
@@ -556,13 +568,6 @@ def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray
 def _held_answer(pull: PullRow) -> AnswerRow | None:
     """The answer to an open pull, if it has one."""
     return None if pull.answer is None else AnswerRow(pull.answer_attempt, pull.answer, pull.answer_failed, pull.token)
-
-
-def _observed(pull: PullRow, answer: AnswerRow, told_at: float) -> ObservationRow:
-    """What is seen of a pull that has an answer."""
-    worker = pull.worker if answer.attempt == pull.attempt else None
-    seen = (answer.reward, answer.failed, worker, told_at, None, pull.token)
-    return ObservationRow(pull.number, answer.attempt, pull.arm, *seen)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

@@ -70,11 +70,11 @@ class StudySession:
 
     def writing(self) -> Transaction:
         """The ledger, up to date, and the time; what changes in it is written at the end."""
-        return Transaction(self, write=True)
+        return Transaction(self, True)
 
     def reading(self) -> Transaction:
         """The ledger, up to date, and the time."""
-        return Transaction(self, write=False)
+        return Transaction(self, False)
 
     # --- transactions ----------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class StudySession:
         ledger = self._ledger
         assert ledger is not None
         try:
-            if self.is_changed:
+            if self._flushed or ledger.changes.any():
                 ledger.revision += 1
                 self.store.write(ledger.row(), ledger.changes, self._place)
                 self.store.commit()
