@@ -32,11 +32,11 @@ test: lint ## lint, types, import contracts, all tests but the long ones
 	@echo "tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=20
 
-coverage: $(STAMP) ## the same tests, and which lines they reach outside the compiled layers (takes twice the time)
+coverage: $(STAMP) ## the same tests; fails if they miss too many lines outside the compiled layers (twice the time)
 	@echo "coverage"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term
 
-test-long: $(STAMP) ## the tests that take minutes
+test-long: coverage ## coverage of the other tests, and then those that take minutes
 	@echo "long tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m long
 

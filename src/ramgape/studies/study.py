@@ -12,15 +12,7 @@ from concurrent.futures import Executor
 from typing import IO, Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
-from ramgape.errors import (
-    FailingArm,
-    RamgapeWarning,
-    StudyExists,
-    known_name,
-    located,
-    require,
-    shorten,
-)
+from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, known_name, located, require, shorten
 from ramgape.options import STUDY, StudyOptions, shows_options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
