@@ -104,6 +104,8 @@ def targets() -> Iterator[Target]:
     """Every public call there is."""
     for name in ramgape.__all__:
         public = getattr(ramgape, name)
+        if inspect.isabstract(public):  # for others to fill in
+            continue
         if inspect.isclass(public) and not issubclass(public, BaseException):
             if name not in (*RECORDS, *HOLDERS):
                 yield Target(name, None, parameters_of(public))
