@@ -16,6 +16,7 @@ import typer.main
 
 from ramgape import cli
 from ramgape.bounds import BOUNDS
+from ramgape.cli.table import CommandTable
 from ramgape.policies import POLICIES
 from tests.fuzz_calls import check_text
 from tests.fuzz_values import DIGITS, MARKUP, Drawn, Kind, draw
@@ -175,7 +176,8 @@ def command() -> Any:
 
 def walk(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Every verb there is."""
-    for name, each in group.commands.items():
+    for name in group.commands:
+        each = group.load(name) if isinstance(group, CommandTable) else group.commands[name]
         if hasattr(each, "commands"):
             yield from walk(each, (*path, name))
         else:

@@ -21,7 +21,9 @@ from rich.console import Console
 
 import ramgape
 from ramgape.bounds import AUTOMATIC, BOUNDS
-from ramgape.cli import demo, errors, listing, pictures, simulate, workers
+from ramgape.cli import AllCommands, demo, errors, listing, pictures, simulate, workers
+from ramgape.cli.study import StudyCommands
+from ramgape.cli.table import CommandTable, StandIn
 from ramgape.policies import POLICIES
 from ramgape.search import simulation
 from ramgape.search.identification import Progress
@@ -547,7 +549,9 @@ def test_list_bounds() -> None:
         row["name"]: (tuple(row["noises"]), tuple(row["risks"]), tuple(row["goals"]), row["narrows"], row["meaning"])
         for row in printed["bounds"]
     }
-    assert described == {name: tuple(bound)[1:] for name, bound in BOUNDS.items()}
+    assert described == {
+        name: (bound.noises, bound.risks, bound.goals, bound.narrows, bound.meaning) for name, bound in BOUNDS.items()
+    }
     assert {(row["noise"], row["risk"], row["goal"]): row["bound"] for row in printed["auto"]} == AUTOMATIC
     table = call("list", "bounds").stdout
     assert all(name in table for name in [*BOUNDS, "auto"])
@@ -652,3 +656,22 @@ def test_help(arguments: tuple[str, ...]) -> None:
     if arguments == ("simulate",):
         promised = "policy bound epsilon delta budget exploration rho runs seed jobs max-pulls json"
         assert [name for name in promised.split() if f"--{name} " not in words] == []
+
+
+@pytest.mark.parametrize("table", [AllCommands, StudyCommands])
+def test_the_table_of_commands_says_what_they_say_themselves(table: type[CommandTable]) -> None:
+    """The first paragraph of their help, which is shown before they are imported."""
+    group = table(name="all")
+    for name, line in table.lines.items():
+        assert isinstance(group.commands[name], StandIn)
+        command = group.load(name)
+        assert (command.name, " ".join(command.help.split("\n\n")[0].split())) == (name, line.says)
+        assert group.load(name) is command
+
+
+def test_help_imports_no_command() -> None:
+    code = "import sys; from ramgape.cli import app; app(['--help'], standalone_mode=False); print(*sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    modules = printed.splitlines()[-1].split()
+    assert {name for name in modules if name.startswith("ramgape.cli.")} == {"ramgape.cli.errors", "ramgape.cli.table"}
+    assert "numpy" not in modules

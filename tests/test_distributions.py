@@ -14,11 +14,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ramgape.common.checks import LARGEST, SMALLEST
 from ramgape.errors import InvalidInstance
 from ramgape.problems.distributions import (
     DISTRIBUTIONS,
-    LARGEST,
-    SMALLEST,
     Bernoulli,
     Beta,
     Data,

@@ -140,11 +140,11 @@ def commands() -> Iterator[tuple[str, list[str]]]:
     import typer.main
 
     group: Any = typer.main.get_command(app)
-    study: Any = group.commands["study"]
+    study: Any = group.load("study")
     named = {"simulate": SIMULATE, "plan": PLAN, "analyze": ANALYZE, "lower-bound": LOWER_BOUND}
     for command, door in named.items():
-        yield door, [each.name for each in group.commands[command].params]
-    yield STUDY, [each.name for each in study.commands["create"].params]
+        yield door, [each.name for each in group.load(command).params]
+    yield STUDY, [each.name for each in study.load("create").params]
 
 
 @pytest.mark.parametrize(("door", "names"), list(commands()))

@@ -154,7 +154,7 @@ def test_pulls_under_way_are_seen_as_if_they_were_back() -> None:
 
 def test_a_study_keeps_a_name_and_no_function() -> None:
     options: dict[str, Any] = {"arms": ["a", "b"], "reward_range": (0, 1), "epsilon": 0.05}
-    allowed = r"policy must be a name, for a study, which cannot keep a function: `ramgape.register` gives it one, got"
+    allowed = r"policy must be a name, for a study, which keeps no code: `ramgape.register` gives it one, got"
     with pytest.raises(InvalidSpec, match=allowed):
         Study.create("kept", policy=own_ramgape, **options)
     register("policy", "test-own-ramgape", own_ramgape)

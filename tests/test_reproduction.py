@@ -276,21 +276,25 @@ def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pyte
         run_part(tmp_path, "gaussian", seed=1)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda text: text[: len(text) // 2],
-        lambda text: "",
-        lambda text: "null",
-        lambda text: text.replace('"samples": ', '"samples": 1', 1).replace('"seed": 0', '"seed": 7'),
-        lambda text: re.sub(r'"code": "[0-9a-f]+"', '"code": "0"', text),
-    ],
-    ids=["half", "empty", "null", "other-arguments", "other-code"],
+DAMAGES: tuple[Callable[[str], str], ...] = (
+    lambda text: text[: len(text) // 2],
+    lambda text: "",
+    lambda text: "null",
+    lambda text: text.replace('"samples": ', '"samples": 1', 1).replace('"seed": 0', '"seed": 7'),
+    lambda text: re.sub(r'"code": "[0-9a-f]+"', '"code": "0"', text),
 )
-def test_a_damaged_file_is_never_taken_for_a_result(tmp_path: Path, damage: Callable[[str], str]) -> None:
+
+
+def test_a_damaged_file_is_never_taken_for_a_result(tmp_path: Path) -> None:
+    """Each kind of damage on every fifth file, of twenty: any one that were believed would show in the numbers."""
     before = run_part(tmp_path, "gaussian")
-    for path in (tmp_path / "runs").iterdir():
-        path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    runs = sorted((tmp_path / "runs").iterdir())
+    assert len(runs) == 20
+    for place, path in enumerate(runs):
+        whole = path.read_text(encoding="utf-8")
+        broken = DAMAGES[place % 5](whole)
+        assert broken != whole
+        path.write_text(broken, encoding="utf-8")
     assert without_times(run_part(tmp_path, "gaussian")) == without_times(before)
 
 
@@ -313,7 +317,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
     [pytest.param(signal.SIGKILL, id="kill", marks=pytest.mark.long), pytest.param(signal.SIGINT, id="interrupt")],
 )
 def test_interrupted_and_started_again_it_goes_on(tmp_path: Path, number: signal.Signals) -> None:
-    command = [sys.executable, "-m", "ramgape", "reproduce", "3", "--quick", "--jobs", "2", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "ramgape", "reproduce", "1", "--quick", "--jobs", "2", "--out", str(tmp_path)]
     runs = tmp_path / "runs"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and (not runs.is_dir() or len(list(runs.glob("*.json"))) < 3):
@@ -325,9 +329,9 @@ def test_interrupted_and_started_again_it_goes_on(tmp_path: Path, number: signal
     if number == signal.SIGINT and process.returncode != 0:
         assert process.returncode == 130
         assert "goes on from there" in errors
-    again = run_part(tmp_path, "3")
+    again = run_part(tmp_path, "1")
     assert {path.name: path.stat().st_mtime_ns for path in runs.glob("*.json") if path.name in survived} == survived
-    fresh = run_part(tmp_path / "fresh", "3")
+    fresh = run_part(tmp_path / "fresh", "1")
     assert without_times(again) == without_times(fresh)
 
 

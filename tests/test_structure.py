@@ -97,6 +97,23 @@ def test_the_code_does_not_grow_unnoticed() -> None:
     assert sum(line_counts().values()) <= MOST_LINES
 
 
+# --- the pages --------------------------------------------------------------------------------------------------------
+
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_name_files_that_exist(page: Path) -> None:
+    """A module by its path, or by the end of it; a link to a file beside the page."""
+    folders = ("src", "tests", "docs", "examples", "benchmarks")
+    modules = [path.as_posix() for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    text = page.read_text(encoding="utf-8")
+    named = set(re.findall(r"\w[\w./-]*\.py\b", text))
+    assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in modules)] == []
+    linked = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
+    assert [link for link in linked if not (page.parent / link).exists()] == []
+
+
 # --- the tests --------------------------------------------------------------------------------------------------------
 
 

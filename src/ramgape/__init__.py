@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ramgape.studies.exchange import Answer, Exchange, Pull
     from ramgape.studies.report import Failure, Report, StudySummary
     from ramgape.studies.study import Study
+    from ramgape.tasks.task import Task
 
 __all__ = [
     "Analysis",
@@ -106,6 +107,7 @@ __all__ = [
     "StudyError",
     "StudyExists",
     "StudySummary",
+    "Task",
     "TrialError",
     "Trials",
     "Truth",
@@ -175,6 +177,7 @@ _HOMES = {
     "studies.exchange": ("Answer", "Exchange", "Pull"),
     "studies.catalog": ("delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
+    "tasks.task": ("Task",),
     "planning.lower_bound": ("LowerBound", "lower_bound"),
 }
 

@@ -83,11 +83,21 @@ class Bound:
         )
 
     def suits(self, noise: str, made_of: tuple[str, ...]) -> bool:
-        """Whether it serves such rewards and a risk that is made of this."""
+        """Whether it serves such rewards and such a risk.
+
+        Args:
+            noise: "bounded" or "gaussian".
+            made_of: What the risk is made of (risks/table.py).
+        """
         return noise in self.noises and not {*self.serves}.isdisjoint(kind for kind in KINDS[noise] if kind in made_of)
 
     def level(self, share: float, delta: float) -> float:
-        """The level of an arm that has one part in `share` of delta; with K arms all alike, that is K."""
+        """The level of an arm.
+
+        Args:
+            share: The arm has one part in so many of delta; with K arms all alike, that is K.
+            delta: The accepted probability of a wrong answer.
+        """
         return math.log(self.sides * share / (self.spent * delta))
 
 

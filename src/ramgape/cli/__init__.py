@@ -8,23 +8,24 @@
     options                              the options of a search, from the table; what several commands have in common
     csv_rows                             logged rewards from a file
     reports                              what `reproduce` and `benchmark` share
+    table                                commands that are imported when they are called
     errors                               errors, warnings and interrupts, as lines on stderr and exit codes
     workers                              processes that share the runs
     pictures                             files with figures
     summary                              many runs as a table
 
-What takes long to import (NumPy, Numba, rich, matplotlib) is imported inside the commands, so that help is there at
-once.
+A command's module is imported when it is called, and what takes long to import (NumPy, Numba, rich, matplotlib)
+inside the command, so that help is there at once.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
-from ramgape.cli import analyze, benchmark, demo, listing, lower_bound, plan, reproduce, run, simulate, storage, study
 from ramgape.cli.errors import Commands, output_flushed, prepare_streams
+from ramgape.cli.table import CommandTable, Line
 
 __all__ = ["app", "main"]
 
@@ -32,9 +33,58 @@ EPILOG = """\
 Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted (Ctrl-C).
 Results go to stdout; progress, warnings and errors to stderr."""
 
+
+class AllCommands(Commands, CommandTable):
+    """Every command, guarded."""
+
+    lines: ClassVar = {
+        "demo": Line(
+            "demo.demo",
+            "Watch a search on a small story: which of eight couriers are worth keeping? Takes some seconds.",
+        ),
+        "simulate": Line(
+            "simulate.simulate",
+            "Search an instance whose truth is known, once or many times, and compare the answer with the truth.",
+        ),
+        "analyze": Line(
+            "analyze.analyze", "Tell what logged rewards prove about the Pareto set, and which arms to try next."
+        ),
+        "plan": Line(
+            "plan.plan",
+            "Tell what a search will take before its first trial, from a guess of the arms, "
+            "as a power calculation does.",
+        ),
+        "run": Line(
+            "run.run", "Run commands again and again, and tell which have the best trade-offs between mean and risk."
+        ),
+        "reproduce": Line(
+            "reproduce.reproduce",
+            "Run the paper's experiments and write raw data (CSV), figures (PNG, SVG), summary.json and report.html.",
+        ),
+        "benchmark": Line(
+            "benchmark.benchmark",
+            "Compare all methods on many instances and write raw data (CSV), figures (PNG, SVG), "
+            "summary.json and report.html.",
+        ),
+        "lower-bound": Line(
+            "lower_bound.lower_bound",
+            "Tell how few samples could suffice if the arms were Gaussian, "
+            "and how an ideal algorithm would share them out.",
+        ),
+        "list": Line(
+            "listing.show_list",
+            "List the policies, bounds, risks or instances that can be simulated, and what they mean.",
+        ),
+        "study": Line(
+            "study.app", "Search with trials of your own, over hours or weeks, from any number of processes at once."
+        ),
+        "storage": Line("storage.app", "Care of the stores that studies live in."),
+    }
+
+
 app = typer.Typer(
     name="ramgape",
-    cls=Commands,
+    cls=AllCommands,
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,
@@ -42,17 +92,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-app.command("demo")(demo.demo)
-app.command("simulate")(simulate.simulate)
-app.command("analyze")(analyze.analyze)
-app.command("plan")(plan.plan)
-app.command("run")(run.run)
-app.command("reproduce")(reproduce.reproduce)
-app.command("benchmark")(benchmark.benchmark)
-app.command("lower-bound")(lower_bound.lower_bound)
-app.command("list")(listing.show_list)
-app.add_typer(study.app, name="study")
-app.add_typer(storage.app, name="storage")
 
 
 def main() -> None:

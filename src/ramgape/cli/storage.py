@@ -15,7 +15,9 @@ from ramgape.views.terminal import print_object, waiting
 
 COPY = "The copy: a SQLite file, whatever the store is. To go back to it: --storage sqlite:///FILE."
 
-app = typer.Typer(help="Care of the stores that studies live in.", no_args_is_help=True, rich_markup_mode="rich")
+app = typer.Typer(
+    help="Care of the stores that studies live in.", add_completion=False, no_args_is_help=True, rich_markup_mode="rich"
+)
 
 
 @app.callback()

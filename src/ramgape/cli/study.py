@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import typer
 
-from ramgape.cli import study_create, study_delete, study_files, study_show, study_work
+from ramgape.cli.table import CommandTable, Line
 
 HELP = """Search with trials of your own, over hours or weeks, from any number of processes at once.
 
@@ -21,18 +23,59 @@ A study lives in a store, a file or a PostgreSQL database. Ask it which arm to t
 # A reward may be negative: what begins with a dash and is no option is a value.
 NEGATIVE = {"ignore_unknown_options": True}
 
-app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode="rich")
-app.command("create")(study_create.create)
-app.command("list")(study_show.list_studies)
-app.command("show")(study_show.show)
-app.command("ask")(study_work.ask)
-app.command("tell", context_settings=NEGATIVE)(study_work.tell_reward)
-app.command("fail")(study_work.fail)
-app.command("observe", context_settings=NEGATIVE)(study_work.observe)
-app.command("front")(study_show.front)
-app.command("import")(study_files.import_trials)
-app.command("export")(study_files.export_trials)
-app.command("renew")(study_work.renew)
-app.command("give-back")(study_work.give_back)
-app.command("retry")(study_work.retry)
-app.command("delete")(study_delete.delete)
+
+class StudyCommands(CommandTable):
+    """What a study can be asked and told."""
+
+    lines: ClassVar = {
+        "create": Line("study_create.create", "Make a new study."),
+        "list": Line("study_show.list_studies", "All studies in the store."),
+        "show": Line(
+            "study_show.show",
+            "How a study is going: the set so far, what is certain of each arm, and how many trials are still to come.",
+        ),
+        "ask": Line(
+            "study_work.ask",
+            "The next pulls to make: for each its id, its arm and a seed. None when the study is done.",
+        ),
+        "tell": Line(
+            "study_work.tell_reward",
+            "Tell the reward of a pull, or of many. It is stored when the command returns.",
+            NEGATIVE,
+        ),
+        "fail": Line(
+            "study_work.fail",
+            "A trial has failed: it is tried again, or counts as the worst reward, as the study was created.",
+        ),
+        "observe": Line("study_work.observe", "Tell the reward of a trial that was made without asking.", NEGATIVE),
+        "front": Line(
+            "study_show.front", "The names of the returned arms, one a line; on stderr a note, if they are not final."
+        ),
+        "import": Line(
+            "study_files.import_trials",
+            "Take in trials made elsewhere, all or, after an error, none. What `export` wrote comes back without loss.",
+        ),
+        "export": Line("study_files.export_trials", "Write all observations, in their order, into a file."),
+        "renew": Line(
+            "study_work.renew",
+            "Pulls are still being worked on: their leases begin anew. Tells which of them are still yours.",
+        ),
+        "give-back": Line(
+            "study_work.give_back",
+            "A pull will not be made: it is available to others at once, and that is no failure.",
+        ),
+        "retry": Line("study_work.retry", "Try again what was given up after too many failures."),
+        "delete": Line(
+            "study_delete.delete",
+            "Delete a study with all its observations, for good. "
+            "At a terminal it asks first; elsewhere it needs --yes.",
+        ),
+    }
+
+
+app = typer.Typer(help=HELP, cls=StudyCommands, add_completion=False, no_args_is_help=True, rich_markup_mode="rich")
+
+
+@app.callback()
+def study_commands() -> None:
+    """Search with trials of your own."""

@@ -41,7 +41,8 @@ def move(arms, changed, objective, value):
     place = row.place[objective] + step
     while 0 <= place < len(arms):
         index = arms[place].order[objective]
-        if step * (value - arms[index].seen[objective]) < 0.0:
+        seen = arms[index].seen[objective]
+        if (value < seen) if step > 0 else (value > seen):
             break
         crossings += meet(arms, changed, index, objective, value)  # reached or passed
         arms[place - step].order[objective] = index
@@ -57,11 +58,9 @@ def move(arms, changed, objective, value):
 def meet(arms, changed, index, objective, value):
     """The changed arm comes level with another, passes it or leaves it behind in one objective."""
     row, other = arms[changed], arms[index]
-    before = row.seen[objective] - other.seen[objective]
-    after = value - other.seen[objective]
-    elsewhere = row.seen[1 - objective] - other.seen[1 - objective]
-    if elsewhere > 0.0 and (before > 0.0) != (after > 0.0):
-        if after > 0.0:
+    before, after, there = row.seen[objective], value, other.seen[objective]
+    if row.seen[1 - objective] > other.seen[1 - objective] and (before > there) != (after > there):
+        if after > there:
             other.dominators += 1
             return 1 if other.dominators == 1 else 0
         other.dominators -= 1
@@ -69,8 +68,8 @@ def meet(arms, changed, index, objective, value):
             other.doubt = np.inf
             other.exact = 0
         return 1 if other.dominators == 0 else 0
-    if elsewhere < 0.0 and (before < 0.0) != (after < 0.0):
-        if after < 0.0:
+    if row.seen[1 - objective] < other.seen[1 - objective] and (before < there) != (after < there):
+        if after < there:
             row.dominators += 1
             return 1 if row.dominators == 1 else 0
         row.dominators -= 1

@@ -103,6 +103,7 @@ PROBLEM = np.dtype(
         ("alpha", np.float64),
         ("gaussian", np.int64),  # 1 for Gaussian rewards, 0 for rewards in [0, 1]
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
+        ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),
         ("pair_levels", np.float64, 2),  # like an arm's level, for a comparison of two arms: in mean and in risk
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one

@@ -23,11 +23,14 @@ class PullForecast:
     """The trials that one confidence goal takes.
 
     Attributes:
+        epsilon, delta: The goal.
         runs: Simulated searches, of which `undecided` reached the cap; 0 where `skipped` says why there are none.
         mean: Average number of trials; with `stderr` and `largest` None where a run was undecided or none was made.
-        quantile_90: So many trials are enough with probability 0.9; None where that is beyond the cap.
+        quantile_10, quantile_50, quantile_90: So many trials are enough with probability 0.1, 0.5, 0.9; None where that
+            is beyond the cap.
         more_than: Where there is no mean: what it is larger than, as far as that is known.
-        errors: Wrong answers among the runs that came to one.
+        errors: Wrong answers among the runs that came to one; `error_rate` is their share, with its exact 95 %
+            `error_interval`.
         lower_bound: What Gaussian arms with these means and variances take on average, whatever the method; None
             without SciPy, and where no number of trials suffices.
         ratio: The mean divided by lower_bound.
@@ -60,9 +63,13 @@ class Quality:
     """The answer that one budget buys.
 
     Attributes:
-        regret: Average simple regret.
-        inexact: Answers that are not exactly the Pareto set; their share, with its exact 95 % interval.
-        beyond_epsilon: The same for answers that are wrong by more than epsilon; None where no epsilon was asked for.
+        budget: The pulls to spend.
+        runs: Simulated searches.
+        regret, regret_stderr: Average simple regret, and its standard error.
+        inexact, inexact_rate, inexact_interval: Answers that are not exactly the Pareto set; their share, with its
+            exact 95 % interval.
+        beyond_epsilon, beyond_epsilon_rate, beyond_epsilon_interval: The same for answers that are wrong by more than
+            epsilon; None where no epsilon was asked for.
     """
 
     budget: int
@@ -82,8 +89,10 @@ class ArmForecast:
     """What becomes of one arm under the chosen goal.
 
     Attributes:
+        name: As it was given.
         in_front: Whether it is in the Pareto set of the guessed arms.
-        returned: How often it was in the answer, of the runs that came to one.
+        returned, returned_interval: How often it was in the answer, of the runs that came to one, with its exact 95 %
+            interval.
         pulls: Average number of its trials; `share` is its part of all trials.
         ideal_share: The part that a method ideal for Gaussian arms would give it.
     """
@@ -102,11 +111,16 @@ class Plan(Explained):
     """What to expect of a search, if the arms are as guessed.
 
     Attributes:
+        instance: The name of the guessed arms; `guessed_front` is their Pareto set.
+        goal, policy, bound, risk, rho, alpha, direction, exploration: As in `Result`.
+        runs, seed: Simulated searches of each goal, and the seed of the first.
         trials: For a confidence goal: one row per epsilon and delta, from the easiest to the hardest.
         qualities: For a budget: one row per budget, from the smallest to the largest.
         chosen: The row of `goal`, what was asked for; `arms` is about the same goal.
         bound_note: Whether the chosen row has a lower bound or a reference, and of which kind, or why there is none.
         max_pulls: Trials after which a simulated search gave up.
+        seconds: The time that all of it took.
+        warnings: What was probably not meant.
     """
 
     instance: str

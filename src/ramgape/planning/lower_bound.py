@@ -72,6 +72,7 @@ class LowerBound(Explained):
     others, as near as you like, with a larger mean, or with the same mean and a smaller variance.
 
     Attributes:
+        samples: The number itself.
         characteristic_time: T*, up to 0.2 % below the truth and never above it.
         allocation: The shares of the samples that an algorithm ideal for Gaussian arms would give them; for these
             shares the time is `reached`, so that the truth lies in between.
@@ -142,11 +143,24 @@ def lower_bound(
     - if there are too many to look at, T* is that of the Pareto set alone. This is the bound, asymptotic as
       well, for algorithms whose answer is the exact Pareto set. It is no bound where another answer is easier.
 
-    >>> bound = lower_bound("paper:46")
-    >>> round(bound.samples, -2), bound.exact
-    (4300.0, False)
-    >>> max(bound.allocation, key=bound.allocation.get)
-    '1'
+    Args:
+        instance: A name such as "paper:46", an instance file, its contents, or an `Instance`.
+        delta: Accepted probability of a wrong answer.
+        epsilon: Tolerance in mean and scaled risk, or a pair (mean, risk).
+        rho: Of the risk variance - rho mean, the only one for which this is known.
+        alpha: Factor of the risk; unless given, as for `identify`.
+        direction: "maximize" rewards, or "minimize" costs.
+
+    Raises:
+        InvalidSpec: What is asked for cannot be meant.
+        MissingExtra: SciPy is not installed.
+
+    Examples:
+        >>> bound = lower_bound("paper:46")
+        >>> round(bound.samples, -2), bound.exact
+        (4300.0, False)
+        >>> max(bound.allocation, key=bound.allocation.get)
+        '1'
     """
     instance = load_instance(instance)
     delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)

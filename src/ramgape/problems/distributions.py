@@ -35,71 +35,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common import special
-from ramgape.common.checks import LARGEST, SMALLEST, as_float
+from ramgape.common.checks import SMALLEST
 from ramgape.common.integration import integrate
-from ramgape.errors import InvalidInstance, InvalidSpec, RamgapeError, require
+from ramgape.errors import InvalidInstance, require
+from ramgape.problems.parameters import (
+    at_share,
+    checked_gamma,
+    checked_level,
+    checked_shares,
+    checked_target,
+    mirrored_interval,
+    ordered_ends,
+    parameter,
+)
 
 Floats = NDArray[np.float64]
 
 SAMPLED = 100_000  # rewards that stand for a distribution of which nothing else is known
-
-
-def parameter(
-    what: str,
-    value: Any,
-    lowest: float = -LARGEST,
-    highest: float = LARGEST,
-    error: type[RamgapeError] = InvalidInstance,
-) -> float:
-    """The value as a float, provided that it is a number (a bool is none) from lowest to highest."""
-    converted = as_float(value)
-    sound = lowest <= converted <= highest  # false for NaN
-    require(sound, what, f"a number from {lowest:g} to {highest:g}", value, error=error)
-    return converted
-
-
-def ordered_ends(low: Any, high: Any) -> tuple[float, float]:
-    """Both ends as floats, provided that they are in order."""
-    low, high = parameter("low", low), parameter("high", high)
-    require(low < high, "low", f"less than high, which is {high:g}", low, error=InvalidInstance)
-    return low, high
-
-
-def mirrored_interval(low: float, high: float) -> tuple[float, float]:
-    """From -high to -low, with 0 rather than -0."""
-    return 0.0 - high, 0.0 - low
-
-
-def at_share(share: float, low: float, high: float) -> float:
-    """The point that lies `share` of the way from low to high; rounding does not carry it past high."""
-    return min(low + (high - low) * share, high)
-
-
-def checked_target(target: Any) -> float:
-    return parameter("target", target, error=InvalidSpec)
-
-
-def checked_gamma(gamma: Any) -> float:
-    converted = as_float(gamma)
-    require(0.0 < converted <= LARGEST, "gamma", f"a number above 0, at most {LARGEST:g}", gamma)
-    return converted
-
-
-def checked_level(level: Any) -> float:
-    converted = as_float(level)
-    require(0.0 < converted <= 1.0, "level", "a number above 0, at most 1", level)
-    return converted
-
-
-def checked_shares(shares: Any) -> Floats:
-    """Shares as an array; a list, or a single number in one, is as good."""
-    try:
-        given = np.asarray(shares, dtype=np.float64)
-    except (TypeError, ValueError):
-        given = np.array([math.nan])
-    sound = given.ndim == 1 and bool(((given >= 0.0) & (given <= 1.0)).all())
-    require(sound, "shares", "an array of numbers from 0 to 1", shares)
-    return given
 
 
 def about_mean(target: float, mean: float, variance: float) -> float:
@@ -124,17 +76,29 @@ class Distribution:
     kind: ClassVar[str] = ""  # its name in instance files, for those that can be written down
 
     def quantile(self, shares: Floats) -> Floats:
-        """The values below which shares of outcomes lie, for shares between 0 and 1."""
+        """The values below which shares of outcomes lie.
+
+        Args:
+            shares: An array of numbers from 0 to 1.
+        """
         raise NotImplementedError
 
     def draw(self, generator: np.random.Generator) -> float:
-        """One reward."""
+        """One reward.
+
+        Args:
+            generator: A `numpy.random.Generator`.
+        """
         usable = isinstance(generator, np.random.Generator)
         require(usable, "generator", "a numpy.random.Generator", generator)
         return float(self.quantile(np.array([generator.random()]))[0])
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
-        """E function(X), where the function takes an array of outcomes."""
+        """E function(X).
+
+        Args:
+            function: Takes an array of outcomes and returns as many numbers.
+        """
         require(callable(function), "function", "a function of an array", function)
         return integrate(lambda shares: function(self.quantile(shares)), 0.0, 1.0)
 
@@ -160,18 +124,30 @@ class Distribution:
         return Mirrored(self)
 
     def semivariance(self, target: float) -> float:
-        """E((target - X)+^2)."""
+        """E((target - X)+^2).
+
+        Args:
+            target: What outcomes may fall short of.
+        """
         target = checked_target(target)
         return self.expectation(lambda outcomes: np.square(np.maximum(target - outcomes, 0.0)))
 
     def log_laplace(self, gamma: float) -> float:
-        """ln E exp(-gamma X), taken about the worst reward so that nothing overflows where there is one."""
+        """ln E exp(-gamma X), taken about the worst reward so that nothing overflows where there is one.
+
+        Args:
+            gamma: How much more bad outcomes count; above 0.
+        """
         gamma = checked_gamma(gamma)
         low = self.mean if self.support is None else self.support[0]
         return -gamma * low + math.log(self.expectation(lambda outcomes: np.exp(-gamma * (outcomes - low))))
 
     def tail_mean(self, level: float) -> float:
-        """The mean of the lowest share `level` of outcomes."""
+        """The mean of the lowest outcomes.
+
+        Args:
+            level: The share of all outcomes that they are; above 0, at most 1.
+        """
         level = checked_level(level)
         return integrate(self.quantile, 0.0, level) / level
 
@@ -217,10 +193,15 @@ class Mirrored(Distribution):
 
 @dataclass(frozen=True)
 class Beta(Distribution):
-    """The Beta distribution with shapes a and b, stretched from [0, 1] to [low, high].
+    """The Beta distribution, stretched from [0, 1] to another range if need be.
 
-    >>> Beta(2, 3).mean, Beta(2, 3).variance
-    (0.4, 0.04)
+    Args:
+        a, b: Its shapes.
+        low, high: The range.
+
+    Examples:
+        >>> Beta(2, 3).mean, Beta(2, 3).variance
+        (0.4, 0.04)
     """
 
     kind = "beta"
@@ -295,10 +276,14 @@ class Beta(Distribution):
 
 @dataclass(frozen=True)
 class Bernoulli(Distribution):
-    """`high` with probability p, otherwise `low`.
+    """One of two rewards.
 
-    >>> Bernoulli(0.25, low=0, high=4).mean
-    1.0
+    Args:
+        p: The probability of `high`; otherwise it is `low`.
+
+    Examples:
+        >>> Bernoulli(0.25, low=0, high=4).mean
+        1.0
     """
 
     kind = "bernoulli"
@@ -366,10 +351,14 @@ class Bernoulli(Distribution):
 
 @dataclass(frozen=True)
 class Uniform(Distribution):
-    """Every reward from low to high is as likely as any other.
+    """Every reward in a range is as likely as any other.
 
-    >>> Uniform(0, 6).variance
-    3.0
+    Args:
+        low, high: The range.
+
+    Examples:
+        >>> Uniform(0, 6).variance
+        3.0
     """
 
     kind = "uniform"
@@ -427,8 +416,12 @@ class Data(Distribution):
 
     The truth is that of the recorded values themselves; the variance is divided by their number.
 
-    >>> Data((1, 2, 3, 6)).mean, Data((1, 2, 3, 6)).variance
-    (3.0, 3.5)
+    Args:
+        values: The rewards.
+
+    Examples:
+        >>> Data((1, 2, 3, 6)).mean, Data((1, 2, 3, 6)).variance
+        (3.0, 3.5)
     """
 
     kind = "data"
@@ -507,10 +500,14 @@ class Data(Distribution):
 
 @dataclass(frozen=True)
 class Gaussian(Distribution):
-    """The normal distribution.
+    """The normal distribution, by its mean and its variance.
 
-    >>> Gaussian(0.5, 0.04).support is None
-    True
+    Args:
+        mean, variance: Not the standard deviation.
+
+    Examples:
+        >>> Gaussian(0.5, 0.04).support is None
+        True
     """
 
     kind = "gaussian"

@@ -37,8 +37,8 @@ from ramgape.problems.distributions import (
     Drawn,
     Gaussian,
     Uniform,
-    parameter,
 )
+from ramgape.problems.parameters import parameter
 
 __all__ = ["Arm", "Bernoulli", "Beta", "Data", "Distribution", "Gaussian", "Instance", "Sampler", "Uniform"]
 
@@ -166,7 +166,12 @@ def column(distribution: Distribution, start: int) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Arm:
-    """A name and the distribution of the rewards behind it, or a function of a generator that returns rewards."""
+    """An arm whose rewards are simulated.
+
+    Args:
+        name: Its name.
+        distribution: What its rewards follow, or a function of a generator that returns them.
+    """
 
     name: str
     distribution: Distribution
@@ -185,15 +190,20 @@ class Arm:
 class Instance:
     """Arms whose truth is known, to simulate searches on.
 
-    A "bounded" instance states the range that every reward lies in; a "gaussian" one has no range, and may
-    state `sigma_max`, a standard deviation that no arm exceeds.
+    Args:
+        name: Its name.
+        arms: At least two, with names of their own.
+        reward_range: The range that every reward lies in; None with noise "gaussian".
+        noise: "bounded" or "gaussian".
+        sigma_max: With noise "gaussian": a standard deviation that no arm exceeds, if that is to be known.
 
-    >>> arms = (Arm("safe", Beta(20, 20)), Arm("bold", Bernoulli(0.6)))
-    >>> instance = Instance("two", arms, reward_range=(0, 1), noise="bounded")
-    >>> instance.means.tolist()
-    [0.5, 0.6]
-    >>> instance.draw(1, np.random.default_rng(1))
-    1.0
+    Examples:
+        >>> arms = (Arm("safe", Beta(20, 20)), Arm("bold", Bernoulli(0.6)))
+        >>> instance = Instance("two", arms, reward_range=(0, 1), noise="bounded")
+        >>> instance.means.tolist()
+        [0.5, 0.6]
+        >>> instance.draw(1, np.random.default_rng(1))
+        1.0
     """
 
     name: str
@@ -239,8 +249,11 @@ class Instance:
     ) -> Floats:
         """The true scaled mean-variance of every arm: alpha (variance - rho mean), the less the better.
 
-        When rewards are costs to minimise, the mean counts as a risk: alpha (variance + rho mean). Unless
-        stated, alpha is 1 / (3R + rho), where R is the length of the reward range (1 for gaussian noise).
+        Args:
+            rho: What a unit of mean is worth, in variance.
+            alpha: The factor; unless given, 1 / (3R + rho), where R is the length of the reward range (1 for gaussian
+                noise).
+            direction: "minimize" if rewards are costs; then the mean counts as a risk: alpha (variance + rho mean).
         """
         rho = checks.check_number(rho, "rho", "a finite number, at least 0", lambda value: value >= 0.0)
         if alpha is None:
@@ -252,7 +265,12 @@ class Instance:
         return alpha * (self.variances + signed_rho * self.means)
 
     def risks_by(self, measure: Any, direction: Literal["maximize", "minimize"] = "maximize") -> Floats:
-        """The truth of every arm by a risk measure for rewards; costs are negated first."""
+        """The truth of every arm by a risk measure for rewards.
+
+        Args:
+            measure: The risk.
+            direction: "minimize" if rewards are costs, which are negated first.
+        """
         distributions = [arm.distribution for arm in self.arms]
         if direction == "minimize":
             distributions = [distribution.mirrored() for distribution in distributions]
@@ -263,7 +281,12 @@ class Instance:
         return self._sampler
 
     def draw(self, arm_index: int, generator: np.random.Generator) -> float:
-        """One reward of one arm, counted from 0."""
+        """One reward of one arm.
+
+        Args:
+            arm_index: Its place, from 0.
+            generator: A `numpy.random.Generator`.
+        """
         last = len(self.arms) - 1
         arm_index = checks.whole(arm_index, "arm_index", f"from 0 to {last}", 0)
         # a kernel does not check: it would read whatever stands beside the array

@@ -29,15 +29,22 @@ PAPER_SIGMA_MAX = math.sqrt(0.2)
 
 
 def load_instance(source: Instance | Mapping[str, Any] | str | os.PathLike[str]) -> Instance:
-    """The instance meant by a built-in name, the path of an instance file, or a dict in the form of one.
+    """The instance that is meant.
 
-    A built-in name always means the built-in instance; `./paper:1` would be a file.
+    Args:
+        source: A built-in name, the path of an instance file, a dict in the form of one, or an `Instance`, which is
+            given back. A built-in name always means the built-in instance; `./paper:1` would be a file.
 
-    >>> load_instance("paper:46").names
-    ('1', '2', '3', '4', '5', '6', '7', '8', '9', '10')
-    >>> load_instance("papr:10")
-    Traceback (most recent call last):
-    ramgape.errors.UnknownName: ... got 'papr:10'; did you mean 'paper:10'?
+    Raises:
+        UnknownName: It is neither a name nor a file.
+        InvalidInstance: It cannot be read.
+
+    Examples:
+        >>> load_instance("paper:46").names
+        ('1', '2', '3', '4', '5', '6', '7', '8', '9', '10')
+        >>> load_instance("papr:10")
+        Traceback (most recent call last):
+        ramgape.errors.UnknownName: ... got 'papr:10'; did you mean 'paper:10'?
     """
     if isinstance(source, Instance):
         return source

@@ -168,7 +168,11 @@ def normal_spread(problem, mean, variance):
 
 @dataclass(frozen=True)
 class CVaR(Measure):
-    """Minus the mean of the worst `level` of all rewards, in reward units; for costs, the mean of the highest."""
+    """Minus the mean of the worst rewards, in reward units; for costs, the mean of the highest.
+
+    Args:
+        level: The share of all rewards that they are.
+    """
 
     name = "cvar"
     normal_risk, normal_spread = staticmethod(normal_risk), staticmethod(normal_spread)

@@ -62,7 +62,11 @@ def normal_spread(problem, mean, variance):
 
 @dataclass(frozen=True)
 class Entropic(Measure):
-    """ln E exp(-gamma X) / gamma, in reward units: minus the mean for small gamma, towards the worst case for large."""
+    """ln E exp(-gamma X) / gamma, in reward units.
+
+    Args:
+        gamma: For a small one it is minus the mean, for a large one it goes towards the worst case.
+    """
 
     name = "entropic"
     transform, untransform, slope = staticmethod(transform), staticmethod(untransform), staticmethod(slope)

@@ -70,10 +70,14 @@ class Moments(Measure):
 
 @dataclass(frozen=True)
 class MeanVariance(Moments):
-    """variance - rho mean: rho is what a unit of mean is worth, in variance.
+    """variance - rho mean.
 
-    >>> MeanVariance(rho=0.01).formula(costs=False)
-    'variance - 0.01 mean'
+    Args:
+        rho: What a unit of mean is worth, in variance.
+
+    Examples:
+        >>> MeanVariance(rho=0.01).formula(costs=False)
+        'variance - 0.01 mean'
     """
 
     name = "mean-variance"

@@ -51,7 +51,13 @@ class Learning(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """A risk measure; the less the better."""
+    """A risk measure; the less the better. A subclass is a frozen dataclass, whose fields are its parameters.
+
+    Attributes:
+        name: By which it is asked for.
+        power: Of the unit of rewards: 1 for a risk in reward units, 2 for one in their squares.
+        transform, untransform, slope, normal_risk, normal_spread: Kernels, as far as it has them; see above.
+    """
 
     name: ClassVar[str]
     power: ClassVar[int] = 1  # of the unit of rewards
@@ -76,26 +82,50 @@ class Measure:
         return ":".join([self.name, *(f"{value:.12g}" for value in self.parameters.values())])
 
     def formula(self, costs: bool) -> str:
-        """In words."""
+        """In words.
+
+        Args:
+            costs: Whether it is about costs instead of rewards.
+        """
         raise NotImplementedError
 
     def check_range(self, low: float, high: float, costs: bool) -> None:
-        """Complain if it says nothing about rewards, or costs, in such a range."""
+        """Complain if it says nothing about rewards, or costs, in such a range.
+
+        Args:
+            low, high: The range.
+            costs: Whether they are costs.
+
+        Raises:
+            InvalidSpec: It does not.
+        """
 
     def mirrored(self) -> Measure:
         """The measure for the negatives of rewards that is this one for the rewards."""
         return self
 
     def on_unit(self, origin: float, span: float) -> Measure:
-        """The same for (x - origin) / span."""
+        """The same for (x - origin) / span.
+
+        Args:
+            origin, span: What the engine takes for 0, and the length of what it takes for [0, 1].
+        """
         return self
 
     def offset(self, origin: float) -> float:
-        """What the origin adds."""
+        """What the origin adds.
+
+        Args:
+            origin: What the engine takes for 0.
+        """
         return -origin
 
     def usual_scale(self, span: float) -> float:
-        """The factor that makes it comparable with the mean by one tolerance."""
+        """The factor that makes it comparable with the mean by one tolerance.
+
+        Args:
+            span: The length of the reward range.
+        """
         return 1.0
 
     def unit_range(self) -> tuple[float, float]:
@@ -113,7 +143,11 @@ class Measure:
         return tuple(kind for kind, kernel in brought if kernel is not None)
 
     def kernels(self, noise: str) -> Learning:
-        """What is remembered of rewards of such noise, and what is estimated from it."""
+        """What is remembered of rewards, and what is estimated from it.
+
+        Args:
+            noise: "bounded" or "gaussian".
+        """
         from ramgape.risks import means
 
         if noise == "gaussian":
@@ -121,13 +155,21 @@ class Measure:
         return Learning(means.COLUMNS, *means.learn_mean(self.transform, self.untransform, self.slope))
 
     def narrow(self, interval: Kernel) -> Kernel:
-        """The kernel that narrows the risk's interval, from a bound's intervals of means: see core/learning.py."""
+        """The kernel that narrows the risk's interval: see core/learning.py.
+
+        Args:
+            interval: A bound's, of means.
+        """
         from ramgape.risks import means
 
         return means.narrow_by(interval, self.untransform)
 
     def value_of(self, distribution: Distribution) -> float:
-        """The truth about a distribution of rewards; unless a measure knows better, by numerical integration."""
+        """The truth about a distribution; unless a measure knows better, by numerical integration.
+
+        Args:
+            distribution: Of rewards.
+        """
         from ramgape.core.kernel import as_kernel
 
         if distribution.support is None:
@@ -136,8 +178,11 @@ class Measure:
         return self._value(*distribution.support, distribution.expectation)
 
     def value_in(self, rewards: Floats) -> float:
-        """The same of rewards as they are, each as likely as any other."""
+        """The same of rewards as they are.
 
+        Args:
+            rewards: Each as likely as any other.
+        """
         return self._value(float(rewards.min()), float(rewards.max()), lambda function: float(function(rewards).mean()))
 
     def _value(self, low: float, high: float, expectation: Callable[[Callable[[Floats], Floats]], float]) -> float:
@@ -163,7 +208,11 @@ class Measure:
         return problem
 
     def write(self, problem: Any) -> None:
-        """Into the problem: what kernels need, on the engine's scale."""
+        """Write what kernels need, on the engine's scale.
+
+        Args:
+            problem: The record that they see.
+        """
         for place, value in enumerate(self.parameters.values()):
             problem["risk_parameters"][place] = value
 

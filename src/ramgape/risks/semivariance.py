@@ -66,7 +66,11 @@ def normal_spread(problem, mean, variance):
 
 @dataclass(frozen=True)
 class Semivariance(Measure):
-    """E ((target - X)+)^2: only what falls short of the target counts. For costs: what exceeds it."""
+    """E ((target - X)+)^2: only what falls short of the target counts. For costs: what exceeds it.
+
+    Args:
+        target: In reward units.
+    """
 
     name = "semivariance"
     power = 2

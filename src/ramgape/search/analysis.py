@@ -64,7 +64,11 @@ class Analysis(Explained):
         return [{**row, "next_pulls": self.next_pulls.get(row["name"], 0)} for row in self.result._rows()]
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """The picture of the result."""
+        """The picture of the result.
+
+        Args:
+            axes: Where to draw; unless given, in a figure of its own.
+        """
         return self.result.plot(axes)
 
     def to_dict(self) -> dict[str, Any]:

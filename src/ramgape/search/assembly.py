@@ -99,6 +99,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     # As wide for the risk as for the mean, in units of what is possible, unless the risk says otherwise.
     record["risk_factor"] = most - least if bounded else record["alpha"]
     spec.unit_risk.write(record)
+    spec.unit_task.write(record)
     record["epsilon"] = (spec.epsilon or 0.0) / span
     record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration

@@ -48,12 +48,19 @@ class Portable:
         return described
 
     def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON text (ASCII, so that it survives any file encoding)."""
+        """`to_dict` as JSON text (ASCII, so that it survives any file encoding).
+
+        Args:
+            indent: Blanks by which each level is indented; None for one line.
+        """
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
         """What `to_dict` described.
+
+        Args:
+            description: The dictionary; further keys are left out.
 
         Raises:
             InvalidData: Something is missing, or is not what `to_dict` would write.
@@ -80,7 +87,11 @@ class Explained(Portable, ABC):
 
     @abstractmethod
     def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it; `ascii_only` where nothing else can be shown."""
+        """All that is said of it, for whoever shows it.
+
+        Args:
+            ascii_only: Whether nothing else can be shown.
+        """
 
     @abstractmethod
     def _rows(self) -> Iterable[Mapping[str, Any]]:
@@ -126,7 +137,11 @@ class Explained(Portable, ABC):
         return frame
 
     def save_plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw it into a file; its ending (.png, .svg, .pdf) says in which format."""
+        """Draw it into a file.
+
+        Args:
+            path: The file; its ending (.png, .svg, .pdf) says in which format.
+        """
         drawn = self.plot()
         from ramgape.views.plots import style
 

@@ -22,7 +22,14 @@ from ramgape.search.spec import make_spec
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a search stands: pulls made, the limit on them, and V(t) against epsilon, in the user's units."""
+    """Where a search stands.
+
+    Attributes:
+        samples: Pulls made.
+        limit: The most that are made.
+        doubt: V(t), which is to fall below epsilon, in the user's units.
+        epsilon: The tolerance; None where there is none.
+    """
 
     samples: int
     limit: int

@@ -63,7 +63,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     if not engine.ready:
         nothing = np.zeros(count, dtype=bool)
         return Findings(answer, np.full(count, math.inf), nothing, nothing, np.zeros(count, dtype=np.int64))
-    task, boxes = engine.spec.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
+    task, boxes = engine.spec.unit_task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
@@ -169,7 +169,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     """Every arm, in the user's units."""
     spec, ready = engine.spec, engine.ready
     seen = PolicyState(spec, engine.state._replace(arms=evidence.arms))
-    proved, returned = findings.proved.tolist(), findings.answer.tolist()
+    proved, returned, reason = findings.proved.tolist(), findings.answer.tolist(), findings.dominators.tolist()
     means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()
     risks, risk_lows, risk_highs = seen.risk.tolist(), seen.risk_low.tolist(), seen.risk_high.tolist()
     pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
@@ -179,7 +179,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             name=name,
             verdict="undecided" if open_ended and not (ready and proved[arm]) else "in" if returned[arm] else "out",
             certified=proved[arm],
-            dominated_by=None if returned[arm] or not ready else spec.names[findings.dominators[arm]],
+            dominated_by=None if returned[arm] or not ready or reason[arm] in (-1, arm) else spec.names[reason[arm]],
             pulls=pulls[arm],
             mean=means[arm],
             mean_interval=(mean_lows[arm], mean_highs[arm]),

@@ -26,12 +26,15 @@ class ArmReport:
     """What is known of one arm, in the user's units.
 
     Attributes:
+        name: As it was given.
         verdict: In or out of the returned set; undecided where the goal asked for a proof that is missing.
         certified: The verdict is covered by the guarantee, not only by the estimates.
         certificate: What is proved of this arm: that it is "in" the Pareto set; that it is "out", since `dominated_by`
             dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these.
         dominated_by: For an arm outside the set: the returned arm that dominates it most clearly.
-        mean, risk: Estimates (NaN before the first pull); the intervals are those of the bound in use.
+        pulls: How often it was pulled.
+        mean, risk, variance: Estimates (NaN before the first pull).
+        mean_interval, risk_interval: Those of the bound in use.
         empirical_risk: Where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same
             of the arm's rewards as they are, on the same scale; None elsewhere, and where rewards are not kept.
         doubt: V_i of the paper: the verdict holds up to this tolerance, in units of the mean.
@@ -56,7 +59,11 @@ class ArmReport:
 class Goal:
     """What was asked for: fixed confidence (epsilon, delta) or fixed budget (budget, perhaps epsilon).
 
-    epsilon is the tolerance in mean and scaled risk; where there is one for each, risk_epsilon is that in risk.
+    Attributes:
+        kind: "confidence" or "budget".
+        epsilon: The tolerance in mean and scaled risk; in the mean alone where `risk_epsilon` has that in risk.
+        delta: The accepted probability of a wrong answer.
+        budget: The pulls to spend.
     """
 
     kind: Literal["confidence", "budget"]
@@ -68,7 +75,12 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """How many more pulls a search may take that is not at its end: an estimate, or, if `at_least`, the least of it."""
+    """How many more pulls a search may take that is not at its end.
+
+    Attributes:
+        pulls: An estimate, or the least of one.
+        at_least: Whether it is the latter.
+    """
 
     pulls: int
     at_least: bool = False
@@ -76,7 +88,14 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """How a simulated answer compares with the truth that only a simulation knows."""
+    """How a simulated answer compares with the truth that only a simulation knows.
+
+    Attributes:
+        front: The right answer.
+        regret: The largest gap of an arm that is wrongly in or wrongly out; 0 if none is.
+        exact: Whether the answer is the right one.
+        eps_correct: Whether it is right up to epsilon, as the guarantee has it.
+    """
 
     front: tuple[str, ...]
     regret: float
@@ -92,8 +111,18 @@ class Result(Explained):
     as JSON or as a data frame.
 
     Attributes:
-        front: Names of the returned arms, in the order they were given.
+        arms: What is known of each, in the order they were given.
+        front: Names of the returned arms, in the same order.
         stopped: Why it ended; goal_reached says whether that was the goal.
+        samples: Pulls made.
+        goal: What was asked for.
+        risk, risk_formula, rho, alpha: The risk, in words as well; its rho, if it has one, and its factor.
+        noise, reward_range, direction: What rewards are.
+        policy: Who decided what was pulled.
+        exploration: The constant of a fixed-budget width, where there is one.
+        seed: Of the generator; None if there was none.
+        warnings: What was probably not meant, and what in the data speaks against the guarantee's assumption.
+        truth: Of a simulation: how the answer compares with it.
         guarantee: Exactly what has been proved, in words.
         bound: The bound that steered the search; interval_bound is the one behind the intervals shown, which
             differs after a budget, whose own widths prove nothing (None where no bound applies).
@@ -149,7 +178,14 @@ class Result(Explained):
     expected: Expectation | None = None
 
     def arm(self, name: str) -> ArmReport:
-        """What is known of the arm with this name."""
+        """What is known of one arm.
+
+        Args:
+            name: As it was given.
+
+        Raises:
+            UnknownName: There is no arm of this name.
+        """
         known_name(name, (arm.name for arm in self.arms), "arm")
         return next(arm for arm in self.arms if arm.name == name)
 
@@ -217,10 +253,13 @@ class Result(Explained):
         ]
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """The arms as confidence crosses in the mean-risk plane, on `axes` or in a figure of their own.
+        """The arms as confidence crosses in the mean-risk plane.
 
         The figure is `axes.figure`: in a notebook, after `%matplotlib inline`, `result.plot().figure` shows
         it. `save_plot` makes a file of it.
+
+        Args:
+            axes: Where to draw; unless given, in a figure of its own.
         """
         load_extra("matplotlib", "plot")
         require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)

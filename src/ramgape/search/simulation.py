@@ -40,7 +40,16 @@ Source = Instance | Mapping[str, Any] | str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One simulated search, next to the truth; `seconds` is the time inside the compiled loop."""
+    """One simulated search, next to the truth.
+
+    Attributes:
+        seed: Of all that is random in it.
+        samples: Pulls made; `pulls` are those of each arm.
+        front: The answer.
+        stopped: Why it ended.
+        regret, exact, eps_correct: As in `Truth`.
+        seconds: The time inside the compiled loop.
+    """
 
     seed: int
     samples: int
@@ -58,6 +67,14 @@ class Replication(Explained):
     """Many simulated searches of one instance.
 
     It prints itself as a summary, and goes on as plain data and as a data frame with one row per run.
+
+    Attributes:
+        instance: Its name.
+        policy, bound, goal, risk, rho, alpha, exploration: As in `Result`.
+        true_front: The right answer.
+        runs: Each of them, in the order of their seeds.
+        seconds: The time that all of it took.
+        warnings: What was probably not meant.
     """
 
     instance: str
@@ -270,14 +287,16 @@ def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
         yield time.perf_counter() - begun
 
 
-def watch(engine: Engine, instance: Instance, seed: int) -> Iterator[Table]:
+def watch(engine: Engine, instance: Instance, seed: int, truth: Table | None = None) -> Iterator[Table]:
     """Simulate to the end, chunk by chunk; yields what each pull did (`TRACE`), in an array that is used again.
 
-    Regrets are in the user's units. The pulls and the rewards are those that `play` would see.
+    Regrets are in the user's units. The pulls and the rewards are those that `play` would see. Whoever watches many
+    searches of one instance may give its truth, `TrueArms(instance, spec).table()`, which takes a while for some.
     """
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
-    truth, trace = TrueArms(instance, engine.spec).table(), new_table(min(CHUNK, engine.spec.limit), TRACE)
+    truth = TrueArms(instance, engine.spec).table() if truth is None else truth
+    trace = new_table(min(CHUNK, engine.spec.limit), TRACE)
     while engine.stopped is None:
         made = trace[: engine.advance(sampler, generator, len(trace), truth, trace)]
         made["regret"] *= engine.spec.span

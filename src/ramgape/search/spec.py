@@ -109,6 +109,24 @@ class Spec:
         return self.oriented_risk.on_unit(self.origin, self.span)
 
     @property
+    def unit_task(self) -> Task:
+        """The task on the engine's scale."""
+        sign, shift = self._sign, self.alpha * self.oriented_risk.offset(self.origin)
+        return self.task.scaled(
+            lambda mean: (sign * mean - self.origin) / self.span,
+            lambda risk: (risk - shift) * self.risk_weight / self.span,
+        )
+
+    @property
+    def oriented_task(self) -> Task:
+        """The task for the user's means, costs being negated, and for risks that one tolerance compares with them."""
+        return self.task.scaled(lambda mean: self._sign * mean, lambda risk: risk * self.risk_weight)
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.direction == "maximize" else -1.0
+
+    @property
     def unit_scale(self) -> float:
         """The factor in the risk on the engine's scale."""
         return self.risk_scale * self.span ** (self.risk.power - 1)

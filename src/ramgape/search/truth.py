@@ -21,7 +21,7 @@ class TrueArms:
     """
 
     def __init__(self, instance: Instance, spec: Spec) -> None:
-        self.spec = spec
+        self.spec, self._task = spec, spec.oriented_task
         self._raw_risks = instance.risks_by(spec.oriented_risk, spec.direction)
         self.means: Floats = instance.means if spec.direction == "maximize" else -instance.means
         self.risks: Floats = spec.risk_scale * self._raw_risks
@@ -29,12 +29,12 @@ class TrueArms:
     @cached_property
     def front(self) -> Mask:
         """The right answer."""
-        return self.spec.task.true_answer(self.means, self.risks)
+        return self._task.true_answer(self.means, self.risks)
 
     @cached_property
     def gaps(self) -> Floats:
         """By how much each arm's place in the right answer, or outside it, is clear."""
-        return self.spec.task.gaps(self.means, self.risks)
+        return self._task.gaps(self.means, self.risks)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ class TrueArms:
             front=self.names,
             regret=float(np.where(answer != self.front, self.gaps, 0.0).max()),
             exact=bool((answer == self.front).all()),
-            eps_correct=self.spec.task.is_right(answer, self.means, self.risks, self.spec.epsilon or 0.0),
+            eps_correct=self._task.is_right(answer, self.means, self.risks, self.spec.epsilon or 0.0),
         )
 
     def table(self) -> Table:

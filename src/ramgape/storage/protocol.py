@@ -43,10 +43,18 @@ class Store(Protocol):
         """Where it is, for messages: without a password."""
 
     def create_study(self, name: str, key: str, specification: str, created_at: float) -> StudyRow | None:
-        """A new study, or None if its name or its key is that of another. Its id is never used again."""
+        """A new study, or None if its name or its key is that of another. Its id is never used again.
+
+        Args:
+            name, key, specification, created_at: Its fields in `StudyRow`.
+        """
 
     def find_study(self, name: str) -> StudyRow | None:
-        """The study of that name, if there is one."""
+        """The study of that name, if there is one.
+
+        Args:
+            name: Exactly as it was created.
+        """
 
     def list_studies(self) -> list[tuple[StudyRow, int]]:
         """All studies by name, each with the number of its pulls under way: neither given up nor held back."""
@@ -55,15 +63,27 @@ class Store(Protocol):
         """The names of all studies, in order, whatever else of them can be read."""
 
     def count_pending(self, study_id: int) -> int:
-        """How many pulls of a study are under way."""
+        """How many pulls of a study are under way.
+
+        Args:
+            study_id: The id in its row, here and in what follows.
+        """
 
     def delete_study(self, name: str) -> bool:
-        """Delete a study with everything that belongs to it; whether there was one."""
+        """Delete a study with everything that belongs to it; whether there was one.
+
+        Args:
+            name: Exactly as it was created.
+        """
 
     def begin(self, study_id: int, write: bool) -> tuple[StudyRow, Moment]:
         """Begin a transaction: the study as it is, and the present moment.
 
-        What is read until its end is of this moment. With `write`, nobody else can change the study until then.
+        What is read until its end is of this moment.
+
+        Args:
+            study_id: The study.
+            write: Whether nobody else may change the study until then.
 
         Raises:
             UnknownStudy: The study was deleted meanwhile.
@@ -72,37 +92,92 @@ class Store(Protocol):
     def read_observations(
         self, study_id: int, start: int, stop: int | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Arms and rewards of the observations from one place to before another, in order."""
+        """Arms and rewards of observations, in order.
+
+        Args:
+            study_id: The study.
+            start, stop: From which place on, and before which; None: all that follow.
+        """
 
     def read_rows(self, study_id: int, start: int, stop: int) -> list[ObservationRow]:
-        """The same, as whole rows."""
+        """The same, as whole rows.
+
+        Args:
+            study_id: The study.
+            start, stop: From which place on, and before which.
+        """
 
     def read_pulls(self, study_id: int, now: Moment, since: int | None = None) -> list[PullRow]:
-        """The open pulls by number; or in any order at least those of them that have changed since a revision."""
+        """The open pulls by number.
+
+        Args:
+            study_id: The study.
+            now: The moment that `begin` gave.
+            since: A revision: then, in any order, at least those of them that have changed since.
+        """
 
     def read_answered(self, study_id: int, start: int) -> list[int]:
-        """The numbers of the pulls that are answered by observations from a place on."""
+        """The numbers of the pulls that some observations answer.
+
+        Args:
+            study_id: The study.
+            start: From which place on.
+        """
 
     def read_answer(self, study_id: int, number: int) -> AnswerRow | None:
-        """The answer to a pull, if there is one."""
+        """The answer to a pull, if there is one.
+
+        Args:
+            study_id: The study.
+            number: Of the pull.
+        """
 
     def read_batches(self, study_id: int, start: int) -> list[BatchRow]:
-        """The batches that begin at a place or later."""
+        """The batches that begin at a place or later.
+
+        Args:
+            study_id: The study.
+            start: The place.
+        """
 
     def read_failures(self, study_id: int) -> list[FailureRow]:
-        """The failed attempts by pull and attempt."""
+        """The failed attempts by pull and attempt.
+
+        Args:
+            study_id: The study.
+        """
 
     def read_snapshot(self, study_id: int) -> SnapshotRow | None:
-        """The last snapshot, or None: one that keeps none makes long studies slower to open, and nothing else."""
+        """The last snapshot, or None: one that keeps none makes long studies slower to open, and nothing else.
+
+        Args:
+            study_id: The study.
+        """
 
     def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
-        """Keep a snapshot in place of the last one, in a transaction of its own."""
+        """Keep a snapshot in place of the last one, in a transaction of its own.
+
+        Args:
+            study_id: The study.
+            snapshot: What to keep.
+        """
 
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
-        """Write observations, the first of which gets this place; `write`, with their counters, follows."""
+        """Write observations; `write`, with their counters, follows.
+
+        Args:
+            study_id: The study.
+            rows: In order.
+            place: Of the first.
+        """
 
     def write(self, row: StudyRow, changes: Changes, place: int) -> None:
-        """Write the counters of a study and what changed in it; the first new observation gets this place.
+        """Write the counters of a study and what changed in it.
+
+        Args:
+            row: The study with its new counters.
+            changes: What changed.
+            place: Of the first new observation.
 
         Raises:
             StorageUnavailable: A pull that is changed or answered is not there with its token: the store was restored.

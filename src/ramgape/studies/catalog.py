@@ -13,7 +13,14 @@ from ramgape.studies.report import StudySummary, summarize
 
 
 def list_studies(storage: str | Store) -> list[StudySummary]:
-    """The studies in a store, by name."""
+    """The studies in a store, by name.
+
+    Args:
+        storage: As for `Study.create`.
+
+    Raises:
+        StorageError: There is no store, or it cannot be used.
+    """
     with opened_store(storage) as store:
         return [summarize(row, pending) for row, pending in store.list_studies()]
 
@@ -26,7 +33,16 @@ def find_summary(name: str, storage: str | Store) -> StudySummary | None:
 
 
 def delete_study(name: str, storage: str | Store) -> None:
-    """Delete a study with all its observations, for good."""
+    """Delete a study with all its observations, for good.
+
+    Args:
+        name: Its name.
+        storage: As for `Study.create`.
+
+    Raises:
+        UnknownStudy: The store has no such study.
+        StorageError: There is no store, or it cannot be used.
+    """
     check_text(name, "name")
     with opened_store(storage) as store:
         if not store.delete_study(name):

@@ -18,7 +18,13 @@ MOST_AT_ONCE = 100_000  # pulls that one ask gives
 
 
 class Pull(NamedTuple):
-    """One trial to make: an arm, by name, and a seed for its randomness. Tell its reward with it, or with its id."""
+    """One trial to make. Tell its reward with it, or with its id.
+
+    Attributes:
+        id: By which it is told.
+        arm: What to try, by name.
+        seed: For the randomness of this trial.
+    """
 
     id: str
     arm: str

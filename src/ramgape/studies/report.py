@@ -31,7 +31,13 @@ EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed trial."""
+    """A failed trial.
+
+    Attributes:
+        pull, arm, worker: Which it was, of which arm, and who made it.
+        reason: Why it failed, as far as that was said.
+        failed_at: When.
+    """
 
     pull: str
     arm: str
@@ -45,6 +51,8 @@ class Report(Explained):
     """How a study is going; it prints itself, draws itself and goes on as plain data, as a `Result` does.
 
     Attributes:
+        name, created_at: Of the study.
+        result: What is known by now; `done` says whether that is final.
         told: Observations recorded; `late` of them came after the end and are no part of the result.
         pending: Pulls handed out and not yet answered.
         held: Answers that wait for those to earlier pulls of the same arm.
@@ -83,7 +91,11 @@ class Report(Explained):
         return [{**row, "pending": pending[row["name"]], "failed": failed[row["name"]]} for row in self.result._rows()]
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """The picture of the result."""
+        """The picture of the result.
+
+        Args:
+            axes: Where to draw; unless given, in a figure of its own.
+        """
         return self.result.plot(axes)
 
     @property
@@ -124,7 +136,13 @@ class Report(Explained):
 
 @dataclass(frozen=True, slots=True)
 class StudySummary(Portable):
-    """A study in a list."""
+    """A study in a list.
+
+    Attributes:
+        name, created_at, arms, goal: What it is.
+        told, pending, failed: Observations, pulls under way, failed attempts.
+        done: Whether the goal is reached.
+    """
 
     name: str
     created_at: str

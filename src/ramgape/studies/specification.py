@@ -49,12 +49,13 @@ UPGRADES: dict[int, Callable[[Json], Json]] = {1: _upgrade_1}  # from that forma
 class StudySpec:
     """A study, fully decided.
 
-    search     the arms, the goal, the risk, and how to search
-    failure    "retry" a failed trial, or count it as the "worst" reward
-    retries    how often a trial is tried again before it is given up
-    seed       what the seeds of the trials come from; None: from the key of the study, which is random
-    in_order   hold an arm's answers back until those to its earlier pulls are in, or have failed
-    expired    a lease that ran out: "retry" with somebody else, or "fail", as if the trial had failed
+    Attributes:
+        search: The arms, the goal, the risk, and how to search.
+        failure: "retry" a failed trial, or count it as the "worst" reward.
+        retries: How often a trial is tried again before it is given up.
+        seed: What the seeds of the trials come from; None: from the key of the study, which is random.
+        in_order: Hold an arm's answers back until those to its earlier pulls are in, or have failed.
+        expired: A lease that ran out: "retry" with somebody else, or "fail", as if the trial had failed.
     """
 
     search: Spec

@@ -1,13 +1,18 @@
-"""Trials on their way into a study, on disk: a file of any size is read and checked before anybody is locked out."""
+"""Trials on their way into a study: from pairs, or from a file of any size, which waits on disk until it is checked."""
 
 from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 
+from ramgape.common.checks import check_many
+from ramgape.errors import known_name, located
+from ramgape.search.engine import check_reward
+from ramgape.studies.exchange import pair_of
 from ramgape.studies.ledger import Trial
+from ramgape.studies.specification import StudySpec
 
 IN_MEMORY = 8 * 2**20  # bytes; what is larger goes into a temporary file
 
@@ -39,3 +44,16 @@ class Spool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
+    """Trials made already, from pairs or mappings."""
+    check_many(data, "data", "pairs (arm, reward), or mappings with these keys")
+    places = {name: place for place, name in enumerate(spec.search.names)}
+    for number, each in enumerate(data):
+        with located(f"data[{number}]"):
+            mapped = isinstance(each, Mapping) and "arm" in each and "reward" in each
+            pair = (each["arm"], each["reward"]) if mapped else each  # type: ignore[index]
+            arm, reward = pair_of(pair, "a row of data", "(arm, reward) or a mapping with these keys")
+            known_name(str(arm), places, "arm")
+            yield Trial(places[str(arm)], check_reward(spec.search, reward))

@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from typing import IO, Any, Unpack, get_args
 
@@ -44,7 +44,6 @@ from ramgape.studies.exchange import (
     check_lease,
     check_reason,
     check_request,
-    pair_of,
     pairs_of,
     pull_id_of,
 )
@@ -54,7 +53,7 @@ from ramgape.studies.pull_ids import SEEDS, PullId, new_key, seed_of, write_pull
 from ramgape.studies.report import Inference, Report, draft_report
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
-from ramgape.studies.spool import Spool
+from ramgape.studies.spool import Spool, trials_of
 
 IMPORTED_AT_ONCE = 10_000
 PAGE = 5_000  # observations that are read, and in memory, at a time
@@ -65,14 +64,15 @@ class Study:
 
     Make one with `Study.create`, open one with `Study.load`. Any number of processes may work on a study at once.
 
-    >>> import random, ramgape
-    >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), epsilon=0.05)
-    >>> generator = random.Random(1)
-    >>> while not study.done:
-    ...     for pull in study.ask():
-    ...         answer = study.tell(pull, float(generator.random() < {"fair": 0.5, "bent": 0.9}[pull.arm]))
-    >>> study.result().front
-    ('bent',)
+    Examples:
+        >>> import random, ramgape
+        >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), epsilon=0.05)
+        >>> generator = random.Random(1)
+        >>> while not study.done:
+        ...     for pull in study.ask():
+        ...         answer = study.tell(pull, float(generator.random() < {"fair": 0.5, "bent": 0.9}[pull.arm]))
+        >>> study.result().front
+        ('bent',)
     """
 
     def __init__(self, session: StudySession, storage: str | Store) -> None:
@@ -160,7 +160,11 @@ class Study:
 
     @classmethod
     def load(cls, name: str, storage: str | Store) -> Study:
-        """Open a study that exists."""
+        """Open a study that exists.
+
+        Args:
+            name, storage: As for `create`.
+        """
         check_text(name, "name")
         store = open_store(storage, create=False)
         try:
@@ -234,7 +238,11 @@ class Study:
         return parse_url(self._storage).patience if isinstance(self._storage, str) else PATIENCE
 
     def check_reward(self, reward: object) -> float:
-        """A reward as a float, or an error that says what is allowed."""
+        """A reward as a float, or an error that says what is allowed.
+
+        Args:
+            reward: What a trial gave.
+        """
         return check_reward(self._session.spec.search, reward)
 
     # --- ask and tell ----------------------------------------------------------------------------------------------
@@ -271,7 +279,7 @@ class Study:
 
         Examples:
             >>> import ramgape
-            >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), budget=3)
+            >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), budget=4)
             >>> answers = []
             >>> while pulls := study.exchange(answers).pulls:
             ...     answers = [(pull, 0.5) for pull in pulls]
@@ -327,11 +335,19 @@ class Study:
 
         The first answer to a pull wins. If somebody else was faster this one changes nothing, and is not `accepted`.
         Telling the same again is fine; telling the same pull another reward is an error.
+
+        Args:
+            pull: The pull, or its id.
+            reward: What came out.
         """
         return self._exchange([(pull_id_of(pull), check_reward(self._session.spec.search, reward))])[0][0]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float]]) -> list[Answer]:
-        """Many rewards at once, as pairs of a pull and its reward: all are stored or, after an error, none."""
+        """Many rewards at once: all are stored or, after an error, none.
+
+        Args:
+            answers: Pairs of a pull, or its id, and its reward.
+        """
         return list(self.exchange(answers, count=0).answers)
 
     def fail(self, pull: Pull | str, reason: str = "") -> Answer:
@@ -341,21 +357,38 @@ class Study:
         Failures are harmless where they have nothing to do with the reward: a lost connection, a full disk. Where bad
         runs are the ones that crash, the rest looks better than the arm is, and no certificate can know; there
         failure="worst" is right.
+
+        Args:
+            pull: The pull, or its id.
+            reason: Why, for whoever looks at the study.
         """
         return self._exchange(failed=[(pull_id_of(pull), check_reason(reason))])[0][0]
 
     def give_back(self, pull: Pull | str) -> Answer:
-        """A pull will not be made: it is available to others at once, and that is no failure."""
+        """A pull will not be made: it is available to others at once, and that is no failure.
+
+        Args:
+            pull: The pull, or its id.
+        """
         return self._exchange(given_back=[pull_id_of(pull)])[0][0]
 
     def leave(self, worker: str) -> int:
-        """A worker goes: what it has open is available to others at once. Returns how many pulls that were."""
+        """A worker goes: what it has open is available to others at once. Returns how many pulls that were.
+
+        Args:
+            worker: The name under which it asked.
+        """
         worker = check_text(worker, "worker")
         with self._session.writing() as (ledger, _):
             return ledger.leave(worker)
 
     def renew(self, pulls: Iterable[Pull | str], lease: float | None = DEFAULT_LEASE) -> list[bool]:
-        """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's."""
+        """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's.
+
+        Args:
+            pulls: The pulls, or their ids.
+            lease: As for `ask`.
+        """
         check_many(pulls, "pulls", "a list of pulls")
         pull_ids, seconds = [pull_id_of(pull) for pull in pulls], check_lease(lease)
         with self._session.writing() as (ledger, now):
@@ -367,7 +400,11 @@ class Study:
             return ledger.retry()
 
     def observe(self, arm: str, reward: float) -> Answer:
-        """The reward of a trial that was made without asking."""
+        """A trial that was made without asking.
+
+        Args:
+            arm, reward: Which arm was tried, and what came out.
+        """
         trial = Trial(self._place(arm), self.check_reward(reward))
         with self._session.writing() as (ledger, now):
             ledger.observe(trial, now)
@@ -382,21 +419,38 @@ class Study:
 
         They are one batch, which is looked at once, at its end: the order of the rows means nothing.
         Files that `export_csv` wrote come back without loss.
+
+        Args:
+            path: The file, or an open stream.
+            arm_column, reward_column: Where arms and rewards are.
         """
         return self._import(path, "csv", arm_column, reward_column)
 
     def import_jsonl(
         self, path: str | os.PathLike[str] | IO[str], *, arm_column: str = "arm", reward_column: str = "reward"
     ) -> int:
-        """Take in trials from a file with one JSON object a line, all or none; returns how many."""
+        """Take in trials from a file with one JSON object a line, as `import_csv` does; returns how many.
+
+        Args:
+            path: The file, or an open stream.
+            arm_column, reward_column: The keys of arms and rewards.
+        """
         return self._import(path, "jsonl", arm_column, reward_column)
 
     def export_csv(self, path: str | os.PathLike[str] | IO[str]) -> int:
-        """Write all observations, in their order, into a CSV file; returns how many."""
+        """Write all observations, in their order, into a CSV file; returns how many.
+
+        Args:
+            path: The file, which appears when it is whole, or an open stream.
+        """
         return self._export(path, "csv")
 
     def export_jsonl(self, path: str | os.PathLike[str] | IO[str]) -> int:
-        """Write all observations, in their order, one JSON object a line; returns how many."""
+        """Write all observations, in their order, one JSON object a line; returns how many.
+
+        Args:
+            path: As for `export_csv`.
+        """
         return self._export(path, "jsonl")
 
     def _observations(self) -> Iterator[ImportedRow]:
@@ -505,17 +559,18 @@ class Study:
     ) -> Result:
         """Make all pulls that the goal takes, and return the result. A study that was interrupted goes on.
 
-        pull        makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed
-        workers     how many trials at once, in threads; or an executor: a process pool, a cluster
-        slots       with an executor: how many trials at once
-        worker      a name for this process, to get its open pulls back after a restart; unless given, a new one
-        lease       seconds after which others take over if this process dies; renewed while it lives
-        progress    show a line on stderr, if that is a terminal
-        callback    called after every answer with a `Progress`; a true return value ends the run
-
         An exception in `pull`, or a reward that is none, is a failed trial: see `fail`. When an arm has failed too
         often, the error says why; `pull` may raise that error itself, `FailingArm`, and then the trial counts for
         nothing. Ctrl-C returns the result so far.
+
+        Args:
+            pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed.
+            workers: How many trials at once, in threads; or an executor: a process pool, a cluster.
+            slots: With an executor: how many trials at once.
+            worker: A name for this process, to get its open pulls back after a restart; unless given, a new one.
+            lease: Seconds after which others take over if this process dies; renewed while it lives.
+            progress: Show a line on stderr, if that is a terminal.
+            callback: Called after every answer with a `Progress`; a true return value ends the run.
         """
         from ramgape.studies.running import maker_of, run_study
 
@@ -546,16 +601,3 @@ class Study:
             f"arm {shorten(arm)} has failed {self.spec.retries + 1} times in a row at the same pull, the limit "
             f"(retries={self.spec.retries}); mend it and `retry`, or let failures count as the worst reward{reason}"
         )
-
-
-def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
-    """Trials made already, from pairs or mappings."""
-    check_many(data, "data", "pairs (arm, reward), or mappings with these keys")
-    places = {name: place for place, name in enumerate(spec.search.names)}
-    for number, each in enumerate(data):
-        with located(f"data[{number}]"):
-            mapped = isinstance(each, Mapping) and "arm" in each and "reward" in each
-            pair = (each["arm"], each["reward"]) if mapped else each  # type: ignore[index]
-            arm, reward = pair_of(pair, "a row of data", "(arm, reward) or a mapping with these keys")
-            known_name(str(arm), places, "arm")
-            yield Trial(places[str(arm)], check_reward(spec.search, reward))

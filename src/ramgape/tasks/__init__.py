@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+from typing import Any
 
 from ramgape import registry
 from ramgape.common.parsing import number_or_name, parse_named
@@ -10,10 +12,19 @@ from ramgape.errors import require
 from ramgape.tasks.pareto import Pareto
 from ramgape.tasks.task import Boxes, Task, Wanted
 
-__all__ = ["PARETO", "TASKS", "Boxes", "Pareto", "Task", "Wanted", "make_task"]
+__all__ = ["PARETO", "TASKS", "Boxes", "Pareto", "Task", "Wanted", "follow", "kernel", "make_task"]
 
 PARETO = Pareto()  # what is asked unless stated
 TASKS: dict[str, type[Task]] = {"pareto": Pareto}
+
+# What the kernel of a task from outside is written with; loaded on first use, since it brings the compiler.
+_KERNELS = {"follow": "ramgape.core.doubt", "kernel": "ramgape.core.kernel"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _KERNELS:
+        return getattr(importlib.import_module(_KERNELS[name]), name)
+    raise AttributeError(f"module 'ramgape.tasks' has no attribute {name!r}")
 
 
 def make_task(task: object) -> Task:

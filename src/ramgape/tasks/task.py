@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,11 @@ Places = NDArray[np.int64]
 
 
 class Boxes(NamedTuple):
-    """Intervals of all arms, on the engine's scale: rewards in [0, 1], more mean and less risk being better."""
+    """Intervals of all arms, on the engine's scale: rewards in [0, 1], more mean and less risk being better.
+
+    Attributes:
+        mean_low, mean_high, risk_low, risk_high: Their ends, one number for each arm.
+    """
 
     mean_low: Floats
     mean_high: Floats
@@ -31,8 +35,11 @@ class Boxes(NamedTuple):
 class Wanted(NamedTuple):
     """What a sentence about an answer speaks of, in the user's units.
 
-    `returned` are the names of the returned arms, `epsilon` the tolerance in mean and scaled risk, or in the mean alone
-    where `risk_epsilon` has that in risk; both are to be rounded up. `risk` is what the risk is called.
+    Attributes:
+        returned: The names of the returned arms.
+        epsilon: The tolerance in mean and scaled risk, or in the mean alone where `risk_epsilon` has that in risk; both
+            are to be rounded up.
+        risk: What the risk is called.
     """
 
     returned: Sequence[str]
@@ -44,7 +51,8 @@ class Wanted(NamedTuple):
 class Task(ABC):
     """A question about arms with a mean and a risk, whose answer is a set of arms: perhaps of one, perhaps empty.
 
-    A subclass is a frozen dataclass, whose fields are its parameters in the user's units. Two ideas carry all tasks:
+    A subclass is a frozen dataclass, whose fields are its parameters in the user's units; `scaled` brings them to the
+    scale of the means and risks that the methods below are handed. Two ideas carry all tasks:
 
     - the present answer: the arms whose `in_front` is 1 in the table;
     - the doubt V_i about each arm's place in it or outside it, with the rival behind it. If all boxes hold, then
@@ -53,11 +61,33 @@ class Task(ABC):
 
     Both are kept by the kernel that `compare` returns, pull by pull. Everything else here is plain NumPy, called once
     for a result, on arrays of all arms; answers are boolean masks.
+
+    Attributes:
+        name: By which it is asked for.
+        policies: The policies of ours that serve it; None if all do.
+        compares_pairs: Whether a bound that compares two arms directly may stop it.
     """
 
     name: ClassVar[str]
-    policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")  # that serve it; None: all
-    compares_pairs: ClassVar[bool] = False  # whether a bound that compares two arms directly may stop it
+    policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
+    compares_pairs: ClassVar[bool] = False
+
+    def scaled(self, mean: Callable[[float], float], risk: Callable[[float], float]) -> Task:
+        """The same task on another scale; one whose parameters are no means and no risks is its own.
+
+        Args:
+            mean: Takes a mean in the user's units to the other scale, where more is better.
+            risk: Likewise for a risk, as results report it.
+        """
+        return self
+
+    def write(self, problem: Any) -> None:
+        """Write what the kernel of `compare` needs to know, on the engine's scale.
+
+        Args:
+            problem: The record that it sees; there is room in its `task_parameters`.
+        """
+        del problem
 
     # ------------------------------------------------------------------------------- while it runs
 
@@ -78,11 +108,19 @@ class Task(ABC):
         return confident
 
     def complete(self, state: State) -> None:
-        """Make every doubt exact in the table, where `compare` leaves upper bounds."""
+        """Make every doubt exact in the table, where `compare` leaves upper bounds.
+
+        Args:
+            state: Of the search.
+        """
         del state
 
     def answer(self, state: State) -> Mask:
-        """The arms that would be returned now: the present answer, or as the specification and the policy have it."""
+        """The arms that would be returned now: the present answer, or as the specification and the policy have it.
+
+        Args:
+            state: Of the search.
+        """
         from ramgape.core.answer import mark_answer
 
         arms, *_, search, problem = state
@@ -97,44 +135,78 @@ class Task(ABC):
         """What boxes prove of any answer: for each arm the smallest tolerance for its place, and the arm behind it.
 
         On the present answer this is V_i, or less where the proof needs less than the rule looks at.
+
+        Args:
+            answer: The arms that are in it.
+            boxes: Where the means and risks of all arms are.
         """
 
-    @abstractmethod
     def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
-        """For each arm outside an answer, by the estimates: the returned arm to name as the reason why.
+        """For each arm outside an answer, by the estimates: the arm to name as the reason why, or -1 for none.
 
-        `rivals` are those of `tolerances`, or -1 where nothing is proved.
+        Args:
+            answer: The arms that are in it.
+            means, risks: The estimates.
+            rivals: Those of `tolerances`, or -1 where nothing is proved.
         """
+        return rivals
 
     @abstractmethod
     def claim(self, wanted: Wanted) -> str:
-        """The sentence that the tolerance proves, to follow "With probability at least 0.95, for ...: "."""
+        """The sentence that the tolerance proves, to follow "With probability at least 0.95, for ...: ".
+
+        Args:
+            wanted: What it speaks of.
+        """
 
     # ------------------------------------------------------------------------------------ the truth
 
     @abstractmethod
     def true_answer(self, means: Floats, risks: Floats) -> Mask:
-        """The right answer for these means and risks."""
+        """The right answer.
 
-    @abstractmethod
+        Args:
+            means, risks: The truth.
+        """
+
     def gaps(self, means: Floats, risks: Floats) -> Floats:
-        """By how much each arm's place is clear: the regret of having it wrong."""
+        """By how much each arm's place is clear: the regret of having it wrong.
 
-    @abstractmethod
+        Args:
+            means, risks: The truth.
+        """
+        return -self.tolerances(self.true_answer(means, risks), Boxes(means, means, risks, risks))[0]
+
     def is_right(self, answer: Mask, means: Floats, risks: Floats, epsilon: float) -> bool:
-        """Whether an answer is right up to epsilon: what `claim` says, of these means and risks."""
+        """Whether an answer is right up to epsilon: what `claim` says.
 
-    @abstractmethod
+        Args:
+            answer: The arms that are in it.
+            means, risks: The truth.
+            epsilon: The tolerance; 0 asks for exactness.
+        """
+        return bool((self.tolerances(answer, Boxes(means, means, risks, risks))[0] <= epsilon).all())
+
     def right_answers(self, means: Floats, risks: Floats, epsilon: float) -> list[Mask]:
         """All answers that are right up to epsilon, the true one first; that alone if there are too many to look at.
 
         A lower bound on the samples takes the easiest of them. Which alternatives make an answer wrong is known to the
         solver (`ALTERNATIVES` in planning/lower_bound.py), by the task's name.
-        """
 
-    @abstractmethod
+        Args:
+            means, risks: The truth.
+            epsilon: The tolerance.
+        """
+        return [self.true_answer(means, risks)]
+
     def is_only_answer(self, means: Floats, risks: Floats, epsilon: float) -> bool:
-        """Whether nothing but the true answer is right up to epsilon."""
+        """Whether nothing but the true answer is right up to epsilon; False where that is not known.
+
+        Args:
+            means, risks: The truth.
+            epsilon: The tolerance.
+        """
+        return False
 
     def __str__(self) -> str:
         """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,..."""

@@ -17,7 +17,7 @@ from ramgape.testing.expecting import expect_that
 
 # Near an end, rare large values, two points, and what looks like nothing at first.
 HARD = {
-    "bounded": (Bernoulli(0.02), Bernoulli(0.97), Beta(0.1, 0.3), Data((0.5,) * 30 + (1.0,))),
+    "bounded": (Bernoulli(0.02), Bernoulli(0.5), Beta(0.1, 0.3), Data((0.5,) * 30 + (1.0,))),
     "gaussian": (Gaussian(0.3, 0.01), Gaussian(-1.0, 1.0)),
 }
 

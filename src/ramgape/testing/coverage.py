@@ -8,6 +8,7 @@ from ramgape.common.proportions import binomial_cdf
 from ramgape.problems.environments import Instance
 from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec, watch
+from ramgape.search.truth import TrueArms
 from ramgape.testing.expecting import expect_that
 
 RUNS, PULLS, DELTA = 60, 2_000, 0.05
@@ -28,6 +29,8 @@ def check_boxes(instance: Instance, **options: Any) -> None:
     spec = simulated_spec(
         instance, **{"epsilon": 0.0, "delta": DELTA, "policy": "round-robin", "max_pulls": PULLS, **options}
     )
-    lost = sum(any(trace["missed"].any() for trace in watch(Engine(spec), instance, seed)) for seed in range(RUNS))
+    truth = TrueArms(instance, spec).table()
+    watched = (watch(Engine(spec), instance, seed, truth) for seed in range(RUNS))
+    lost = sum(any(trace["missed"].any() for trace in traces) for traces in watched)
     what = f"runs of {RUNS} in which a box of bound {spec.bound} for risk {spec.risk} lost the truth"
     expect_that(lost <= MOST, what, f"at most {MOST}, at delta {DELTA}", lost)

@@ -15,7 +15,7 @@ from ramgape.search.spec import make_spec
 from ramgape.testing.expecting import expect, expect_that
 
 EASY = Instance(
-    "easy", (Arm("good", Beta(30, 4)), Arm("fair", Beta(30, 30)), Arm("poor", Beta(4, 30))), (0.0, 1.0), "bounded"
+    "easy", (Arm("good", Beta(24, 12)), Arm("fair", Beta(12, 24)), Arm("poor", Beta(3, 33))), (0.0, 1.0), "bounded"
 )
 GOALS: dict[str, dict[str, Any]] = {
     "confidence": {"epsilon": (0.2, 0.1), "delta": 0.1, "max_pulls": 20_000},

@@ -1,0 +1,40 @@
+"""A risk of your own: the expected shortfall below a target, E (target - X)+, for any bound made of means."""
+
+from dataclasses import dataclass
+
+import ramgape
+from ramgape.testing import check_risk
+
+
+@dataclass(frozen=True)
+class Shortfall(ramgape.Measure):
+    name = "shortfall"
+    target: float = 0.5
+
+    @staticmethod
+    def transform(problem, value):  # what is remembered of a reward in [0, 1]: a number in [0, 1]; compiled
+        return max(problem.risk_parameters[0] - value, 0.0)
+
+    @staticmethod
+    def untransform(problem, part):  # from the mean of these to the risk
+        return problem.alpha * part
+
+    def formula(self, costs):
+        return f"mean of (X - {self.target:g})+" if costs else f"mean of ({self.target:g} - X)+"
+
+    def mirrored(self):  # for costs, which are negated
+        return Shortfall(-self.target)
+
+    def on_unit(self, origin, span):
+        return Shortfall((self.target - origin) / span)
+
+    def offset(self, origin):
+        return 0.0
+
+    def unit_range(self):
+        return max(self.target - 1.0, 0.0), max(self.target, 0.0)
+
+
+if __name__ == "__main__":
+    check_risk(Shortfall(0.5))
+    print("Pareto set", *ramgape.simulate("paper:46", risk=Shortfall(0.5), epsilon=0.05, seed=1).front)

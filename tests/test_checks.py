@@ -1,0 +1,155 @@
+"""The checks that we ship pass what we have, and find what is broken."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ramgape
+from ramgape.bounds import BOUNDED, BOUNDS, Bound
+from ramgape.policies import POLICIES
+from ramgape.risks import make_risk
+from ramgape.risks.table import MEANS
+from ramgape.tasks import Pareto
+from ramgape.testing import check_bound, check_policy, check_risk, check_task
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_our_policies_pass(policy: str) -> None:
+    """But for those that were not made for stopping, which may take too long even where it is easy."""
+    never = {"xi-lcb", "hvi-pareto", "egp", "lie-round-robin"}
+    check_policy(policy, [goal for goal in POLICIES[policy].goals if not (goal == "confidence" and policy in never)])
+
+
+def test_a_policy_that_is_none_is_found() -> None:
+    calls = iter(range(10**9))
+    for broken in (lambda state: 0, lambda state: next(calls) % 2):
+        with pytest.raises(AssertionError):
+            check_policy(broken, ["confidence"])
+    with pytest.raises(ramgape.InvalidSpec, match="an arm's number"):
+        check_policy(lambda state: len(state.pulls))
+
+
+@pytest.mark.parametrize(
+    "risk", ["mean-variance:0.5", "variance", "semivariance:0.6", "entropic:2", "cvar:0.2"], ids=str
+)
+def test_our_risks_pass(risk: str) -> None:
+    check_risk(make_risk(risk))
+
+
+@dataclass(frozen=True)
+class Wrong(ramgape.Semivariance):
+    """What its truth says is half of what its kernels do."""
+
+    name = "wrong"
+
+    def value_in(self, rewards: Any) -> float:
+        return 0.5 * super().value_in(rewards)
+
+
+@dataclass(frozen=True)
+class Stuck(ramgape.Semivariance):
+    """It stays where it is on another scale."""
+
+    name = "stuck"
+
+    def on_unit(self, origin: float, span: float) -> Stuck:
+        return self
+
+
+@pytest.mark.parametrize("broken", [Wrong(0.6), Stuck(0.6)])
+def test_a_risk_that_is_none_is_found(broken: ramgape.Measure) -> None:
+    with pytest.raises(AssertionError):
+        check_risk(broken)
+
+
+SLOW = ("empirical-bernstein", "pairwise", "empirical-bernstein-stitched")
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        pytest.param(name, marks=[pytest.mark.long] if name in SLOW else [])
+        for name, bound in BOUNDS.items()
+        if "confidence" in bound.goals
+    ],
+)
+def test_our_bounds_pass(bound: str) -> None:
+    check_bound(bound, **({"sigma_max": 1.0} if BOUNDS[bound].needs_sigma_max else {}))
+
+
+def too_narrow(problem, count, average, variance, level, low, high):  # type: ignore[no-untyped-def]
+    """The interval of a fixed number of pulls, looked at all the time."""
+    radius = math.sqrt(level / (8.0 * count))
+    return max(average - radius, low), min(average + radius, high)
+
+
+def no_narrower(problem, count, average, variance, level, low, high):  # type: ignore[no-untyped-def]
+    return low, high
+
+
+@pytest.mark.parametrize("interval", [too_narrow, no_narrower])
+def test_a_bound_that_is_none_is_found(interval: Any) -> None:
+    with pytest.raises(AssertionError):
+        check_bound(Bound("broken", SimpleNamespace(interval=interval), BOUNDED, (MEANS,), "broken"))
+
+
+class Careless(Pareto):
+    """Proves twice as much as there is."""
+
+    def tolerances(self, answer: Any, boxes: Any) -> Any:
+        tolerances, rivals = super().tolerances(answer, boxes)
+        return tolerances - 0.1, rivals
+
+
+class Mistaken(Pareto):
+    """Takes the dominated arms for the answer."""
+
+    def true_answer(self, means: Any, risks: Any) -> Any:
+        return ~super().true_answer(means, risks) | (np.arange(len(means)) == 0)
+
+
+@pytest.mark.parametrize("broken", [Careless(), Mistaken()], ids=lambda task: type(task).__name__)
+def test_a_task_that_is_none_is_found(broken: Any) -> None:
+    with pytest.raises(AssertionError):
+        check_task(broken)
+
+
+def test_what_is_registered_is_found_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name in Python and in a stored study, and told apart from what merely has its name."""
+    from ramgape import registry
+
+    monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
+    own = replace(BOUNDS["hoeffding"], name="own-hoeffding")
+    with pytest.raises(ramgape.InvalidSpec, match="bound must be a name, for a study, which keeps no code"):
+        ramgape.Study.create("s", ["a", "b"], reward_range=(0, 1), epsilon=0.05, bound=own)
+    ramgape.register("bound", "own-hoeffding", own)
+    study = ramgape.Study.create("s", ["a", "b"], reward_range=(0, 1), epsilon=0.05, bound=own)
+    assert study.result().bound == "own-hoeffding"
+    with pytest.raises(ramgape.InvalidSpec, match="one that no other has"):
+        ramgape.register("bound", "own-hoeffding", BOUNDS["paper"])
+    with pytest.raises(ramgape.UnknownName, match="did you mean 'own-hoeffding'"):
+        ramgape.simulate("paper:46", bound="own-hoefding")
+
+
+def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an installed package states is loaded when somebody first uses its name."""
+    from importlib import metadata
+
+    from ramgape import registry
+
+    entry = metadata.EntryPoint("least-pulled", f"{__name__}:least_pulled", "ramgape.policies")
+    stated = metadata.EntryPoints([entry])
+    monkeypatch.setattr(metadata, "entry_points", lambda **chosen: stated.select(**chosen))
+    monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
+    result = ramgape.simulate("paper:46", policy="least-pulled", budget=40, seed=1)
+    assert {arm.pulls for arm in result.arms} == {4}
+
+
+def least_pulled(state: Any) -> int:
+    return int(state.pulls.argmin())
