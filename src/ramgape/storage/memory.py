@@ -26,7 +26,7 @@ from ramgape.storage.rows import deleted_meanwhile
 
 def present() -> Moment:
     """The present moment; tests have their own."""
-    return Moment(time.time(), time.monotonic())
+    return tuple.__new__(Moment, (time.time(), time.monotonic()))  # as Moment(...), in half the time
 
 
 @dataclass(slots=True)

@@ -45,7 +45,7 @@ def seal(row: tuple[Any, ...]) -> int:
     """The check value of a record."""
     if isinstance(row, StudyRow):  # of which a part never changes and may be long
         return _crc((_crc_of_fixed(row[:FIXED]), *row[FIXED:]))
-    return _crc(tuple(row))
+    return _crc(row)
 
 
 def sealed(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -54,7 +54,7 @@ def sealed(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _crc(values: tuple[Any, ...]) -> int:
-    return zlib.crc32(repr(values).encode(errors="surrogatepass"))
+    return zlib.crc32(tuple.__repr__(values).encode("utf-8", "surrogatepass"))  # without the name of its kind
 
 
 _crc_of_fixed = lru_cache(maxsize=64)(_crc)

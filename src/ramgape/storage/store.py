@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ramgape.errors import StorageUnavailable
@@ -22,7 +23,7 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.storage.rows import deleted_meanwhile, open_rows
-from ramgape.storage.seals import sealed
+from ramgape.storage.seals import FIXED, sealed
 
 ENDED = 1e-9  # a lease of another time: it ran out, and was not given back
 
@@ -33,6 +34,7 @@ class SqlStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._statements = database.statements
+        self._last: tuple[Sequence[Any], Any] = (), None  # the row of a study as the database has it, and its record
 
     @property
     def url(self) -> str:
@@ -62,7 +64,7 @@ class SqlStore:
             # The id, which the database has chosen, is sealed with the rest.
             found = database.execute(self._statements.find_study, (name,)).fetchone()
             row = StudyRow._make(found[:-1])
-            database.execute(self._statements.update_study, (*sealed(row)[5:], row.id))
+            database.execute(self._statements.update_study, (*sealed(row)[FIXED:], row.id))
             database.commit()
             return row
         finally:
@@ -108,11 +110,12 @@ class SqlStore:
             row, now = self._database.begin_on(study_id, write)
             if row is None:
                 raise deleted_meanwhile(self.url)
-            (study,) = open_rows(StudyRow, [row], self.url)
+            if self._last[0] != row:
+                self._last = row, open_rows(StudyRow, [row], self.url)[0]
         except BaseException:
             self._database.rollback()
             raise
-        return study, now
+        return self._last[1], now
 
     def commit(self) -> None:
         """Make the changes last."""
@@ -172,11 +175,11 @@ class SqlStore:
 
     def save_snapshot(self, study_id: int, snapshot: SnapshotRow) -> None:
         """Write a snapshot in place of the last one, in a transaction of its own."""
-        database = self._database
+        database, values = self._database, (study_id, *sealed(snapshot))  # sealed before others have to wait
         try:
             database.begin(write=True)
             database.execute(self._statements.delete_snapshot, (study_id,))
-            database.execute(self._statements.insert_snapshot, (study_id, *sealed(snapshot)))
+            database.execute(self._statements.insert_snapshot, values)
             database.commit()
         finally:
             database.rollback()
@@ -188,8 +191,9 @@ class SqlStore:
 
     def write(self, row: StudyRow, changes: Changes, place: int) -> None:
         """Write the counters of a study and what changed in it; the first new observation gets this place."""
+        self._last = sealed(row), row
         with self._database.batch():
-            updated = self._database.execute(self._statements.update_study, (*sealed(row)[5:], row.id))
+            updated = self._database.execute(self._statements.update_study, (*self._last[0][FIXED:], row.id))
             touched, expected = self._write_changes(row, changes, place)
         if updated.rowcount != 1:
             raise deleted_meanwhile(self.url)

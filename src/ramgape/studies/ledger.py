@@ -235,7 +235,7 @@ class Ledger:
             accepted.append(fits)
             if fits:
                 fresh[number] = AnswerRow(attempt, reward, False, pull.token)
-        rows = []
+        rows: list[ObservationRow] = []
         for number, answer in fresh.items():
             rows += self._answer(self.open[number], answer, now)
         self._observe(rows)
@@ -338,7 +338,8 @@ class Ledger:
         self.batches += 1
         if self.stopped_at is None:
             self.engine.look()
-            self._note_stop(self.told)
+            if self.engine.stopped:
+                self.stopped_at = self.told
         self._batch = None
         self._let_go_when_done()
 
@@ -402,18 +403,17 @@ class Ledger:
 
     def _observe(self, rows: list[ObservationRow]) -> None:
         """Add observations, looked at one by one; those that come after the end are no part of the answer."""
-        if len(rows) == 1 and self.stopped_at is None:
-            self.engine.tell(rows[0].arm, rows[0].reward)
-            self._note_stop(self.told + 1)
-        elif rows and self.stopped_at is None:
-            used = self.engine.learn_many(*_columns(rows))
-            self._note_stop(self.told + used)
+        if rows and self.stopped_at is None:
+            used = 1
+            if len(rows) == 1:
+                self.engine.tell(rows[0].arm, rows[0].reward)
+            else:
+                used = self.engine.learn_many(*_columns(rows))
+            if self.engine.stopped:
+                self.stopped_at = self.told + used
         self._write_down(rows)
-        self._let_go_when_done()
-
-    def _note_stop(self, place: int) -> None:
-        if self.engine.stopped:
-            self.stopped_at = place
+        if self._held:
+            self._let_go_when_done()
 
     def _write_down(self, rows: list[ObservationRow]) -> None:
         self.changes.observations += rows
@@ -421,7 +421,7 @@ class Ledger:
 
     def _let_go_when_done(self) -> None:
         """After the end nothing needs to be held back: it is recorded, but no part of the answer."""
-        if self._held and self.done:
+        if self.done:
             for arm in list(self._held):
                 self._write_down(self._released(arm))
 

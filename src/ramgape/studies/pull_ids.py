@@ -15,7 +15,6 @@ from typing import NamedTuple
 from ramgape.errors import UnknownPull, shorten
 
 TOKEN_BYTES = 10  # 80 bits
-TOKENS_AT_ONCE = 64
 KEY_BYTES = 8
 # Names from before every pull had a token of its own have the key of their study in its place, of six digits.
 PATTERN = re.compile(r"([0-9a-f]{20}|[0-9a-f]{6})-(0|[1-9][0-9]{0,15})(?:\.([1-9][0-9]{0,8}))?", re.ASCII)
@@ -40,12 +39,7 @@ def new_key() -> str:
 
 def new_token() -> str:
     """For a new pull."""
-    try:
-        return _TOKENS.pop()
-    except IndexError:  # many at once: to ask the system for one takes as long
-        drawn = os.urandom(TOKEN_BYTES * TOKENS_AT_ONCE).hex()
-        _TOKENS.extend(drawn[place : place + 2 * TOKEN_BYTES] for place in range(0, len(drawn), 2 * TOKEN_BYTES))
-        return new_token()
+    return os.urandom(TOKEN_BYTES).hex()  # as `secrets` does, in half the time
 
 
 def write_pull_id(token: str, number: int, attempt: int) -> str:
@@ -76,9 +70,3 @@ def seed_of(base: int, number: int, attempt: int) -> int:
     mixed = ((mixed ^ (mixed >> 15)) * 0x2C1B3C6D) & SEEDS
     mixed = ((mixed ^ (mixed >> 15)) * 0x297A2D39) & SEEDS
     return mixed ^ (mixed >> 15)
-
-
-_TOKENS: list[str] = []  # drawn, but given to no pull; those of a process are not for its children
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_TOKENS.clear)

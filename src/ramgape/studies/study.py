@@ -287,8 +287,8 @@ class Study:
             (pull_id_of(pull), check_reason(reason)) for pull, reason in pairs_of(failed, "failed", "(pull, reason)")
         ]
         check_many(given_back, "given_back", "a list of pulls")
-        became, rows, done = self._exchange(told, failures, [pull_id_of(pull) for pull in given_back], request)
-        return Exchange(tuple(became), tuple(map(self._pull, rows)), done)
+        accepted, rows, done = self._exchange(told, failures, [pull_id_of(pull) for pull in given_back], request)
+        return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(map(self._pull, rows)), done)
 
     def _exchange(
         self,
@@ -296,8 +296,8 @@ class Study:
         failed: Sequence[tuple[PullId, str]] = (),
         given_back: Sequence[PullId] = (),
         request: Request = NO_REQUEST,
-    ) -> tuple[list[Answer], list[PullRow], bool]:
-        """What became of what is given, the next pulls, and whether the goal is reached."""
+    ) -> tuple[list[bool], list[PullRow], bool]:
+        """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
         session = self._session
         rows: list[PullRow] = []
         with session.writing() as (ledger, now):
@@ -308,7 +308,7 @@ class Study:
                 except FailingArm as failing:
                     raise self._explained(ledger, str(failing)) from None
             done = ledger.done
-        return [ANSWERS[each, done] for each in accepted], rows, done
+        return accepted, rows, done
 
     def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
         """The next pulls: up to `count`, none when the goal is reached or enough pulls are under way.
@@ -320,7 +320,7 @@ class Study:
             lease: After so many seconds without an answer a pull is given to somebody else; None: never.
         """
         _, rows, _ = self._exchange(request=check_request(count, worker, lease, 1))
-        return [self._pull(row) for row in rows]
+        return list(map(self._pull, rows))
 
     def tell(self, pull: Pull | str, reward: float) -> Answer:
         """The reward of a pull; it is stored when this returns.
@@ -332,7 +332,8 @@ class Study:
             pull: The pull, or its id.
             reward: What came out.
         """
-        return self._exchange([(pull_id_of(pull), check_reward(self._session.spec.search, reward))])[0][0]
+        accepted, _, done = self._exchange([(pull_id_of(pull), self.check_reward(reward))])
+        return ANSWERS[accepted[0], done]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float]]) -> list[Answer]:
         """Many rewards at once: all are stored or, after an error, none.
@@ -354,7 +355,8 @@ class Study:
             pull: The pull, or its id.
             reason: Why, for whoever looks at the study.
         """
-        return self._exchange(failed=[(pull_id_of(pull), check_reason(reason))])[0][0]
+        accepted, _, done = self._exchange(failed=[(pull_id_of(pull), check_reason(reason))])
+        return ANSWERS[accepted[0], done]
 
     def give_back(self, pull: Pull | str) -> Answer:
         """A pull will not be made: it is available to others at once, and that is no failure.
@@ -362,7 +364,8 @@ class Study:
         Args:
             pull: The pull, or its id.
         """
-        return self._exchange(given_back=[pull_id_of(pull)])[0][0]
+        accepted, _, done = self._exchange(given_back=[pull_id_of(pull)])
+        return ANSWERS[accepted[0], done]
 
     def leave(self, worker: str) -> int:
         """A worker goes: what it has open is available to others at once. Returns how many pulls that were.
@@ -572,9 +575,8 @@ class Study:
 
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
-        return Pull(
-            write_pull_id(row.token, number, attempt), self._names[row.arm], seed_of(self._seed, number, attempt)
-        )
+        seed = seed_of(self._seed, number, attempt)
+        return Pull(write_pull_id(row.token, number, attempt), self._names[row.arm], seed)
 
     def _place(self, arm: object) -> int:
         place = self._places.get(arm) if isinstance(arm, str) else None
