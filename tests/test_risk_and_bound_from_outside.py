@@ -120,6 +120,21 @@ def test_gaussian_rewards_and_budgets_take_it_too() -> None:
     assert budget.interval_bound == "empirical-bernstein"
 
 
+def steer(problem, count, average, variance, level, low, high):  # type: ignore[no-untyped-def]
+    """So narrow that it proves nothing."""
+    return max(average - 0.02, low), min(average + 0.02, high)
+
+
+def test_what_steers_under_a_budget_is_no_evidence_afterwards() -> None:
+    """CVaR keeps in the memory what a bound has found: the bound that proves something must not go by it."""
+    kernels = SimpleNamespace(interval=steer)
+    bound = Bound("steer", kernels, BOUNDED, (MEANS,), "it steers only", goals=("budget",))
+    options: dict[str, Any] = {"policy": "round-robin", "risk": "cvar:0.3", "epsilon": 0.1, "budget": 400, "seed": 3}
+    steered, plain = simulate("paper:46", bound=bound, **options), simulate("paper:46", **options)
+    assert steered.interval_bound == plain.interval_bound == "empirical-bernstein"
+    assert [arm.risk_interval for arm in steered.arms] == [arm.risk_interval for arm in plain.arms]
+
+
 def test_what_is_estimated_is_what_the_definition_says() -> None:
     rewards = np.random.default_rng(1).beta(2.0, 3.0, 500)
     engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, risk=Shortfall(0.6)))

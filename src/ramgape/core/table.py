@@ -176,15 +176,17 @@ class State(NamedTuple):
         state.take(self)
         return state
 
-    def take(self, other: State) -> None:
+    def take(self, other: State, most_columns: int | None = None) -> None:
         """Let the first arms be what another search knows of its arms, but for boxes and whatever compares arms.
 
-        What the bound remembers for itself is of use only to the same bound: beyond what both have it is left out.
+        What a bound has left in the memory is of use only to the same bound: `most_columns` says how many of the first
+        columns are taken, if not all that both have.
         """
         count = min(len(self.arms), len(other.arms))
         for column in STATISTICS:
             self.arms[column][:count] = other.arms[column][:count]
         columns = min(self.memory.shape[1], other.memory.shape[1])
+        columns = columns if most_columns is None else min(columns, most_columns)
         self.memory[:count, :columns] = other.memory[:count, :columns]
 
 

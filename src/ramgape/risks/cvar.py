@@ -203,7 +203,9 @@ class CVaR(Measure):
         return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
-        return super().kernels(noise) if noise == "gaussian" else Learning(5 * CELLS, remember, estimate)
+        if noise == "gaussian":
+            return super().kernels(noise)
+        return Learning(5 * CELLS, remember, estimate, narrowed=2 * CELLS)
 
     def narrow(self, interval: Kernel) -> Kernel:
         return fixed(narrow, interval)

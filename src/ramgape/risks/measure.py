@@ -42,11 +42,15 @@ if TYPE_CHECKING:
 
 
 class Learning(NamedTuple):
-    """What a risk makes of rewards: columns of the memory, and the kernels (core/learning.py) that fill and read it."""
+    """What a risk makes of rewards: columns of the memory, and the kernels (core/learning.py) that fill and read it.
+
+    In the last `narrowed` of the columns `narrow` keeps what a bound has found so far: another bound must not go by it.
+    """
 
     columns: int
     remember: Kernel
     estimate: Kernel
+    narrowed: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

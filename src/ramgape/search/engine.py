@@ -95,7 +95,9 @@ class Engine:
         self._decisions = tuple(self.search[name].data for name in DECISIONS)
 
     @classmethod
-    def from_statistics(cls, spec: Spec, statistics: State, sample: Sample | None = None) -> Engine:
+    def from_statistics(
+        cls, spec: Spec, statistics: State, sample: Sample | None = None, *, another_bound: bool = False
+    ) -> Engine:
         """A search whose arms have the statistics of the first arms of another state.
 
         They count from the next `look` on, as after `add_up`; `make_boxes` is enough where nothing is compared.
@@ -104,10 +106,12 @@ class Engine:
             spec: What is asked, of as many arms as there are names.
             statistics: The state of at least as many arms, made for the same rewards and the same risk.
             sample: The rewards themselves, where they were kept.
+            another_bound: The state is that of a search with another bound: what that has found is no statistic.
         """
         engine = cls(spec)
         engine.sample = sample
-        engine.state.take(statistics)
+        learning = spec.risk.kernels(spec.noise)
+        engine.state.take(statistics, learning.columns - learning.narrowed if another_bound else None)
         engine._samples[0] = engine.arms["pulls"].sum()
         return engine
 

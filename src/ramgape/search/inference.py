@@ -42,7 +42,8 @@ def gather_evidence(engine: Engine) -> Evidence:
     if spec.delta is not None:
         return Evidence(engine.arms, spec.bound, spec.delta, engine.misses)
     bound = USUAL[spec.noise, "confidence"]
-    proving = Engine.from_statistics(replace(spec, bound=bound, delta=DEFAULT_DELTA), engine.state)
+    asked = replace(spec, bound=bound, delta=DEFAULT_DELTA)
+    proving = Engine.from_statistics(asked, engine.state, another_bound=True)
     proving.make_boxes()
     return Evidence(proving.arms, bound, DEFAULT_DELTA, proving.misses)
 
