@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from ramgape.errors import FailingArm, shorten
 from ramgape.search.explained import Explained, Portable, jsonable, restore
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
@@ -237,3 +238,13 @@ def read_time(text: str) -> float:
     if not EARLIEST <= seconds <= LATEST:
         raise ValueError(text)
     return seconds
+
+
+def failing_arm(arm: str, failures: Sequence[FailureRow], retries: int) -> FailingArm:
+    """Why nothing more is asked of an arm, after these failures of its trials."""
+    said = " ".join(failures[-1].reason.split()) if failures else ""  # of many lines, perhaps
+    reason = f"; the last time: {said}" if said else ""
+    return FailingArm(
+        f"arm {shorten(arm)} has failed {retries + 1} times in a row at the same pull, the limit "
+        f"(retries={retries}); mend it and `retry`, or let failures count as the worst reward{reason}"
+    )

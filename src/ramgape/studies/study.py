@@ -42,7 +42,7 @@ from ramgape.studies.exchange import (
 from ramgape.studies.files import ImportedRow, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial, require_room
 from ramgape.studies.pull_ids import SEEDS, PullId, new_key, seed_of, write_pull_id
-from ramgape.studies.report import Inference, Report, draft_report
+from ramgape.studies.report import Inference, Report, draft_report, failing_arm
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import Spool, trials_of
@@ -589,9 +589,4 @@ class Study:
         """Why nothing more is asked of an arm."""
         place = self._places[arm]
         failures = [each for each in self._session.store.read_failures(self._session.row.id) if each.arm == place]
-        said = " ".join(failures[-1].reason.split()) if failures else ""  # of many lines, perhaps
-        reason = f"; the last time: {said}" if said else ""
-        return FailingArm(
-            f"arm {shorten(arm)} has failed {self.spec.retries + 1} times in a row at the same pull, the limit "
-            f"(retries={self.spec.retries}); mend it and `retry`, or let failures count as the worst reward{reason}"
-        )
+        return failing_arm(arm, failures, self.spec.retries)
