@@ -56,3 +56,17 @@ def test_a_change_is_noticed_by_who_is_at_work(tmp_path: Path) -> None:
     with pytest.raises(ramgape.StorageError, match="is damaged"):
         other.result()
     assert study.result().samples == 2  # it knows better than the file
+
+
+@pytest.mark.parametrize("change", ["a counter", "the end", "the specification"])
+def test_a_changed_study_is_noticed_by_who_wrote_it(change: str, tmp_path: Path) -> None:
+    """Its row is opened again whenever it is another than the one that was written, revision or not."""
+    path = tmp_path / "studies.db"
+    study = Study.create("sealed", ["a", "b"], storage=f"sqlite:///{path}", reward_range=(0, 1), epsilon=0.05)
+    study.observe("a", 0.5)
+    assert study.result().samples == 1
+    with sqlite3.connect(path) as connection:
+        connection.execute(CHANGES[change])
+    connection.close()
+    with pytest.raises(ramgape.StorageError, match="is damaged"):
+        study.observe("a", 0.5)
