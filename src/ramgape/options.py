@@ -223,13 +223,17 @@ def options_at(door: str) -> dict[str, Option]:
 
 def _group(name: str, rows: Any, meaning: str) -> Any:
     """The dataclass whose fields are the rows of a typed dictionary."""
-    fields = [
-        (key, hint, dataclasses.field(default=OPTIONS[key].default)) for key, hint in rows.__annotations__.items()
-    ]
+    fields = [(key, _type_of(key), dataclasses.field(default=OPTIONS[key].default)) for key in rows.__annotations__]
     made = dataclasses.make_dataclass(name, fields, frozen=True, kw_only=True)
     described = "".join(_described(key, OPTIONS[key], 8) for key in rows.__annotations__ if OPTIONS[key].doors)
     made.__module__, made.__doc__ = __name__, f"{meaning}\n\n    Attributes:\n{described}    "
     return made
+
+
+def _type_of(name: str) -> Any:
+    """The type of an option alone, as people read it."""
+    kind: Any = StudyOptions.__annotations__[name].__origin__
+    return getattr(kind, "__forward_arg__", kind)
 
 
 def _described(name: str, row: Option, indent: int) -> str:
@@ -341,6 +345,4 @@ def shows_options(door: str) -> Callable[[Function], Function]:
 
 
 def _parameter(name: str, row: Option) -> inspect.Parameter:
-    kind: Any = StudyOptions.__annotations__[name].__origin__
-    annotation = getattr(kind, "__forward_arg__", kind)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row.default, annotation=annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row.default, annotation=_type_of(name))
