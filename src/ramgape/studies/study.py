@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 from typing import IO, Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
+from ramgape.common.formatting import plural
 from ramgape.errors import (
     FailingArm,
     RamgapeWarning,
@@ -539,9 +540,10 @@ class Study:
         failures = [each for each in self._session.store.read_failures(self._session.row.id) if each.arm == place]
         said = " ".join(failures[-1].reason.split()) if failures else ""  # of many lines, perhaps
         reason = f"; the last time: {said}" if said else ""
+        times, retries = plural(self.spec.retries + 1, "time"), self.spec.retries
         return FailingArm(
-            f"arm {shorten(arm)} has failed {self.spec.retries + 1} times in a row at the same pull, the limit "
-            f"(retries={self.spec.retries}); mend it and `retry`, or let failures count as the worst reward{reason}"
+            f"arm {shorten(arm)} has failed {times} in a row at the same pull, the limit (retries={retries}); mend it "
+            f"and `retry`, or let failures count as the worst reward{reason}"
         )
 
 
