@@ -25,7 +25,7 @@ SHARED = {
     **dict.fromkeys(
         ["drawings", "findings", "make_section", "plan_jobs", "summarize"], "one for each section of a report"
     ),
-    **dict.fromkeys(["facts", "headline", "plain", "title"], "one for each thing that is shown"),
+    **dict.fromkeys(["arm_columns", "facts", "headline", "title"], "one for each thing that is shown"),
     "present": "the clock of each store, so that tests can set it",
 }
 

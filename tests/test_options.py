@@ -190,6 +190,7 @@ def test_the_table_is_light() -> None:
 def test_groups_are_frozen_values() -> None:
     assert list(inspect.signature(Search).parameters) == list(SearchOptions.__annotations__)
     assert list(inspect.signature(Trials).parameters) == list(TrialOptions.__annotations__)
+    assert "Option(" not in f"{inspect.signature(Search)} {inspect.signature(Trials)}"  # types, not rows of the table
     search = Search(policy="egp", max_pulls=500)
     assert (search.policy, search.bound, search.max_pulls) == ("egp", "auto", 500)
     assert search == Search(max_pulls=500, policy="egp") != Search()

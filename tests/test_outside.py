@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
@@ -13,7 +14,20 @@ import numpy as np
 import pytest
 
 import ramgape
-from ramgape import Arm, Beta, Instance, InvalidSpec, Study, identify, load_instance, register, replicate, simulate
+from ramgape import (
+    Arm,
+    Beta,
+    Instance,
+    InvalidSpec,
+    StorageError,
+    Study,
+    identify,
+    load_instance,
+    register,
+    registry,
+    replicate,
+    simulate,
+)
 from ramgape.core.doubt import follow
 from ramgape.core.kernel import kernel
 from ramgape.core.pareto import Floats, Mask
@@ -162,6 +176,16 @@ def test_a_study_keeps_a_name_and_no_function() -> None:
     for pull in study.ask(4):
         study.tell(pull, 0.5)
     assert len(study.ask()) == 1
+
+
+def test_a_study_is_not_opened_where_its_policy_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
+    register("policy", "test-here", own_ramgape)
+    storage = f"sqlite:///{tmp_path}/studies.db"
+    Study.create("kept", ["a", "b"], reward_range=(0, 1), budget=10, policy="test-here", storage=storage).close()
+    monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
+    with pytest.raises(StorageError, match=r"got 'test-here'.*must be registered \(`ramgape.register`\), or installed"):
+        Study.load("kept", storage)
 
 
 # ------------------------------------------------------------------------------------------ tasks

@@ -175,7 +175,7 @@ def test_what_does_not_fit_is_refused() -> None:
     class Bounded(Shortfall):
         normal_risk = None
 
-    with pytest.raises(InvalidSpec, match="serves gaussian rewards, risk shortfall and a fixed confidence"):
+    with pytest.raises(InvalidSpec, match=r"risk must be one .* needs `normal_risk` for that, got 'shortfall:0.5'"):
         make_spec(["a", "b"], noise="gaussian", epsilon=0.1, risk=Bounded())
     with pytest.raises(InvalidSpec, match="got 'looks'"):
         make_spec(["a", "b"], noise="gaussian", epsilon=0.1, bound=LOOKS)

@@ -223,13 +223,17 @@ def options_at(door: str) -> dict[str, Option]:
 
 def _group(name: str, rows: Any, meaning: str) -> Any:
     """The dataclass whose fields are the rows of a typed dictionary."""
-    fields = [
-        (key, hint, dataclasses.field(default=OPTIONS[key].default)) for key, hint in rows.__annotations__.items()
-    ]
+    fields = [(key, _type_of(key), dataclasses.field(default=OPTIONS[key].default)) for key in rows.__annotations__]
     made = dataclasses.make_dataclass(name, fields, frozen=True, kw_only=True)
     described = "".join(_described(key, OPTIONS[key], 8) for key in rows.__annotations__ if OPTIONS[key].doors)
     made.__module__, made.__doc__ = __name__, f"{meaning}\n\n    Attributes:\n{described}    "
     return made
+
+
+def _type_of(name: str) -> Any:
+    """The type of an option alone, as people read it."""
+    kind: Any = StudyOptions.__annotations__[name].__origin__
+    return getattr(kind, "__forward_arg__", kind)
 
 
 def _described(name: str, row: Option, indent: int) -> str:
@@ -290,7 +294,7 @@ def flatten(options: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def take(options: Mapping[str, Any], door: str) -> dict[str, Any]:
+def options_for(options: Mapping[str, Any], door: str) -> dict[str, Any]:
     """What a door was given, flat; what it cannot take is refused."""
     flat = flatten(options)
     for name, value in flat.items():
@@ -302,7 +306,7 @@ def take(options: Mapping[str, Any], door: str) -> dict[str, Any]:
 
 def complete(options: Mapping[str, Any], door: str) -> dict[str, Any]:
     """Every option that a door takes, by name: as given, or its default."""
-    given = take(options, door)
+    given = options_for(options, door)
     return {name: given.get(name, row.default) for name, row in options_at(door).items() if name not in GROUPS}
 
 
@@ -341,6 +345,4 @@ def shows_options(door: str) -> Callable[[Function], Function]:
 
 
 def _parameter(name: str, row: Option) -> inspect.Parameter:
-    kind: Any = StudyOptions.__annotations__[name].__origin__
-    annotation = getattr(kind, "__forward_arg__", kind)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row.default, annotation=annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row.default, annotation=_type_of(name))

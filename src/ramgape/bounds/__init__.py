@@ -222,7 +222,10 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
     chosen = the_bound(USUAL[noise, goal] if name == "auto" else name)
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
-        choices = ", ".join(["auto", *serving]) if serving else "none exists yet"
+        needed = "`normal_risk`" if noise == "gaussian" else "`transform` and `untransform`"
+        missing = f"one that {noise} rewards have an interval for: a `Measure` needs {needed} for that"
+        require(bool(serving), "risk", missing, str(risk))
+        choices = ", ".join(["auto", *serving])
         allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"
         require(False, "bound", allowed, str(name))
     return plain_bound(chosen)

@@ -1,6 +1,6 @@
 """Arms that are commands: what `ramgape run` runs.
 
-files     study files (TOML), read and checked before the first trial
-trials    one trial: a command run and judged, and nothing of it left behind
-guard     ends commands when the process that ran them was killed
+study_files  study files (TOML), read and checked before the first trial
+trials       one trial: a command run and judged, and nothing of it left behind
+watchdog     ends commands when the process that ran them was killed
 """

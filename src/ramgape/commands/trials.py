@@ -1,8 +1,8 @@
 """One trial: a command run in a process group of its own, judged by its output or its time.
 
 Whatever happens, nothing of it goes on: when the command has ended, at its timeout, at Ctrl-C and when we end or are
-killed (see `guard`), all that it started is ended as well, asked first (SIGTERM), then forced (SIGKILL). A process that
-leaves its group, as a daemon does, escapes that.
+killed (see `watchdog`), all that it started is ended as well, asked first (SIGTERM), then forced (SIGKILL). A process
+that leaves its group, as a daemon does, escapes that.
 """
 
 from __future__ import annotations

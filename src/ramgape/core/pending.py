@@ -18,7 +18,7 @@ def drawn_in(low, high, centre, factor):
 
 
 @kernel
-def expect(arms, searches, arm, count):
+def anticipate(arms, searches, arm, count):
     """Some more pulls of an arm: estimates stay, the box narrows like one over the root of the pulls."""
     row, search = arms[arm], searches[0]
     factor = math.sqrt(row.pulls / (row.pulls + count))

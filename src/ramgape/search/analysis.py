@@ -16,7 +16,7 @@ from ramgape.common.checks import check_many, whole
 from ramgape.common.formatting import list_names
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.errors import InvalidData, RamgapeWarning, require, shorten
-from ramgape.options import ANALYZE, Options, shows_options, take
+from ramgape.options import ANALYZE, Options, options_for, shows_options
 from ramgape.policies import POLICIES
 from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
 from ramgape.search.engine import Engine
@@ -136,7 +136,7 @@ class Reading:
         allowed = f"a whole number from 0 to {MOST_NEXT:,}"
         self._next_pulls = whole(next_pulls, "next_pulls", allowed, 0)
         require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
-        self._options = cast(Options, {"epsilon": 0.0, **take(options, ANALYZE), "max_pulls": UNLIMITED})
+        self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_pulls": UNLIMITED})
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
         spec = make_spec(("one", "other"), **self._options)
         _check_policy(spec.policy)

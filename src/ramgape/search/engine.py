@@ -32,7 +32,7 @@ from ramgape.core import rule as rules
 from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
-from ramgape.core.pending import expect
+from ramgape.core.pending import anticipate
 from ramgape.core.rule import Entries, Rule
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import DECISIONS, ENDED, PROVED, TRACE, TRUTH, State, Table, new_table
@@ -248,7 +248,7 @@ class Engine:
 
     def _expect(self, arm: int, count: int) -> None:
         assert self._ahead is not None
-        expect(self._ahead.arms, self._ahead.search, arm, count)
+        anticipate(self._ahead.arms, self._ahead.search, arm, count)
         if self._ahead.search["ready"][0]:
             self._steps().compare(*self._ahead, arm)
 

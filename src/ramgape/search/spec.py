@@ -170,7 +170,7 @@ def check_rewards(asked: Asked) -> Asked:
 def check_objectives(asked: Asked) -> Asked:
     """What is looked for, the risk, and the tolerances."""
     task = make_task(asked["task"])
-    risk = check_risk(asked["risk"], asked["rho"])
+    risk = choose_risk(asked["risk"], asked["rho"])
     if asked["reward_range"] is not None:
         low, high = asked["reward_range"]
         risk.check_range(low, high, asked["direction"] == "minimize")
@@ -220,7 +220,7 @@ def check_goal(asked: Asked) -> Asked:
 def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
-    bound = check_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy)
+    bound = choose_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy)
     served = asked["task"].compares_pairs or not the_bound(bound).compares_pairs
     require(served, "bound", f"another one for task {asked['task']}", bound)
     if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
@@ -316,7 +316,7 @@ def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:
     return values[0], values[1]
 
 
-def check_risk(risk: Any, rho: Any) -> Measure:
+def choose_risk(risk: Any, rho: Any) -> Measure:
     """The risk measure: the mean-variance unless another is given."""
     if risk is not None:
         require(rho is None, "rho", "absent together with risk, which has its own parameter", rho)
@@ -336,7 +336,7 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
     return scale
 
 
-def check_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, policy: str) -> str | Bound:
+def choose_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, policy: str) -> str | Bound:
     """The bound that is meant; a policy that looks at no box needs none, and one that stops by boxes needs boxes."""
     boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:

@@ -30,7 +30,7 @@ def present() -> Moment:
 
 
 @dataclass(slots=True)
-class Rows:
+class StudyRows:
     """All that is kept of one study."""
 
     row: StudyRow
@@ -48,7 +48,7 @@ class MemoryStore:
     url = "memory"
 
     def __init__(self) -> None:
-        self._studies: dict[int, Rows] = {}
+        self._studies: dict[int, StudyRows] = {}
         self._ids = itertools.count(1)
         self._begun = 0  # the study of the transaction under way
         self._written: tuple[StudyRow, Changes] | None = None  # in it
@@ -63,7 +63,7 @@ class MemoryStore:
         if any(name == each.row.name or key == each.row.key for each in self._studies.values()):
             return None
         row = StudyRow(next(self._ids), name, key, specification, created_at)
-        self._studies[row.id] = Rows(row)
+        self._studies[row.id] = StudyRows(row)
         return row
 
     def find_study(self, name: str) -> StudyRow | None:
@@ -193,8 +193,8 @@ class MemoryStore:
     def close(self) -> None:
         """Nothing to do."""
 
-    def _rows(self, study_id: int) -> Rows:
+    def _rows(self, study_id: int) -> StudyRows:
         return self._studies.get(study_id) or NONE
 
 
-NONE = Rows(StudyRow(0, "", "", "", 0.0))  # of a study that is not there
+NONE = StudyRows(StudyRow(0, "", "", "", 0.0))  # of a study that is not there

@@ -10,6 +10,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, shorten
 from ramgape.search.explained import Explained, Portable, jsonable, restore
 from ramgape.search.identification import Progress, progress_of
@@ -245,6 +246,6 @@ def failing_arm(arm: str, failures: Sequence[FailureRow], retries: int) -> Faili
     said = " ".join(failures[-1].reason.split()) if failures else ""  # of many lines, perhaps
     reason = f"; the last time: {said}" if said else ""
     return FailingArm(
-        f"arm {shorten(arm)} has failed {retries + 1} times in a row at the same pull, the limit "
+        f"arm {shorten(arm)} has failed {plural(retries + 1, 'time')} in a row at the same pull, the limit "
         f"(retries={retries}); mend it and `retry`, or let failures count as the worst reward{reason}"
     )

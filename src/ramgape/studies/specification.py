@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 from ramgape.bounds import plain_bound
 from ramgape.common.checks import check_seed, whole
-from ramgape.errors import StorageError, known_name, require, shorten
+from ramgape.errors import StorageError, UnknownName, known_name, require, shorten
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
 from ramgape.policies import resolve_policy
 from ramgape.registry import is_registered
@@ -105,6 +105,9 @@ class StudySpec:
                 if isinstance(value, list):
                     search[name] = tuple(value)
             return StudySpec(**(stored | {"search": Spec(**search)}))
+        except UnknownName as error:
+            hint = "; what is from outside must be registered (`ramgape.register`), or installed, wherever it is used"
+            raise StorageError(f"a stored specification cannot be read ({error})", hint=hint) from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise StorageError(f"a stored specification cannot be read ({error})", given=shorten(text)) from error
 

@@ -110,7 +110,7 @@ def check_studies(store: Store) -> None:
     store.delete_study("a study")
 
 
-def check_names(store: Store) -> None:
+def check_study_names(store: Store) -> None:
     """Any text is a name; halves of characters are none."""
     for name in NAMES:
         new_study(store, name)
@@ -250,7 +250,7 @@ def check_closing(store: Store) -> None:
     expect(rewards_in(store, row.id), [0.5], "the rewards in a store that was closed meanwhile")
 
 
-def check_study(store: Store) -> None:
+def check_whole_study(store: Store) -> None:
     """A study runs in it as in memory."""
     options = {"reward_range": (0, 1), "epsilon": 0.05, "budget": 40, "seed": 1}
     results = []
@@ -313,7 +313,7 @@ def check_moment(reader: Store, writer: Store) -> None:
 
 CHECKS: tuple[Callable[[Store], None], ...] = (
     check_studies,
-    check_names,
+    check_study_names,
     check_pending,
     check_rows,
     check_floats,
@@ -321,6 +321,6 @@ CHECKS: tuple[Callable[[Store], None], ...] = (
     check_rollback,
     check_answers,
     check_closing,
-    check_study,
+    check_whole_study,
 )
 CHECKS_OF_TWO = (check_deletion, check_turns, check_moment)
