@@ -143,9 +143,9 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from ramgape import registry
 
-    entry = metadata.EntryPoint("least-pulled", "tests.test_checks:least_pulled", "ramgape.policies")
+    entry = metadata.EntryPoint("least-pulled", f"{__name__}:least_pulled", "ramgape.policies")
     stated = metadata.EntryPoints([entry])
-    monkeypatch.setattr(metadata, "entry_points", lambda group: stated.select(group=group))
+    monkeypatch.setattr(metadata, "entry_points", lambda **wanted: stated.select(**wanted))
     monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
     result = ramgape.simulate("paper:46", policy="least-pulled", budget=40, seed=1)
     assert {arm.pulls for arm in result.arms} == {4}
