@@ -161,6 +161,14 @@ def test_the_truth_by_integration_is_the_truth(measure: Measure, distribution: A
         assert Measure.value_in(measure, rewards) == pytest.approx(measure.value_in(rewards), rel=1e-12)
 
 
+@pytest.mark.parametrize(("options", "kept"), [({}, True), ({"risk": Shortfall()}, False), ({"bound": LOOKS}, False)])
+def test_no_state_is_written_down_where_their_code_takes_part(options: dict[str, Any], kept: bool) -> None:
+    """Nobody would notice that it has changed; risk and bound are part of a kernel of ours."""
+    engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, **options))
+    engine.tell(0, 0.5)
+    assert (engine.state_bytes() is not None) == kept
+
+
 def test_they_have_names_once_they_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
     ramgape.register("risk", "shortfall", Shortfall)

@@ -345,9 +345,10 @@ class Engine:
         None where rewards are kept, which are no state, and where code takes part that is not ours: nobody would notice
         that it has changed.
         """
-        if self.sample is not None or self.spec.policy not in POLICIES:
+        spec = self.spec
+        if self.sample is not None or spec.policy not in POLICIES or not isinstance(spec.bound, str):
             return None
-        parts = (*self.rule, type(self.spec.risk))
+        parts = (*self.rule, type(spec.risk), type(spec.task))
         if not all(getattr(part, "py_func", part).__module__.startswith("ramgape.") for part in parts):
             return None
         return zlib.compress(b"".join(table.tobytes() for table in self.state[:-1]), level=1)
