@@ -39,8 +39,8 @@ from ramgape.options import (
     TrialOptions,
     complete,
     options_at,
+    options_for,
     shows_options,
-    take,
 )
 from ramgape.search.spec import make_spec
 
@@ -60,7 +60,12 @@ MOST_NAMES = 6
 NAMES = {name for name, row in OPTIONS.items() if row.doors} - GROUPS.keys() - {"seed"}  # which others have, too
 # What a search is once every option is resolved, and what results say about themselves: typed, and no lists of what may
 # be given. The table itself stands in options.py.
-RESOLVED = {"search/spec.py: Spec", "planning/forecast.py: Plan", "search/result.py: Result"}
+RESOLVED = {
+    "search/spec.py: Spec",
+    "planning/forecast.py: Plan",
+    "search/result.py: Result",
+    "search/simulation.py: Replication",
+}
 
 
 def listings(tree: ast.AST) -> Iterator[tuple[str, list[str | None]]]:
@@ -343,5 +348,5 @@ def test_a_new_option_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert inspect.signature(search).parameters["patience"].default == 3
     assert "patience: Pulls without news after which to give up; see `max_pulls`." in (search.__doc__ or "")
     assert complete({}, IDENTIFY)["patience"] == 3
-    assert take({"patience": 5}, ANALYZE) == {"patience": 5}
+    assert options_for({"patience": 5}, ANALYZE) == {"patience": 5}
     assert "patience" in options_at(FILE)

@@ -57,6 +57,7 @@ GROWN = {
     "cli/__init__.py, cli/study.py": ("what commands say before they are imported", 67),
     "errors.py": ("a tree of errors with place, what, allowed and given", 32),
     "__init__.py": ("public names", 33),
+    "views/content.py": ("what to call the answer of a task from outside", 12),
 }
 
 # Tables, which a reader takes in at a glance however long they are.

@@ -146,6 +146,7 @@ def infer(
         warnings=spec.warnings + tuple(objection.warning for objection in objections),
         truth=truth,
         certified_risk_epsilon=_risk_tolerance(spec, certified),
+        task=str(spec.task),
     )
 
 

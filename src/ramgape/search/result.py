@@ -130,6 +130,7 @@ class Result(Explained):
             no bound applies; certified_delta is the failure probability that goes with it, and
             certified_risk_epsilon the tolerance in risk, where the goal has one for each.
         expected: Of a study that goes on: how many more pulls it may take.
+        task: What was looked for: "pareto", or a task from outside as it is written.
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -173,6 +174,7 @@ class Result(Explained):
     warnings: tuple[str, ...] = field(default=())
     truth: Truth | None = None
     certified_risk_epsilon: float | None = None
+    task: str = "pareto"
     risk: str = "mean-variance"
     risk_formula: str = "variance - rho mean"
     expected: Expectation | None = None

@@ -75,6 +75,7 @@ class Replication(Explained):
         runs: Each of them, in the order of their seeds.
         seconds: The time that all of it took.
         warnings: What was probably not meant.
+        task: What was looked for.
     """
 
     instance: str
@@ -89,6 +90,7 @@ class Replication(Explained):
     runs: tuple[Run, ...]
     seconds: float
     warnings: tuple[str, ...] = ()
+    task: str = "pareto"
 
     @property
     def mean_samples(self) -> float:
@@ -255,6 +257,7 @@ def replicate(
         runs=tuple(sorted(finished, key=lambda run: run.seed)),
         seconds=time.perf_counter() - begun,
         warnings=spec.warnings,
+        task=str(spec.task),
     )
 
 

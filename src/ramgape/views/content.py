@@ -23,16 +23,23 @@ def least_word(exact: bool | None) -> str:
     return "lower bound" if exact else "Gaussian reference"
 
 
+def answer_word(task: str) -> str:
+    """What to call the answer: of a task from outside nobody here knows more than that."""
+    return "Pareto set" if task == "pareto" else "answer"
+
+
 def headline(result: Result) -> str:
     """What was found, in one sentence."""
     counts = f"{len(result.front):,} of {plural(len(result.arms), 'arm')}"
     found = list_names(result.front) or "nothing yet"
-    return f"Pareto set: {found} ({counts}), after {plural(result.samples, 'pull')}"
+    word = answer_word(result.task)
+    return f"{word[0].upper()}{word[1:]}: {found} ({counts}), after {plural(result.samples, 'pull')}"
 
 
 def title(result: Result) -> str:
     """The headline of a figure: two short lines, without names, because the names stand in the figure."""
-    found = f"Pareto set: {len(result.front):,} of {plural(len(result.arms), 'arm')}"
+    word = answer_word(result.task)
+    found = f"{word[0].upper()}{word[1:]}: {len(result.front):,} of {plural(len(result.arms), 'arm')}"
     lines = [f"{found}, after {plural(result.samples, 'pull')}"]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
@@ -135,11 +142,12 @@ def _method(result: Result) -> str:
 
 def _truth(result: Result) -> str:
     assert result.truth is not None
+    word = answer_word(result.task)
     if result.truth.exact:
-        return "the answer is exactly the true Pareto set"
+        return f"the answer is exactly the true {'one' if word == 'answer' else word}"
     verdict = "correct up to epsilon" if result.truth.eps_correct else "wrong by more than epsilon"
     regret = "" if math.isnan(result.truth.regret) else f", simple regret {round_up(result.truth.regret)}"
-    return f"{verdict}{regret}; the true Pareto set is {list_names(result.truth.front)}"
+    return f"{verdict}{regret}; the true {word} is {list_names(result.truth.front)}"
 
 
 def choose_arms(result: Result, limit: int | None = ROWS) -> tuple[list[ArmReport], str]:

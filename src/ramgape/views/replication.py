@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import list_names, plural, plus_minus, share, short_names
 from ramgape.errors import printable
-from ramgape.views.content import ROWS, asked_for
+from ramgape.views.content import ROWS, answer_word, asked_for
 from ramgape.views.explanation import Column, Explanation, Table
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
     runs, goal = replication.runs, replication.goal
     regrets = [run.regret for run in runs]
     yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), bound {replication.bound}, risk {replication.risk}"
-    yield "Truth", f"the Pareto set is {list_names(replication.true_front)}"
+    yield "Truth", f"the {answer_word(replication.task)} is {list_names(replication.true_front)}"
     yield "Pulls", pulls_of(replication, sign)
     yield "Wrong", errors_of(replication)
     exact = sum(run.exact for run in runs)
-    yield "Exact", f"{exact:,} of {len(runs):,} answers are exactly the true Pareto set"
+    yield "Exact", f"{exact:,} of {len(runs):,} answers are exactly the true {answer_word(replication.task)}"
     yield "Regret", f"{fmean(regrets):.3g} on average, {max(regrets):.3g} at most (simple regret)"
     if goal.kind == "confidence":
         capped = len(runs) - len(replication.ended)
@@ -94,5 +94,5 @@ def errors_of(replication: Replication) -> str:
     if rate is None or interval is None:
         return "unknown, since no run came to an answer"
     judged = f"{replication.errors:,} of {len(replication.ended):,} answers"
-    meaning = "beyond epsilon" if replication.goal.epsilon else "not exactly the true Pareto set"
+    meaning = "beyond epsilon" if replication.goal.epsilon else f"not exactly the true {answer_word(replication.task)}"
     return f"{judged} {meaning}, {rate:.1%} (95% interval {interval[0]:.1%} to {interval[1]:.1%})"
