@@ -547,7 +547,7 @@ def test_progress_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         rows.count += 7
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(csv_rows.Rows, "_hand_over", interrupted)
+    monkeypatch.setattr(csv_rows.Rows, "_add_rows", interrupted)
     monkeypatch.setattr(terminal, "is_watched", lambda: False)
     result = call(path, *ANALYZE)
     assert (result.exit_code, result.stdout) == (130, "")

@@ -127,7 +127,7 @@ def test_the_variance_of_a_squared_reward_comes_from_power_sums() -> None:
 
 def expected_costs(engine: Any) -> tuple[np.ndarray[Any, Any], list[int]]:
     """The doubt about each arm and the arm behind it when the pulls under way are back, from all pairs."""
-    arms, search = engine._foresee()[0], engine._foresee()[1][0]
+    arms, search = engine._foresee().arms, engine._foresee().search[0]
     pulls = arms["pulls"].astype(float)
     errors = [
         (pulls * values + 2.0 * prior) / ((pulls + 2.0) * pulls)
@@ -189,7 +189,7 @@ def test_expected_costs_are_kept_up_to_date(arm_count: int) -> None:
         if not engine.search["ready"][0]:
             continue
         doubts, rivals = expected_costs(engine)
-        arms, search = engine._foresee()[0], engine._foresee()[1][0]
+        arms, search = engine._foresee().arms, engine._foresee().search[0]
         exact = arms["exact"] == 1
         assert arms["doubt"][exact] == pytest.approx(doubts[exact], rel=1e-9)
         assert (arms["doubt"] >= doubts - 1e-9 * abs(doubts)).all()
