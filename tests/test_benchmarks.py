@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ramgape.bounds import BOUNDS
 from ramgape.policies import POLICIES
 
@@ -40,6 +42,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 def test_quick_benchmarks_report_everything(tmp_path: Path) -> None:
     """One test, not three: the measurements would be made again in each worker."""
     file = tmp_path / "new folder" / "bench.json"

@@ -18,8 +18,12 @@ from ramgape.risks.table import MEANS
 from ramgape.tasks import Pareto
 from ramgape.testing import check_bound, check_policy, check_risk, check_task
 
+USUAL = ("ramgape", "evidence", "ra-lucb", "round-robin")
 
-@pytest.mark.parametrize("policy", POLICIES)
+
+@pytest.mark.parametrize(
+    "policy", [pytest.param(name, marks=[] if name in USUAL else [pytest.mark.long]) for name in POLICIES]
+)
 def test_our_policies_pass(policy: str) -> None:
     """But for those that were not made for stopping, which may take too long even where it is easy."""
     never = {"xi-lcb", "hvi-pareto", "egp", "lie-round-robin"}

@@ -91,6 +91,7 @@ def test_source_archive_holds_what_a_developer_needs(built: Path) -> None:
     assert not [name for name in names if re.search(r"(^|/)(\.venv|__pycache__|\.\w+_cache|\.git)(/|$)", name)]
 
 
+@pytest.mark.long
 def test_installed_alone_it_works(wheel: Path, tmp_path: Path) -> None:
     """One test, not three: the environment takes half a minute to make, in each worker that needs it."""
     fresh = tmp_path / "environment"

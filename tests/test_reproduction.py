@@ -58,6 +58,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 # The whole of it, once
 
 
+@pytest.mark.long
 def test_quick_mode_from_end_to_end(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["reproduce", "all", "--quick", "--out", str(tmp_path), "--jobs", "2", "--json"])
     assert done.exit_code == 0, done.output
