@@ -22,11 +22,14 @@ from typing import Any
 
 from ramgape import registry
 from ramgape.errors import require
-from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS
+from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN = ("bounded",), ("gaussian",)
-KINDS = {"bounded": (MOMENTS, MEANS), "gaussian": (MOMENTS, NORMAL)}  # of risks, as far as a noise has use for them
+KINDS = {
+    "bounded": (MOMENTS, ROOT, MEANS),
+    "gaussian": (MOMENTS, ROOT, NORMAL),
+}  # of risks, as far as a noise has use for them
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ BOUNDS: dict[str, Bound] = {
             "empirical-bernstein",
             "empirical_bernstein",
             BOUNDED,
-            (MOMENTS, MEANS),
+            (MOMENTS, ROOT, MEANS),
             "mixtures that adapt to each arm's variance; 70 to 3,500 times fewer pulls than the paper's",
         ),
         Bound(
@@ -124,7 +127,7 @@ BOUNDS: dict[str, Bound] = {
             "empirical-bernstein-stitched",
             "stitched",
             BOUNDED,
-            (MOMENTS,),
+            (MOMENTS, ROOT),
             "the same idea in closed form; a quarter wider",
             columns=2,
         ),
@@ -140,7 +143,7 @@ BOUNDS: dict[str, Bound] = {
             "paper",
             "paper",
             BOUNDED,
-            (MOMENTS,),
+            (MOMENTS, ROOT),
             "the paper's Hoeffding-Azuma radius; neither clipped nor intersected",
             narrows=False,
             sides=8.0,
@@ -149,7 +152,7 @@ BOUNDS: dict[str, Bound] = {
             "hoeffding",
             "hoeffding",
             BOUNDED,
-            (MOMENTS, MEANS),
+            (MOMENTS, ROOT, MEANS),
             "the same proof with the constants it allows; at least 4 times fewer pulls",
             sides=8.0,
         ),
@@ -157,7 +160,7 @@ BOUNDS: dict[str, Bound] = {
             "gaussian-paper",
             "gaussian_paper",
             GAUSSIAN,
-            (MOMENTS,),
+            (MOMENTS, ROOT),
             "the paper's appendix: Gaussian rewards with a known sigma_max",
             narrows=False,
             needs_sigma_max=True,
@@ -166,7 +169,7 @@ BOUNDS: dict[str, Bound] = {
             "budget",
             "budget",
             BOUNDED + GAUSSIAN,
-            (MOMENTS, MEANS, NORMAL),
+            (MOMENTS, ROOT, MEANS, NORMAL),
             "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
             BUDGET,
             narrows=False,
@@ -176,7 +179,7 @@ BOUNDS: dict[str, Bound] = {
             "none",
             "none",
             BOUNDED + GAUSSIAN,
-            (MOMENTS, MEANS, NORMAL),
+            (MOMENTS, ROOT, MEANS, NORMAL),
             "no intervals while searching, for policies that need none: evidence, and those that eliminate",
             BUDGET,
             boxless=True,

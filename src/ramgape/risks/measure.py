@@ -168,6 +168,14 @@ class Measure:
 
         return means.narrow_by(interval, self.untransform)
 
+    def box_by(self, moments_box: Kernel) -> Kernel:
+        """The kernel that makes a box, for a risk that is made of moments.
+
+        Args:
+            moments_box: A bound's, of a mean-variance.
+        """
+        return moments_box
+
     def value_of(self, distribution: Distribution) -> float:
         """The truth about a distribution; unless a measure knows better, by numerical integration.
 

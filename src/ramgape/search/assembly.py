@@ -17,7 +17,7 @@ from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
 from ramgape.policies import is_compiled, policy_module, round_robin
-from ramgape.risks.table import MOMENTS
+from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
 
 NEVER = 2**62  # nothing is compared before every arm has so many pulls
@@ -58,10 +58,11 @@ def make_box(spec: Spec, bound: str | Bound) -> Kernel:
     """The kernel that makes the box of one arm: the bound's own if it has one for the risk, or from its intervals."""
     kernels, risk = the_bound(bound).kernels, spec.risk
     own = getattr(kernels, "box", None)
-    if own is None and MOMENTS in risk.made_of:
-        own = getattr(kernels, "moments_box", None)
     if own is not None:
         return own  # type: ignore[no-any-return]
+    of_moments = getattr(kernels, "moments_box", None)
+    if of_moments is not None and not {MOMENTS, ROOT}.isdisjoint(risk.made_of):
+        return risk.box_by(of_moments)
     if spec.noise == "gaussian":
         assert risk.normal_risk is not None
         return fixed(learning.box_of_normal, kernels.moment_intervals, risk.normal_risk)

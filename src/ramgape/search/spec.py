@@ -15,7 +15,7 @@ from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RHO, IDENTIF
 from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
-from ramgape.risks.table import MOMENTS
+from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.tasks import PARETO, Task, make_task
 
 # By name: the parameters that may be given with it, noise="gaussian:resolution=0.1".
@@ -89,7 +89,7 @@ class Spec:
     @property
     def modelled(self) -> bool:
         """Whether the risk is a function of a normal model's mean and variance, not of the rewards themselves."""
-        return self.noise == "gaussian" and MOMENTS not in self.risk.made_of
+        return self.noise == "gaussian" and {MOMENTS, ROOT}.isdisjoint(self.risk.made_of)
 
     @property
     def risk_formula(self) -> str:
