@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
-DEFAULT_RHO = 0.01
+DEFAULT_RISK = "std"
+PAPER_RISK = "mean-variance:0.01"
 DEFAULT_MAX_PULLS = 10**9
 PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
 Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
@@ -112,8 +113,8 @@ class GoalOptions(TypedDict, total=False):
     """What is asked for, and of what."""
 
     epsilon: Annotated[Tolerance | None, Option(GOAL, TOLERANCE, doors=(*ALL, LOWER_BOUND), help=
-        "Tolerance in mean and scaled risk, or {pair}: one for each, in reward units and in those of the risk "
-        "(variance - rho mean, say). 0 asks for the exact Pareto set.",
+        "Tolerance in mean and risk, or {pair}: one for each, in their own units; or a share such as 5%, of the "
+        "reward range or else of the smallest absolute mean after the first looks. 0 asks for the exact Pareto set.",
         at={
             **{door: {"unless": "there must be a {budget}"} for door in (IDENTIFY, STUDY, FILE)},
             SIMULATE: {"unless": f"{DEFAULT_EPSILON}, or none under a {{budget}}"},
@@ -128,11 +129,15 @@ class GoalOptions(TypedDict, total=False):
     task: Annotated["Task | str", Option(GOAL, NAME, default="pareto", shell=False, help=
         "What is looked for: pareto, the Pareto set.")]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
-        "mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
-        unless=f"mean-variance:{DEFAULT_RHO}")]
+        "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
+        unless=f"{DEFAULT_RISK}, the standard deviation", doors=(*ALL, LOWER_BOUND),
+        at={
+            **{door: {"unless": f"the instance's own, or {DEFAULT_RISK}"} for door in SIMULATED},
+            LOWER_BOUND: {"unless": f"the instance's own, or {DEFAULT_RISK}", "help":
+                "std, variance or mean-variance:RHO, the only ones for which this is known."},
+        })]
     rho: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
-        "Short for {risk} mean-variance:RHO, the risk variance - rho mean.", unless=f"{DEFAULT_RHO}",
-        at={LOWER_BOUND: {"help": "Of the risk variance - rho mean, the only one for which this is known."}})]
+        "Short for {risk} mean-variance:RHO, the risk variance - rho mean.")]
     direction: Annotated[str, Option(RISK, NAME, doors=(*ALL, LOWER_BOUND), default="maximize", help=
         "maximize rewards, or minimize costs.")]
     reward_range: Annotated[tuple[float, float] | None, Option(TRIALS, RANGE, doors=REAL, help=
@@ -168,9 +173,9 @@ class SearchOptions(TypedDict, total=False):
         "Give up, undecided, after this many pulls.",
         at={PLAN: {"panel": RUNS, "default": PLANNED_PULLS, "help":
             "A simulated search gives up, undecided, after this many pulls; more take longer to simulate."}})]
-    alpha: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help="Factor of the risk.", unless=
-        "1 / (3 reward range + rho) for mean-variance and variance, 1 / (2 reward range) for semivariance, 1 for a "
-        "risk in reward units or if {epsilon} is {pair}")]
+    alpha: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
+        "Factor of the risk mean-variance, by which one {epsilon} serves mean and risk; other risks have none.", unless=
+        "1 / (3 reward range + rho), or 1 if {epsilon} is {pair}")]
     alarm: Annotated[Any, _later(METHOD, "What to do when the data speak against the assumptions.")]
 
 

@@ -26,10 +26,8 @@ from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN = ("bounded",), ("gaussian",)
-KINDS = {
-    "bounded": (MOMENTS, ROOT, MEANS),
-    "gaussian": (MOMENTS, ROOT, NORMAL),
-}  # of risks, as far as a noise has use for them
+# of risks, as far as a noise has use for them
+KINDS = {"bounded": (MOMENTS, ROOT, MEANS), "gaussian": (MOMENTS, ROOT, NORMAL)}
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
 from ramgape.core.kernel import kernel
-from ramgape.errors import InvalidInstance, known_name, require
+from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
 from ramgape.problems.distributions import (
     Bernoulli,
     Beta,
@@ -39,6 +39,8 @@ from ramgape.problems.distributions import (
     Uniform,
 )
 from ramgape.problems.parameters import parameter
+from ramgape.risks import make_risk
+from ramgape.risks.measure import Measure
 
 __all__ = ["Arm", "Bernoulli", "Beta", "Data", "Distribution", "Gaussian", "Instance", "Sampler", "Uniform"]
 
@@ -196,6 +198,7 @@ class Instance:
         reward_range: The range that every reward lies in; None with noise "gaussian".
         noise: "bounded" or "gaussian".
         sigma_max: With noise "gaussian": a standard deviation that no arm exceeds, if that is to be known.
+        risk: The risk that its searches are about unless another is asked for; None: the usual one.
 
     Examples:
         >>> arms = (Arm("safe", Beta(20, 20)), Arm("bold", Bernoulli(0.6)))
@@ -211,11 +214,13 @@ class Instance:
     reward_range: tuple[float, float] | None
     noise: Literal["bounded", "gaussian"]
     sigma_max: float | None = None
+    risk: Measure | str | None = None
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
         check_arms(self.arms)
         object.__setattr__(self, "arms", tuple(self.arms))
+        object.__setattr__(self, "risk", checked_risk(self.risk))
         known = self.noise in ("bounded", "gaussian")
         require(known, "noise", "'bounded' or 'gaussian'", self.noise, error=InvalidInstance)
         if self.noise == "bounded":
@@ -305,6 +310,8 @@ class Instance:
             described["noise"] = self.noise
         if self.sigma_max is not None:
             described["sigma_max"] = self.sigma_max
+        if self.risk is not None:
+            described["risk"] = str(self.risk)
         described["arms"] = [{"name": arm.name, **arm.distribution.to_dict()} for arm in self.arms]
         return described
 
@@ -325,7 +332,7 @@ class Instance:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # what the constructor needs and no more: the cached sampler is made again where it is used
-        return Instance, (self.name, self.arms, self.reward_range, self.noise, self.sigma_max)
+        return Instance, (self.name, self.arms, self.reward_range, self.noise, self.sigma_max, self.risk)
 
 
 def check_name(what: str, name: Any) -> None:
@@ -343,6 +350,15 @@ def check_arms(arms: Any) -> None:
         unused = arm.name not in seen
         require(unused, f"arms[{place}].name", "a name of its own", arm.name, error=InvalidInstance)
         seen.add(arm.name)
+
+
+def checked_risk(risk: Any) -> Measure | None:
+    """The measure that is meant, if any."""
+    try:
+        return None if risk is None else make_risk(risk)
+    except (InvalidSpec, UnknownName) as error:
+        parts = {"what": error.what, "allowed": error.allowed, "given": error.given, "hint": error.hint}
+        raise InvalidInstance(**parts) from None
 
 
 def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, float]:

@@ -60,11 +60,13 @@ class Measure:
     Attributes:
         name: By which it is asked for.
         power: Of the unit of rewards: 1 for a risk in reward units, 2 for one in their squares.
+        scaled: It is shown with a factor alpha, by which one tolerance serves mean and risk alike; others as they are.
         transform, untransform, slope, normal_risk, normal_spread: Kernels, as far as it has them; see above.
     """
 
     name: ClassVar[str]
-    power: ClassVar[int] = 1  # of the unit of rewards
+    power: ClassVar[int] = 1
+    scaled: ClassVar[bool] = False
     transform: ClassVar[Any] = None
     untransform: ClassVar[Any] = None
     slope: ClassVar[Any] = None

@@ -157,7 +157,7 @@ def goal_of(spec: Spec) -> Goal:
 
 def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
     """The tolerance in risk that goes with one in the mean, where they differ."""
-    return None if tolerance is None or spec.risk_epsilon is None else tolerance / spec.risk_weight
+    return None if tolerance is None or spec.risk_weight == 1.0 else tolerance / spec.risk_weight
 
 
 def _certificate(findings: Findings, arm: int) -> Certificate:
@@ -202,7 +202,7 @@ def _empirical_risk(engine: Engine, arm: int) -> float | None:
     if not len(rewards) or len(rewards) != engine.arms["pulls"][arm]:
         return None
     spec = engine.spec
-    return spec.alpha * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
+    return spec.risk_factor * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
 
 
 def _guarantee(
@@ -244,7 +244,7 @@ def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, as
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
-    risk = "risk" if spec.alpha == 1.0 else "scaled risk"
+    risk = "risk" if spec.risk_factor == 1.0 else "scaled risk"
     claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
     return f"With probability at least {confidence}, for {assumption}: {claim}"
 

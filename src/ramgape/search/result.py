@@ -162,7 +162,7 @@ class Result(Explained):
     samples: int
     goal: Goal
     rho: float | None
-    alpha: float
+    alpha: float | None
     noise: Literal["bounded", "gaussian"]
     reward_range: tuple[float, float] | None
     direction: Literal["maximize", "minimize"]

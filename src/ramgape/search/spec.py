@@ -11,7 +11,7 @@ from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RHO, IDENTIFY, Options, complete
+from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
@@ -36,7 +36,7 @@ class Spec:
     delta: float | None
     budget: int | None
     risk: Measure
-    alpha: float
+    alpha: float | None  # the factor of a risk that has one, and is shown with it
     direction: Literal["maximize", "minimize"]
     policy: str
     bound: str | Bound
@@ -57,13 +57,20 @@ class Spec:
 
     @property
     def risk_weight(self) -> float:
-        """What a unit of the user's risk is worth in units of the mean: one tolerance is worth the other."""
-        return self.epsilon / self.risk_epsilon if self.epsilon and self.risk_epsilon else 1.0
+        """What a unit of the risk, as it is shown, is worth in units of the mean: one tolerance is worth the other."""
+        if self.epsilon and self.risk_epsilon:
+            return self.epsilon / self.risk_epsilon
+        return self.risk.usual_scale(self.span) if self.alpha is None else 1.0
+
+    @property
+    def risk_factor(self) -> float:
+        """The factor with which the risk is shown."""
+        return 1.0 if self.alpha is None else self.alpha
 
     @property
     def risk_scale(self) -> float:
         """The factor with which risks are compared with means, by one tolerance."""
-        return self.alpha * self.risk_weight
+        return self.risk_factor * self.risk_weight
 
     @property
     def limit(self) -> int:
@@ -111,7 +118,7 @@ class Spec:
     @property
     def unit_task(self) -> Task:
         """The task on the engine's scale."""
-        sign, shift = self._sign, self.alpha * self.oriented_risk.offset(self.origin)
+        sign, shift = self._sign, self.risk_factor * self.oriented_risk.offset(self.origin)
         return self.task.scaled(
             lambda mean: (sign * mean - self.origin) / self.span,
             lambda risk: (risk - shift) * self.risk_weight / self.span,
@@ -176,6 +183,8 @@ def check_objectives(asked: Asked) -> Asked:
         risk.check_range(low, high, asked["direction"] == "minimize")
     tolerance, risk_epsilon = check_tolerance(asked["epsilon"])
     alpha = check_alpha(asked["alpha"], asked["span"], risk, risk_epsilon)
+    if alpha is None and risk_epsilon is None and tolerance and risk.usual_scale(asked["span"]) != 1.0:
+        risk_epsilon = tolerance / risk.usual_scale(asked["span"])
     return {"task": task, "risk": risk, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "alpha": alpha}
 
 
@@ -317,18 +326,23 @@ def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:
 
 
 def choose_risk(risk: Any, rho: Any) -> Measure:
-    """The risk measure: the mean-variance unless another is given."""
+    """The risk measure: the standard deviation unless another is given, or rho, which is the mean-variance's."""
     if risk is not None:
         require(rho is None, "rho", "absent together with risk, which has its own parameter", rho)
         return make_risk(risk)
+    if rho is None:
+        return make_risk(DEFAULT_RISK)
     from ramgape.risks.mean_variance import MeanVariance
 
-    rho = DEFAULT_RHO if rho is None else rho
     return MeanVariance(check_number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0))
 
 
-def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | None) -> float:
-    """The factor in the risk: unless given, the usual one, by which one tolerance serves mean and risk alike, or 1."""
+def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | None) -> float | None:
+    """The factor of a risk that has one: unless given, that by which one tolerance serves mean and risk alike, or 1."""
+    if not risk.scaled:
+        allowed = "absent, unless the risk is mean-variance; epsilon as a pair (mean, risk) has a tolerance for each"
+        require(alpha is None, "alpha", allowed, alpha)
+        return None
     if alpha is None:
         return risk.usual_scale(span) if risk_epsilon is None else 1.0
     scale = check_number(alpha, "alpha", "a finite number above 0", lambda value: value > 0.0)

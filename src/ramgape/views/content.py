@@ -113,7 +113,7 @@ def wanted(epsilon: float | None, risk_epsilon: float | None = None) -> str:
 
 def _objectives(result: Result) -> str:
     mean = "low" if result.direction == "minimize" else "high"
-    if result.alpha == 1.0:
+    if result.alpha in (None, 1.0):
         return f"{mean} mean and low risk, risk = {result.risk_formula}"
     return f"{mean} mean and low risk, risk = alpha ({result.risk_formula}), alpha={result.alpha:.4g}"
 
@@ -122,7 +122,7 @@ def risk_label(result: Result) -> str | None:
     """What stands at the axis of a risk; None for the mean-variance, which has its own letters."""
     if result.risk.startswith("mean-variance"):
         return None
-    return f"Risk = {result.risk_formula}" if result.alpha == 1.0 else f"Risk ξ = α ({result.risk_formula})"
+    return f"Risk = {result.risk_formula}" if result.alpha in (None, 1.0) else f"Risk ξ = α ({result.risk_formula})"
 
 
 def _method(result: Result) -> str:
