@@ -141,10 +141,12 @@ class GoalOptions(TypedDict, total=False):
     direction: Annotated[str, Option(RISK, NAME, doors=(*ALL, LOWER_BOUND), default="maximize", help=
         "maximize rewards, or minimize costs.")]
     reward_range: Annotated[tuple[float, float] | None, Option(TRIALS, RANGE, doors=REAL, help=
-        "Two numbers that no reward can leave, or {noise} gaussian in its place; never guessed from the data.",
+        "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
     noise: Annotated[str | None, Option(TRIALS, NAME, doors=REAL, help=
-        "gaussian, for Gaussian rewards, which have no range.", at={ANALYZE: {"panel": DATA}})]
+        "gaussian, for Gaussian rewards, or any, for rewards of any kind: they have no range.", unless=
+        "bounded with a {reward_range}; without one any, and what is said is approximate (large samples)",
+        at={ANALYZE: {"panel": DATA}})]
     items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
     price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
     spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
@@ -167,8 +169,10 @@ class SearchOptions(TypedDict, total=False):
         "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.")]
     returned: Annotated[str, Option(METHOD, NAME, doors=ASKING, default="last", help=
         "With {budget}: the set of the last round, or of the round of smallest-doubt.")]
-    initial_pulls: Annotated[int, Option(METHOD, PULLS, doors=ASKING, default=2, help=
-        "Pulls of every arm before the policy decides.")]
+    initial_pulls: Annotated[int | None, Option(METHOD, PULLS, doors=ASKING, help=
+        "Pulls of every arm before the policy decides.", unless=
+        "2; with {noise} any 10, or 2 under a {budget}, and nothing is said of an arm's mean before its 10th pull, nor "
+        "of its risk before its 20th")]
     max_pulls: Annotated[int, Option(GOAL, PULLS, doors=ASKING, default=DEFAULT_MAX_PULLS, help=
         "Give up, undecided, after this many pulls.",
         at={PLAN: {"panel": RUNS, "default": PLANNED_PULLS, "help":

@@ -101,7 +101,12 @@ PROBLEM = np.dtype(
         ("span", np.float64),  # negative when minimising
         ("rho", np.float64),
         ("alpha", np.float64),
-        ("gaussian", np.int64),  # 1 for Gaussian rewards, 0 for rewards in [0, 1]
+        ("bounded", np.int64),  # 1 for rewards in [0, 1], 0 for rewards without a range
+        (
+            "first_looks",
+            np.int64,
+            2,
+        ),  # pulls before a bound that waits says anything of an arm's mean, of its risk
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),

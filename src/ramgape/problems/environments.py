@@ -29,6 +29,7 @@ from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
 from ramgape.core.kernel import kernel
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
+from ramgape.noises import NOISES, noise_names
 from ramgape.problems.distributions import (
     Bernoulli,
     Beta,
@@ -195,8 +196,8 @@ class Instance:
     Args:
         name: Its name.
         arms: At least two, with names of their own.
-        reward_range: The range that every reward lies in; None with noise "gaussian".
-        noise: "bounded" or "gaussian".
+        reward_range: The range that every reward lies in; None with a noise that has none.
+        noise: "bounded", "gaussian" or "any".
         sigma_max: With noise "gaussian": a standard deviation that no arm exceeds, if that is to be known.
         risk: The risk that its searches are about unless another is asked for; None: the usual one.
 
@@ -212,7 +213,7 @@ class Instance:
     name: str
     arms: tuple[Arm, ...]
     reward_range: tuple[float, float] | None
-    noise: Literal["bounded", "gaussian"]
+    noise: str
     sigma_max: float | None = None
     risk: Measure | str | None = None
 
@@ -221,17 +222,20 @@ class Instance:
         check_arms(self.arms)
         object.__setattr__(self, "arms", tuple(self.arms))
         object.__setattr__(self, "risk", checked_risk(self.risk))
-        known = self.noise in ("bounded", "gaussian")
-        require(known, "noise", "'bounded' or 'gaussian'", self.noise, error=InvalidInstance)
-        if self.noise == "bounded":
+        known = self.noise in tuple(NOISES)
+        require(known, "noise", noise_names(), self.noise, error=InvalidInstance)
+        rewards = NOISES[self.noise]
+        if rewards.ranged:
             object.__setattr__(self, "reward_range", checked_range(self.reward_range, self.arms))
             absent = self.sigma_max is None
             allowed = "left out of an instance with a reward_range"
             require(absent, "sigma_max", allowed, self.sigma_max, error=InvalidInstance)
         else:
             absent = self.reward_range is None
-            allowed = "left out of an instance with gaussian noise"
+            allowed = f"left out of an instance with {self.noise} noise"
             require(absent, "reward_range", allowed, self.reward_range, error=InvalidInstance)
+            if rewards.normal:
+                check_normal(self.arms)
             object.__setattr__(self, "sigma_max", checked_sigma_max(self.sigma_max, self.arms))
 
     @property
@@ -364,7 +368,7 @@ def checked_risk(risk: Any) -> Measure | None:
 def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, float]:
     """Both ends as floats, if they are in order and enclose all that the arms can return."""
     pair = isinstance(reward_range, (tuple, list)) and len(reward_range) == 2
-    allowed = "given as [low, high], or replaced by gaussian noise"
+    allowed = f"given as [low, high], or replaced by noise {noise_names(ranged=False)}"
     require(pair, "reward_range", allowed, reward_range, error=InvalidInstance)
     low, high = (parameter(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
     allowed = "given as [low, high] with low < high"
@@ -377,12 +381,16 @@ def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, floa
     return low, high
 
 
-def checked_sigma_max(sigma_max: Any, arms: tuple[Arm, ...]) -> float | None:
-    """The stated bound as a float, if every arm is Gaussian and none exceeds it."""
+def check_normal(arms: tuple[Arm, ...]) -> None:
+    """Complain of an arm that is not Gaussian."""
     for place, arm in enumerate(arms):
         normal = isinstance(arm.distribution, (Gaussian, Drawn))
         allowed = "gaussian in an instance with gaussian noise"
         require(normal, f"arms[{place}].distribution", allowed, arm.distribution, error=InvalidInstance)
+
+
+def checked_sigma_max(sigma_max: Any, arms: tuple[Arm, ...]) -> float | None:
+    """The stated bound as a float, if no arm exceeds it."""
     if sigma_max is None:
         return None
     sigma_max = parameter("sigma_max", sigma_max, SMALLEST)

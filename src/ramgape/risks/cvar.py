@@ -21,6 +21,7 @@ import numpy as np
 
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
 
@@ -203,7 +204,7 @@ class CVaR(Measure):
         return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
-        if noise == "gaussian":
+        if NOISES[noise].normal:
             return super().kernels(noise)
         return Learning(5 * CELLS, remember, estimate, narrowed=2 * CELLS)
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ramgape.common.checks import check_number
+from ramgape.noises import NOISES
 from ramgape.risks.table import MEANS, NORMAL
 
 if TYPE_CHECKING:
@@ -152,11 +153,11 @@ class Measure:
         """What is remembered of rewards, and what is estimated from it.
 
         Args:
-            noise: "bounded" or "gaussian".
+            noise: By name (noises.py).
         """
         from ramgape.risks import means
 
-        if noise == "gaussian":
+        if NOISES[noise].normal:
             return Learning(0, *means.learn_normal(self.normal_risk, self.normal_spread))
         return Learning(means.COLUMNS, *means.learn_mean(self.transform, self.untransform, self.slope))
 

@@ -63,7 +63,7 @@ def make_box(spec: Spec, bound: str | Bound) -> Kernel:
     of_moments = getattr(kernels, "moments_box", None)
     if of_moments is not None and not {MOMENTS, ROOT}.isdisjoint(risk.made_of):
         return risk.box_by(of_moments)
-    if spec.noise == "gaussian":
+    if spec.rewards.normal:
         assert risk.normal_risk is not None
         return fixed(learning.box_of_normal, kernels.moment_intervals, risk.normal_risk)
     return fixed(learning.box_of_means, kernels.interval, risk.narrow(kernels.interval))
@@ -74,7 +74,7 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     count, chosen = len(spec.names), the_bound(bound)
     arms = empty_table(count)
     arms["level"] = math.nan if delta is None else chosen.level(count, delta)
-    if chosen.narrows and spec.noise == "bounded":
+    if chosen.narrows and spec.rewards.ranged:
         arms["mean_low"], arms["mean_high"] = 0.0, 1.0
         arms["risk_low"], arms["risk_high"] = spec.risk_range
     columns = spec.risk.kernels(spec.noise).columns + chosen.columns
@@ -88,14 +88,15 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     worth of a unit of risk in units of the mean, where there is a tolerance for each); then the
     scaled risk in the user's units is R times the engine's, but for a constant.
     """
-    span, bounded = spec.span, spec.noise == "bounded"
+    span, bounded = spec.span, spec.rewards.ranged
     problem = new_table(1, PROBLEM)
     record: Any = problem[0]
     low, high = spec.reward_range or (0.0, 0.0)
     record["initial_pulls"] = spec.initial_pulls
     record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
     record["alpha"] = spec.unit_scale
-    record["gaussian"] = not bounded
+    record["bounded"] = bounded
+    record["first_looks"] = spec.first_looks
     least, most = spec.risk_range
     # As wide for the risk as for the mean, in units of what is possible, unless the risk says otherwise.
     record["risk_factor"] = most - least if bounded else record["alpha"]

@@ -256,7 +256,7 @@ def _theorem(spec: Spec) -> str:
         return ""
     count = len(spec.names)
     chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
-    if spec.noise != "bounded" or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
+    if not spec.rewards.ranged or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
         return "The paper's Theorem 1 proves nothing here."
     # The theorem takes the risk to be estimated at least as well as the mean.
     if spec.rho is None or spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:

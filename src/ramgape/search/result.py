@@ -163,7 +163,7 @@ class Result(Explained):
     goal: Goal
     rho: float | None
     alpha: float | None
-    noise: Literal["bounded", "gaussian"]
+    noise: str
     reward_range: tuple[float, float] | None
     direction: Literal["maximize", "minimize"]
     policy: str

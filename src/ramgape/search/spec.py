@@ -11,6 +11,7 @@ from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
+from ramgape.noises import ANY, BOUNDED, FEWEST, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
@@ -18,8 +19,6 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.tasks import PARETO, Task, make_task
 
-# By name: the parameters that may be given with it, noise="gaussian:resolution=0.1".
-NOISES = {"bounded": (), "gaussian": ("resolution", "sigma_max")}
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
 
 
@@ -28,7 +27,7 @@ class Spec:
     """A search, fully decided: every default resolved, every value checked, all in the user's units."""
 
     names: tuple[str, ...]
-    noise: Literal["bounded", "gaussian"]
+    noise: str
     reward_range: tuple[float, float] | None
     goal: Literal["confidence", "budget"]
     epsilon: float | None
@@ -47,8 +46,14 @@ class Spec:
     returned: Literal["last", "smallest-doubt"]
     warnings: tuple[str, ...] = ()
     resolution: float | None = None
+    first_looks: tuple[int, int] = (FEWEST, FEWEST)  # pulls before anything is said of an arm's mean, and of its risk
     task: Task = PARETO
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
+
+    @property
+    def rewards(self) -> Noise:
+        """What rewards are: the row of their noise."""
+        return NOISES[self.noise]
 
     @property
     def span(self) -> float:
@@ -96,7 +101,7 @@ class Spec:
     @property
     def modelled(self) -> bool:
         """Whether the risk is a function of a normal model's mean and variance, not of the rewards themselves."""
-        return self.noise == "gaussian" and {MOMENTS, ROOT}.isdisjoint(self.risk.made_of)
+        return self.rewards.normal and {MOMENTS, ROOT}.isdisjoint(self.risk.made_of)
 
     @property
     def risk_formula(self) -> str:
@@ -162,8 +167,9 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
 
 def check_rewards(asked: Asked) -> Asked:
     """The noise, with its parameters, and the range of the rewards."""
-    given = asked["noise"]
-    noise, parameters = ("bounded", {}) if given is None else parse_numbers(given, NOISES, "noise")
+    usual = ANY if asked["reward_range"] is None else BOUNDED
+    named = {name: row.parameters for name, row in NOISES.items()}
+    noise, parameters = (usual, {}) if asked["noise"] is None else parse_numbers(asked["noise"], named, "noise")
     for name, value in parameters.items():
         require(asked[name] is None, name, "given once, by itself or with the noise", asked[name])
         asked[name] = value
@@ -193,15 +199,20 @@ def check_counts(asked: Asked) -> Asked:
     checked: Asked = {}
     if asked["resolution"] is not None:
         allowed = "absent without gaussian noise, whose bounds need it"
-        require(asked["noise"] == "gaussian", "resolution", allowed, asked["resolution"])
+        require("resolution" in NOISES[asked["noise"]].parameters, "resolution", allowed, asked["resolution"])
+    looks = NOISES[asked["noise"]].first_looks
+    if asked["initial_pulls"] is not None:
+        stated = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", FEWEST)
+        looks = (stated, stated)
+    # A budget is spent to the last pull: only what is said of it afterwards waits for so many.
+    pulls = looks[0] if asked["budget"] is None or asked["initial_pulls"] is not None else FEWEST
     for name in ("sigma_max", "resolution"):
         if asked[name] is not None:
             checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
-    pulls = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", 2)
     least, arms = pulls * len(asked["names"]), len(asked["names"])
     reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
     checked["max_pulls"] = whole(asked["max_pulls"], "max_pulls", reason, least)
-    return {**checked, "initial_pulls": pulls, "least": least, "reason": reason}
+    return {**checked, "initial_pulls": pulls, "first_looks": looks, "least": least, "reason": reason}
 
 
 def check_goal(asked: Asked) -> Asked:
@@ -262,7 +273,7 @@ def _with_warnings(spec: Spec) -> Spec:
             "than that may never be told apart, however many the pulls"
         )
         return replace(spec, warnings=(message,))
-    if spec.noise == "gaussian" or spec.epsilon is None:
+    if not spec.rewards.ranged or spec.epsilon is None:
         return spec
     low, high = spec.risk_range
     widest = (high - low) * spec.span / spec.risk_weight
@@ -293,15 +304,18 @@ def check_names(arms: Iterable[object]) -> tuple[str, ...]:
 
 
 def check_reward_range(noise: str, reward_range: Any) -> tuple[float, float] | None:
-    """The range of bounded rewards; Gaussian ones have none."""
-    if noise == "gaussian":
-        require(reward_range is None, "reward_range", "absent with gaussian noise", reward_range)
+    """The range of bounded rewards; others have none."""
+    if not NOISES[noise].ranged:
+        require(reward_range is None, "reward_range", f"absent with {noise} noise", reward_range)
         return None
-    allowed = "two finite numbers (low, high) with low < high, or noise='gaussian' in its place"
+    allowed = f"two finite numbers (low, high) with low < high, or left out for noise {noise_names(ranged=False)}"
     try:
         low, high = (as_float(end) for end in reward_range)
     except (TypeError, ValueError):
         low = high = math.nan
+    if math.isinf(low) or math.isinf(high):
+        finite = f"finite at both ends; for rewards without a range leave it out (noise {noise_names(ranged=False)})"
+        require(False, "reward_range", finite, reward_range)
     require(math.isfinite(high - low) and low < high, "reward_range", allowed, reward_range)
     inside = low >= -LARGEST and high <= LARGEST  # the squares of rewards must be numbers, too
     require(inside, "reward_range", f"between {-LARGEST:g} and {LARGEST:g}", reward_range)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import list_names, plural, round_up
 from ramgape.errors import printable
+from ramgape.noises import NOISES
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, Goal, Result
@@ -131,8 +132,9 @@ def _method(result: Result) -> str:
         parts.append(f"intervals by {result.interval_bound}")
     if result.reward_range is not None:
         parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")
-    if result.noise == "gaussian":
-        parts.append("Gaussian rewards")
+    words = NOISES[result.noise].words
+    if words:
+        parts.append(words)
     if result.exploration is not None:
         parts.append(f"exploration {result.exploration:.4g}")
     if result.seed is not None:
