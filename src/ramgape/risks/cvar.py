@@ -185,6 +185,12 @@ class CVaR(Measure):
     def formula(self, costs: bool) -> str:
         return f"mean of the {'highest' if costs else 'lowest'} {100 * self.level:g}%{'' if costs else ', negated'}"
 
+    def label(self, costs: bool) -> str:
+        return f"average of the worst {100 * self.level:g} %"
+
+    def shown(self, value: float, costs: bool = False) -> float:
+        return value if costs else 0.0 - value
+
     def value_of(self, distribution: Distribution) -> float:
         return -distribution.tail_mean(self.level)
 

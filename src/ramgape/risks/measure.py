@@ -96,6 +96,33 @@ class Measure:
         """
         raise NotImplementedError
 
+    def label(self, costs: bool) -> str:
+        """What people call it, shortly; unless a measure knows better, its formula.
+
+        Args:
+            costs: Whether it is about costs instead of rewards.
+
+        Examples:
+            >>> import ramgape
+            >>> ramgape.CVaR(level=0.1).label(costs=False)
+            'average of the worst 10 %'
+        """
+        return self.formula(costs)
+
+    def shown(self, value: float, costs: bool = False) -> float:
+        """What people are shown under that label, where less is not always better.
+
+        Args:
+            value: Of the measure, less being better.
+            costs: Whether it is about costs instead of rewards.
+
+        Examples:
+            >>> import ramgape
+            >>> ramgape.CVaR(level=0.1).shown(-0.938)
+            0.938
+        """
+        return value
+
     def check_range(self, low: float, high: float, costs: bool) -> None:
         """Complain if it says nothing about rewards, or costs, in such a range.
 
