@@ -151,6 +151,7 @@ BOUNDS: dict[str, Bound] = {
             (MOMENTS, ROOT, MEANS),
             "rewards of any kind, approximately: by the central limit theorem, at all times at once",
             sides=2.0,
+            narrows=False,
             rigour=APPROXIMATE,
         ),
         Bound(

@@ -97,6 +97,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["alpha"] = spec.unit_scale
     record["bounded"] = bounded
     record["first_looks"] = spec.first_looks
+    record["risk_power"] = spec.risk.power
     least, most = spec.risk_range
     # As wide for the risk as for the mean, in units of what is possible, unless the risk says otherwise.
     record["risk_factor"] = most - least if bounded else record["alpha"]
