@@ -67,7 +67,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     task, boxes = engine.spec.unit_task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
-    proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
+    proved, exact = tolerances < engine.search["epsilon"][0], tolerances < 0.0
     proving = np.where(np.isfinite(tolerances), rivals, -1)
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
@@ -83,7 +83,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     if settled and rule_of(engine.spec.policy).own_answer:
         # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
         proved = np.ones(count, dtype=bool)
-        exact |= engine.problem["epsilon"][0] == 0.0
+        exact |= engine.search["epsilon"][0] == 0.0
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
@@ -152,7 +152,7 @@ def infer(
 
 def goal_of(spec: Spec) -> Goal:
     """What a specification asks for."""
-    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon)
+    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share)
 
 
 def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
