@@ -46,7 +46,7 @@ def check_bound(bound: str | Bound, risks: Sequence[Any] = ("mean-variance:0.5",
         reward_range = (0.0, 1.0) if noise == "bounded" else None
         for risk in risks:
             arms = tuple(Arm(str(number), hard) for number, hard in enumerate(HARD[noise]))
-            check_boxes(Instance("hard", arms, reward_range, noise), bound=bound, risk=risk, **options)  # type: ignore[arg-type]
+            check_boxes(Instance("hard", arms, reward_range, noise), bound=bound, risk=risk, **options)
             _check_widths(bound, noise, risk, options)
 
 
