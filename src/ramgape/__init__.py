@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
     from ramgape.planning.lower_bound import LowerBound, lower_bound
     from ramgape.planning.plan import plan
-    from ramgape.problems.distributions import Distribution
+    from ramgape.problems.distribution import Distribution
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
+    from ramgape.problems.mixtures import Mixture
+    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
@@ -73,9 +75,11 @@ __all__ = [
     "Entropic",
     "Exchange",
     "Expectation",
+    "Exponential",
     "FailedTrial",
     "FailingArm",
     "Failure",
+    "Gamma",
     "Gaussian",
     "Goal",
     "Instance",
@@ -83,11 +87,14 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "LogNormal",
     "LowerBound",
     "MeanVariance",
     "Measure",
     "MissingExtra",
+    "Mixture",
     "NoAnswer",
+    "Pareto",
     "Plan",
     "Progress",
     "Pull",
@@ -105,6 +112,7 @@ __all__ = [
     "StandardDeviation",
     "StorageError",
     "StorageUnavailable",
+    "StudentT",
     "Study",
     "StudyError",
     "StudyExists",
@@ -135,7 +143,9 @@ __all__ = [
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
     "search.analysis": ("Analysis", "analyze"),
-    "problems.distributions": ("Distribution",),
+    "problems.distribution": ("Distribution",),
+    "problems.mixtures": ("Mixture",),
+    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Pareto", "StudentT"),
     "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",

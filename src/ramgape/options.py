@@ -29,7 +29,7 @@ DEFAULT_RISK = "std"
 PAPER_RISK = "mean-variance:0.01"
 DEFAULT_MAX_PULLS = 10**9
 PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
-Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
+Tolerance = float | tuple[float, float] | str  # one in mean and risk, or one for each; or a share, "5%"
 
 # The doors. All but the first and the last stand for a function and a command each.
 IDENTIFY, SIMULATE, PLAN, ANALYZE, STUDY, FILE = "identify", "simulate", "plan", "analyze", "study", "file"

@@ -78,7 +78,9 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
         arms["mean_low"], arms["mean_high"] = 0.0, 1.0
         arms["risk_low"], arms["risk_high"] = spec.risk_range
     columns = spec.risk.kernels(spec.noise).columns + chosen.columns
-    return State(arms, empty_memory(count, columns), empty_search(), make_problem(spec, bound, delta))
+    search, problem = empty_search(), make_problem(spec, bound, delta)
+    search["epsilon"] = problem["epsilon"]
+    return State(arms, empty_memory(count, columns), search, problem)
 
 
 def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
@@ -103,7 +105,10 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["risk_factor"] = most - least if bounded else record["alpha"]
     spec.unit_risk.write(record)
     spec.unit_task.write(record)
-    record["epsilon"] = (spec.epsilon or 0.0) / span
+    if spec.is_open:
+        record["epsilon_share"] = spec.epsilon_share
+    else:
+        record["epsilon"] = (spec.epsilon or 0.0) / span
     record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max

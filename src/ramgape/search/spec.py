@@ -48,12 +48,23 @@ class Spec:
     resolution: float | None = None
     first_looks: tuple[int, int] = (FEWEST, FEWEST)  # pulls before anything is said of an arm's mean, and of its risk
     task: Task = PARETO
+    epsilon_share: float | None = None  # of what epsilon was to be a part
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
 
     @property
     def rewards(self) -> Noise:
         """What rewards are: the row of their noise."""
         return NOISES[self.noise]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the tolerance is a share of means that nobody has seen yet."""
+        return self.epsilon is None and self.epsilon_share is not None
+
+    def settled(self, epsilon: float) -> Spec:
+        """The same with the tolerance that a share has come to."""
+        weight = self.risk_weight
+        return replace(self, epsilon=epsilon, risk_epsilon=epsilon / weight if epsilon and weight != 1.0 else None)
 
     @property
     def span(self) -> float:
@@ -187,11 +198,15 @@ def check_objectives(asked: Asked) -> Asked:
     if asked["reward_range"] is not None:
         low, high = asked["reward_range"]
         risk.check_range(low, high, asked["direction"] == "minimize")
-    tolerance, risk_epsilon = check_tolerance(asked["epsilon"])
+    share = parse_share(asked["epsilon"])
+    tolerance, risk_epsilon = check_tolerance(asked["epsilon"]) if share is None else (None, None)
+    if share is not None and asked["reward_range"] is not None:
+        tolerance = share * asked["span"]
     alpha = check_alpha(asked["alpha"], asked["span"], risk, risk_epsilon)
     if alpha is None and risk_epsilon is None and tolerance and risk.usual_scale(asked["span"]) != 1.0:
         risk_epsilon = tolerance / risk.usual_scale(asked["span"])
-    return {"task": task, "risk": risk, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "alpha": alpha}
+    objectives = {"task": task, "risk": risk, "alpha": alpha}
+    return {**objectives, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "epsilon_share": share}
 
 
 def check_counts(asked: Asked) -> Asked:
@@ -221,7 +236,7 @@ def check_goal(asked: Asked) -> Asked:
     goal = "confidence" if budget is None else "budget"
     policy, decide = resolve_policy(asked["policy"], goal, asked["task"].policies)
     if budget is None:
-        if asked["epsilon"] is None:
+        if asked["epsilon"] is None and asked["epsilon_share"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
             raise InvalidSpec(what="epsilon", allowed=allowed)
         delta = DEFAULT_DELTA if delta is None else delta
@@ -234,6 +249,9 @@ def check_goal(asked: Asked) -> Asked:
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])
+        allowed = "a number under a budget for rewards without a range, or absent"
+        open_share = asked["epsilon"] is None and asked["epsilon_share"] is not None
+        require(not open_share, "epsilon", allowed, f"{100.0 * (asked['epsilon_share'] or 0.0):g}%")
     return {"goal": goal, "policy": policy, "decide": decide, "delta": delta, "budget": budget}
 
 
@@ -321,6 +339,24 @@ def check_reward_range(noise: str, reward_range: Any) -> tuple[float, float] | N
     require(inside, "reward_range", f"between {-LARGEST:g} and {LARGEST:g}", reward_range)
     require(high - low >= SMALLEST, "reward_range", f"at least {SMALLEST:g} wide", reward_range)
     return low, high
+
+
+def parse_share(epsilon: Any) -> float | None:
+    """What a tolerance in per cent is a share of one; None for other tolerances.
+
+    >>> parse_share("5%"), parse_share(0.05)
+    (0.05, None)
+    """
+    if not isinstance(epsilon, str):
+        return None
+    allowed = "a finite number of at least 0, a pair (mean, risk), or a share such as '5%', above 0 and below 100"
+    number, sign, rest = epsilon.strip().partition("%")
+    try:
+        share = float(number) / 100.0 if sign and not rest else math.nan
+    except ValueError:
+        share = math.nan
+    require(0.0 < share < 1.0, "epsilon", allowed, epsilon)
+    return share
 
 
 def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:

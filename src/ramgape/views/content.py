@@ -59,6 +59,7 @@ def facts(
     lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
     if result.truth is not None:
         lines.append(("Truth", _truth(result)))
+    lines += [("Note", note) for note in result.notes]
     return [(word, printable(text)) for word, text in lines]
 
 
@@ -91,7 +92,11 @@ def _ending(result: Result) -> str:
     goal = result.goal
     asked = asked_for(goal)
     reached = "goal reached" if result.goal_reached else "goal not reached"
-    return f"{ENDINGS[result.stopped]}; {reached}" + (f" ({asked})" if asked else "")
+    ending = f"{ENDINGS[result.stopped]}; {reached}" + (f" ({asked})" if asked else "")
+    if goal.epsilon_share is None:
+        return ending
+    whole = "the smallest absolute mean after the first looks" if result.reward_range is None else "the reward range"
+    return f"{ending}; epsilon is {100.0 * goal.epsilon_share:g}% of {whole}"
 
 
 def asked_for(goal: Goal) -> str:
@@ -115,15 +120,20 @@ def wanted(epsilon: float | None, risk_epsilon: float | None = None) -> str:
 def _objectives(result: Result) -> str:
     mean = "low" if result.direction == "minimize" else "high"
     if result.alpha in (None, 1.0):
-        return f"{mean} mean and low risk, risk = {result.risk_formula}"
+        return f"{mean} mean and {'high' if is_turned(result.arms) else 'low'} {result.risk_label}"
     return f"{mean} mean and low risk, risk = alpha ({result.risk_formula}), alpha={result.alpha:.4g}"
 
 
-def risk_label(result: Result) -> str | None:
+def risk_axis(result: Result) -> str | None:
     """What stands at the axis of a risk; None for the mean-variance, which has its own letters."""
     if result.risk.startswith("mean-variance"):
         return None
-    return f"Risk = {result.risk_formula}" if result.alpha in (None, 1.0) else f"Risk ξ = α ({result.risk_formula})"
+    return result.risk_label[0].upper() + result.risk_label[1:]
+
+
+def is_turned(arms: Sequence[ArmReport]) -> bool:
+    """Whether people are shown risks with the other sign, more being better."""
+    return any(arm.risk_shown == -arm.risk != 0.0 for arm in arms)
 
 
 def _method(result: Result) -> str:
