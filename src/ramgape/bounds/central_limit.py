@@ -16,14 +16,14 @@ the square of the mean. For the mean w is the reward, and S from its sums; where
 is without. For a risk V is `row.risk_spread` and S is `row.risk_skew`, as far as the risk tells. These are themselves
 poorly known after a few pulls, and too small where tails are heavy: so V and S are averaged with what some pseudo-pulls
 would have shown, in the unit that the arm's own deviation gives, S is taken larger above (`MARGIN`) and smaller below
-(`LESS`), and nothing is said before the first looks. The constants were chosen by simulation; docs/rewards-of-any-kind.md
-has what it led to: misses at the stated level, or hardly more, from ten families, from the 20th pull on.
+(`LESS`), and nothing is said before the first looks. The constants were chosen by simulation; what came of it stands in
+docs/rewards-of-any-kind.md: ten families are missed about as often as stated, from the 20th pull on.
 
 Boxes are not intersected over time: a new one knows the spread better, and may well be wider.
 
 While all rewards of an arm are equal nothing is known of how they vary, and nothing is claimed. After `MOST_EQUAL` of
-them the arm is set aside: its box is turned inside out, so that no comparison waits for it any longer, and whoever stops
-then has stopped because of it.
+them the arm is set aside: its box is turned inside out, so that no comparison waits for it any longer; a search that
+ends then has ended because of it. Until then it is what comes first, since no pull of another arm helps.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from typing import Any
 
 from ramgape.bounds.gaussian import squared_radius
 from ramgape.core.box import is_due, set_aside
-from ramgape.core.kernel import inlined, kernel
+from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.statistics import third_moment
 
 PRIOR = 30.0  # c: intervals are at their best after some ten times as many pulls
@@ -102,3 +102,21 @@ def box(row, past, search, problem):
     if row.pulls >= problem.first_looks[1]:
         below, above = risk_ends(row, problem)
         row.risk_low, row.risk_high = row.risk - below, row.risk + above
+
+
+@inlined
+def is_unknown(row):
+    """Whether nothing is said yet of an arm's mean, or of its risk."""
+    return row.mean_high - row.mean_low == math.inf or row.risk_high - row.risk_low == math.inf
+
+
+@open_kernel
+def unknown_first(decide, arms, memory, search, problem):
+    """Of the two arms behind the largest doubt, one of which nothing is known yet; otherwise what a policy says."""
+    leader = search.leader
+    rival = arms[leader].rival
+    if is_unknown(arms[leader]):
+        return leader
+    if rival >= 0 and is_unknown(arms[rival]):
+        return rival
+    return decide(arms, memory, search, problem)

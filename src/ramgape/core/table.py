@@ -41,7 +41,7 @@ ARM = np.dtype(
         ("variance", np.float64),
         ("risk", np.float64),
         ("risk_spread", np.float64),  # the variance of what the risk is estimated by, for one pull
-        ("risk_skew", np.float64),  # its third central moment over that: how the spread grows with the risk; 0 if unknown
+        ("risk_skew", np.float64),  # its third central moment over that: how the spread grows with the risk; or 0
         ("mean_low", np.float64),  # the box
         ("mean_high", np.float64),
         ("risk_low", np.float64),

@@ -47,6 +47,24 @@ def objections_to(spec: Spec, arms: Table, misses: int) -> list[Objection]:
     return found
 
 
+def equal_rewards(spec: Spec, arms: Table) -> str:
+    """Which arms have shown only equal rewards, and what helps; empty if none has."""
+    equal = (arms["variance"] == 0.0) & (arms["pulls"] >= spec.first_looks[0])
+    names = _names(spec, equal)
+    if spec.rewards.ranged or spec.rewards.normal or not names:
+        return ""
+    return (
+        f"all rewards of {names} are equal, which tells nothing of how they may vary, so nothing is claimed of it; "
+        "a stated range (reward_range), or the step to which rewards were rounded (noise gaussian:resolution=STEP), "
+        "lets it be claimed"
+    )
+
+
+def warnings_of(spec: Spec, arms: Table) -> tuple[str, ...]:
+    """What is no objection to the assumption, but keeps arms from being judged."""
+    return tuple(filter(None, [equal_rewards(spec, arms)]))
+
+
 def _repeated(spec: Spec, arms: Table) -> list[Objection]:
     """Rewards that repeat more often than draws of a normal distribution, rounded to the stated resolution if any, do.
 

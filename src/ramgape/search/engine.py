@@ -149,10 +149,15 @@ class Engine:
     def stopped(self) -> Stopped | None:
         """Why the search is over, or None."""
         if self._stopped[0]:
-            return self._reason
+            return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
         if self._samples[0] < self._limit:
             return None
         return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def set_aside(self) -> Mask:
+        """The arms of which nothing can be said, so that nothing waits for them: their boxes are inside out."""
+        return np.asarray(self.arms["mean_low"] > self.arms["mean_high"])
 
     @property
     def ready(self) -> bool:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
 # "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
-Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callback", "open", "data"]
+# "constant": nothing can be said of an arm whose rewards are all equal, and all else is settled.
+Stopped = Literal["confidence", "budget", "cap", "constant", "interrupted", "error", "callback", "open", "data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,8 @@ class Result(Explained):
         policy: Who decided what was pulled.
         exploration: The constant of a fixed-budget width, where there is one.
         seed: Of the generator; None if there was none.
+        rigour: "proved" if the guarantee and the intervals hold as they are stated, "approximate" if only nearly so, by
+            the central limit theorem: for rewards of any kind.
         notes: What the answer does not rest on: an objective in which epsilon is more than all differences.
         warnings: What was probably not meant, and what in the data speaks against the guarantee's assumption.
         truth: Of a simulation: how the answer compares with it.
@@ -192,6 +195,7 @@ class Result(Explained):
     expected: Expectation | None = None
     risk_label: str = "variance - rho mean"
     notes: tuple[str, ...] = ()
+    rigour: Literal["proved", "approximate"] = "proved"
 
     def arm(self, name: str) -> ArmReport:
         """What is known of one arm.

@@ -44,7 +44,8 @@ def title(result: Result) -> str:
     lines = [f"{found}, after {plural(result.samples, 'pull')}"]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
-    lines.append(f"certified: {', '.join(proved)}" if proved else "no guarantee: estimates only")
+    word = "certified, approximately" if result.rigour == "approximate" else "certified"
+    lines.append(f"{word}: {', '.join(proved)}" if proved else "no guarantee: estimates only")
     return "\n".join(lines)
 
 
@@ -71,15 +72,18 @@ def _certified(result: Result) -> str:
         tolerance = f"({tolerance}, {round_up(result.certified_risk_epsilon)})"
     delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
     certificates: Counter[str] = Counter(arm.certificate for arm in result.arms)
-    words = {"in": "proved in", "out": "proved out", "within-epsilon": "within epsilon", "none": "not certified"}
+    how = "approximately" if result.rigour == "approximate" else "proved"
+    words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within epsilon", "none": "not certified"}
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
-    return f"epsilon={tolerance}{delta}; of the arms {counts}"
+    first = "approximate: " if result.rigour == "approximate" else ""
+    return f"{first}epsilon={tolerance}{delta}; of the arms {counts}"
 
 
 ENDINGS = {
     "confidence": "the evidence sufficed",
     "budget": "the budget was used up",
     "cap": "the largest allowed number of pulls was reached",
+    "constant": "nothing can be said of an arm whose rewards are all equal",
     "interrupted": "interrupted",
     "error": "an error ended it",
     "callback": "a callback ended it",
