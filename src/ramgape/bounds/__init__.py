@@ -10,7 +10,7 @@ A bound is a few kernels (see core/learning.py), in a module of this package or 
 One of them is enough. Besides there may be `constants(record, arm_count, delta)`, which writes into the problem what
 they need; `due(row)`, for boxes that are not made with every pull; `remember(row, past, problem, value)`, if the bound
 keeps sums of its own; `stop`, and with it `withstands` and `covers`, if it compares two arms in another way than by
-their boxes; `unknown_first`, an open kernel around `decide`, if arms of which nothing is known are pulled before others.
+their boxes; `unknown_first`, an open kernel around `decide`, if arms of which nothing is known come before others.
 `BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
 """
 

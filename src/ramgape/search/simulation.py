@@ -61,6 +61,11 @@ class Run:
     eps_correct: bool
     seconds: float
 
+    @property
+    def decided(self) -> bool:
+        """Whether it came to an answer."""
+        return self.stopped not in ("cap", "constant")
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replication(Explained):
@@ -106,8 +111,8 @@ class Replication(Explained):
 
     @property
     def ended(self) -> tuple[Run, ...]:
-        """The runs that did not hit the cap."""
-        return tuple(run for run in self.runs if run.stopped != "cap")
+        """The runs that came to an answer: they neither hit the cap nor waited for an arm with equal rewards."""
+        return tuple(run for run in self.runs if run.decided)
 
     @property
     def errors(self) -> int:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ramgape.bounds import APPROXIMATE, BOUNDS
 from ramgape.common.formatting import list_names, plural, round_up
 from ramgape.errors import printable
 from ramgape.noises import NOISES
@@ -22,6 +23,16 @@ SYMBOLS = {"in": "\N{CHECK MARK}", "out": "\N{MULTIPLICATION SIGN}", "undecided"
 def least_word(exact: bool | None) -> str:
     """What to call the number of samples that `lower_bound` computes: a bound only where it is one."""
     return "lower bound" if exact else "Gaussian reference"
+
+
+def is_approximate(bound: str) -> bool:
+    """Whether intervals of this bound hold only nearly as often as they state."""
+    return bound in BOUNDS and BOUNDS[bound].rigour == APPROXIMATE
+
+
+def bound_words(bound: str) -> str:
+    """A bound, and that it is approximate if it is."""
+    return f"{bound} (approximate)" if is_approximate(bound) else bound
 
 
 def answer_word(task: str) -> str:
@@ -141,9 +152,9 @@ def is_turned(arms: Sequence[ArmReport]) -> bool:
 
 
 def _method(result: Result) -> str:
-    parts = [f"policy {result.policy}", f"bound {result.bound}"]
+    parts = [f"policy {result.policy}", f"bound {bound_words(result.bound)}"]
     if result.interval_bound != result.bound:
-        parts.append(f"intervals by {result.interval_bound}")
+        parts.append(f"intervals by {bound_words(result.interval_bound)}")
     if result.reward_range is not None:
         parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")
     words = NOISES[result.noise].words
