@@ -62,7 +62,8 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
     """The numbers, with a word in front of each."""
     runs, goal = replication.runs, replication.goal
     regrets = [run.regret for run in runs]
-    yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), bound {bound_words(replication.bound)}, risk {replication.risk}"
+    method = f"bound {bound_words(replication.bound)}, risk {replication.risk}"
+    yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), {method}"
     yield "Truth", f"the {answer_word(replication.task)} is {list_names(replication.true_front)}"
     yield "Pulls", pulls_of(replication, sign)
     yield "Wrong", errors_of(replication)
