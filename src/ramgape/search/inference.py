@@ -138,14 +138,15 @@ def infer(
     spread = observed_spread(engine)
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
+    said = certified
     if certified is not None and reason != "confidence" and says_nothing(spec, spread, certified):
-        certified = None
+        said = None
     return Result(
         arms=_reports(engine, evidence, findings),
         front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
-        guarantee=_guarantee(engine, reason, front, certified, evidence, objections),
+        guarantee=_guarantee(engine, reason, front, said, evidence, objections),
         certified_epsilon=certified,
         certified_delta=None if certified is None else evidence.delta,
         samples=engine.samples,

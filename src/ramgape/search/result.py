@@ -197,6 +197,15 @@ class Result(Explained):
     notes: tuple[str, ...] = ()
     rigour: Literal["proved", "approximate"] = "proved"
 
+    @property
+    def is_informative(self) -> bool:
+        """Whether the certified tolerances are worth telling: the goal, or less than some difference between arms."""
+        if self.certified_epsilon is None or self.stopped == "confidence":
+            return self.certified_epsilon is not None
+        means, risks = ([getattr(arm, name) for arm in self.arms] for name in ("mean", "risk"))
+        in_risk = self.certified_epsilon if self.certified_risk_epsilon is None else self.certified_risk_epsilon
+        return bool(self.certified_epsilon <= max(means) - min(means) or in_risk <= max(risks) - min(risks))
+
     def arm(self, name: str) -> ArmReport:
         """What is known of one arm.
 

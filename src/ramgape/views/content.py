@@ -55,6 +55,7 @@ def title(result: Result) -> str:
     lines = [f"{found}, after {plural(result.samples, 'pull')}"]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
+    proved = proved if result.is_informative else []
     word = "certified, approximately" if result.rigour == "approximate" else "certified"
     lines.append(f"{word}: {', '.join(proved)}" if proved else "no guarantee: estimates only")
     return "\n".join(lines)
@@ -65,7 +66,7 @@ def facts(
 ) -> list[tuple[str, str]]:
     """What stands behind the headline, as pairs of a word and its explanation; `notes` and `first` are further ones."""
     lines = [*first, ("Guarantee", result.guarantee)]
-    if result.certified_epsilon is not None:
+    if result.is_informative:
         lines.append(("Certified", _certified(result)))
     lines += notes
     lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
@@ -120,12 +121,16 @@ def asked_for(goal: Goal) -> str:
     return ", ".join(f"{name}={value:,.6g}" for name, value in names.items() if value is not None)
 
 
-def wanted(epsilon: float | None, risk_epsilon: float | None = None) -> str:
+def wanted(epsilon: float | None, risk_epsilon: float | None = None, share: float | None = None) -> str:
     """What a tolerance asks for.
 
     >>> wanted(0.02), wanted(0.01, 0.005), wanted(0.0)
     ('an answer within 0.02', 'an answer within 0.01 in mean and 0.005 in risk', 'the exact Pareto set')
+    >>> wanted(None, share=0.05)
+    'an answer within 5% of the smallest absolute mean after the first looks'
     """
+    if epsilon is None and share is not None:
+        return f"an answer within {100.0 * share:g}% of the smallest absolute mean after the first looks"
     if not epsilon:
         return "the exact Pareto set"
     apart = "" if risk_epsilon is None else f" in mean and {risk_epsilon:g} in risk"
