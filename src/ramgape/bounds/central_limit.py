@@ -40,7 +40,6 @@ PRIOR = 30.0  # c: intervals are at their best after some ten times as many pull
 SPREAD_PULLS, SKEW_PULLS = 30.0, 60.0  # pseudo-pulls, which show a spread of one unit squared, a skew of four units
 USUAL_SKEW = 4.0
 MARGIN, LESS = 1.5, 0.5
-UNIT_OF_A_CHANCE = 0.25
 MOST_EQUAL = 1_000
 
 
@@ -73,9 +72,10 @@ def risk_ends(row, problem):
     """How far the risk may be below its estimate, and above."""
     count = float(row.pulls)
     ratio = mixture_ratio(count, row.level, problem.risk_scales[0])
-    unit = problem.alpha * (
-        row.variance ** (0.5 * problem.risk_power) if problem.risk_power > 0.0 else UNIT_OF_A_CHANCE
-    )
+    if problem.risk_power == 0.0:  # a chance, of which w is 0 or 1: its spread says all
+        skew = problem.alpha - 2.0 * row.risk
+        return reach(ratio, row.risk_spread, -skew), reach(ratio, row.risk_spread, skew)
+    unit = problem.alpha * row.variance ** (0.5 * problem.risk_power)
     spread = (count * row.risk_spread + SPREAD_PULLS * unit * unit) / (count + SPREAD_PULLS)
     skew = row.risk_skew
     if skew == 0.0:  # the risk does not tell
