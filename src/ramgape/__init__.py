@@ -35,15 +35,18 @@ if TYPE_CHECKING:
     from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
     from ramgape.planning.lower_bound import LowerBound, lower_bound
     from ramgape.planning.plan import plan
-    from ramgape.problems.distributions import Distribution
+    from ramgape.problems.distribution import Distribution
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
+    from ramgape.problems.mixtures import Mixture
+    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.measure import Measure
     from ramgape.risks.semivariance import Semivariance
+    from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
     from ramgape.search.result import ArmReport, Expectation, Goal, Result, Truth
@@ -72,9 +75,11 @@ __all__ = [
     "Entropic",
     "Exchange",
     "Expectation",
+    "Exponential",
     "FailedTrial",
     "FailingArm",
     "Failure",
+    "Gamma",
     "Gaussian",
     "Goal",
     "Instance",
@@ -82,11 +87,14 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "LogNormal",
     "LowerBound",
     "MeanVariance",
     "Measure",
     "MissingExtra",
+    "Mixture",
     "NoAnswer",
+    "Pareto",
     "Plan",
     "Progress",
     "Pull",
@@ -101,8 +109,10 @@ __all__ = [
     "Search",
     "Semivariance",
     "SpecificationError",
+    "StandardDeviation",
     "StorageError",
     "StorageUnavailable",
+    "StudentT",
     "Study",
     "StudyError",
     "StudyExists",
@@ -133,7 +143,9 @@ __all__ = [
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
     "search.analysis": ("Analysis", "analyze"),
-    "problems.distributions": ("Distribution",),
+    "problems.distribution": ("Distribution",),
+    "problems.mixtures": ("Mixture",),
+    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Pareto", "StudentT"),
     "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",
@@ -170,6 +182,7 @@ _HOMES = {
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
+    "risks.standard_deviation": ("StandardDeviation",),
     "risks.measure": ("Measure",),
     "risks.semivariance": ("Semivariance",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),

@@ -29,10 +29,11 @@ from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, 
 from ramgape.planning.lower_bound import LowerBound, lower_bound, relative_entropy
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
+from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.identification import check_callback
 from ramgape.search.inference import goal_of
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
-from ramgape.search.spec import Spec
+from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
@@ -149,6 +150,9 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
     if options.get("epsilon") is None:
         low, high = known.reward_range or (0.0, 1.0)
         options["epsilon"] = epsilons[0] if epsilons else DEFAULT_PART * (high - low)
+    share = parse_share(options["epsilon"])
+    if share is not None and known.reward_range is None:  # a plan has the means that a search would have to see first
+        options["epsilon"] = share * float(abs(known.means).min())
     if options.get("delta") is None and deltas:
         options["delta"] = deltas[0]
     chosen = simulated_spec(known, **options)
@@ -227,11 +231,11 @@ def _targets(
 
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
-    if chosen.rho is None:
-        return {}, f"nothing of the kind is known for risk {chosen.risk}, only for mean-variance and variance"
-    risk: Any = {"rho": chosen.rho, "alpha": chosen.risk_scale, "direction": chosen.direction}
+    if {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
+        return {}, f"nothing of the kind is known for risk {chosen.risk}, only for std, variance and mean-variance"
+    asked: Any = {"risk": chosen.risk, "alpha": chosen.alpha, "direction": chosen.direction}
     try:
-        return {epsilon: lower_bound(known, epsilon=epsilon, **risk) for epsilon in epsilons}, ""
+        return {epsilon: lower_bound(known, epsilon=_tolerance(chosen, epsilon), **asked) for epsilon in epsilons}, ""
     except (MissingExtra, InvalidInstance) as error:
         return {}, str(error)
 

@@ -40,6 +40,7 @@ from ramgape.core.box import narrow_risk
 from ramgape.core.inversion import SAFETY, innermost
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel
 from ramgape.core.mixture import is_rejected, log_evidence
+from ramgape.noises import NOISES
 from ramgape.risks.cells import (
     BLOCK,
     BLOCK_SUMS,
@@ -295,7 +296,7 @@ class CVaR(Measure):
         return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
-        if noise == "gaussian":
+        if NOISES[noise].normal:
             return super().kernels(noise)
         return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
 

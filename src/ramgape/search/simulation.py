@@ -84,7 +84,7 @@ class Replication(Explained):
     goal: Goal
     risk: str
     rho: float | None
-    alpha: float
+    alpha: float | None
     exploration: float | None
     true_front: tuple[str, ...]
     runs: tuple[Run, ...]
@@ -112,7 +112,8 @@ class Replication(Explained):
     @property
     def errors(self) -> int:
         """Ended runs with a wrong answer: not epsilon-correct, or not exact where epsilon is 0 or absent."""
-        return sum(not (run.eps_correct if self.goal.epsilon else run.exact) for run in self.ended)
+        tolerant = self.goal.epsilon or self.goal.epsilon_share
+        return sum(not (run.eps_correct if tolerant else run.exact) for run in self.ended)
 
     @property
     def error_rate(self) -> float | None:
@@ -208,7 +209,7 @@ def simulate(
                 engine.finish("callback")
     except KeyboardInterrupt:
         engine.finish("interrupted")
-    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer()))
+    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon))
 
 
 @shows_options(SIMULATE)
@@ -276,6 +277,8 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     for what in ("noise", "reward_range"):
         require(options.get(what) is None, what, "absent: the instance knows its own", options.get(what))
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
+    if options.get("risk") is None and options.get("rho") is None:
+        options["risk"] = instance.risk
     return make_spec(instance.names, **options)
 
 
@@ -311,7 +314,7 @@ def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms) -> Run:
     engine = Engine(spec)
     seconds = math.fsum(play(engine, instance, seed))
     answer = engine.answer()
-    truth = true.assess(answer)
+    truth = true.assess(answer, engine.spec.epsilon)
     return Run(
         seed=seed,
         samples=engine.samples,
