@@ -51,6 +51,7 @@ from ramgape.risks.cells import (
     SUMS,
     WIDTH,
     remember,
+    remember_unranged,
     sums_below,
     value_at,
     with_those,
@@ -298,7 +299,9 @@ class CVaR(Measure):
     def kernels(self, noise: str) -> Learning:
         if NOISES[noise].normal:
             return super().kernels(noise)
-        return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
+        if NOISES[noise].ranged:
+            return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
+        return Learning(COLUMNS, remember_unranged, estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:
         return narrow
