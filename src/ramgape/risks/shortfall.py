@@ -58,7 +58,7 @@ class Shortfall(Measure):
     name = "shortfall"
     power = 0
     transform, untransform, slope = staticmethod(transform), staticmethod(untransform), staticmethod(slope)
-    unclipped = staticmethod(transform)
+    unclipped = transform
     normal_risk = staticmethod(normal_risk)
     threshold: float = 0.0
 
