@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     from ramgape.risks.entropic import Entropic
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.measure import Measure
+    from ramgape.risks.quantile import Quantile
     from ramgape.risks.semivariance import Semivariance
+    from ramgape.risks.shortfall import Shortfall
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
@@ -100,6 +102,7 @@ __all__ = [
     "Pull",
     "PullForecast",
     "Quality",
+    "Quantile",
     "RamgapeError",
     "RamgapeWarning",
     "Replication",
@@ -108,6 +111,7 @@ __all__ = [
     "Run",
     "Search",
     "Semivariance",
+    "Shortfall",
     "SpecificationError",
     "StandardDeviation",
     "StorageError",
@@ -184,7 +188,9 @@ _HOMES = {
     "risks.mean_variance": ("MeanVariance", "Variance"),
     "risks.standard_deviation": ("StandardDeviation",),
     "risks.measure": ("Measure",),
+    "risks.quantile": ("Quantile",),
     "risks.semivariance": ("Semivariance",),
+    "risks.shortfall": ("Shortfall",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),
     "studies.study": ("Study",),
     "studies.exchange": ("Answer", "Exchange", "Pull"),

@@ -24,12 +24,12 @@ from typing import Any, Literal
 from ramgape import registry
 from ramgape.errors import require
 from ramgape.noises import ANY, NOISES
-from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT
+from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
 # Of risks, as far as a noise has use for them.
-KINDS = {ANY: (MOMENTS, ROOT, MEANS), "bounded": (MOMENTS, ROOT, MEANS), "gaussian": (MOMENTS, ROOT, NORMAL)}
+KINDS = {ANY: (UNRANGED,), "bounded": (MOMENTS, ROOT, MEANS), "gaussian": (MOMENTS, ROOT, NORMAL)}
 Rigour = Literal["proved", "approximate"]
 PROVED: Rigour = "proved"
 APPROXIMATE: Rigour = "approximate"
@@ -149,7 +149,7 @@ BOUNDS: dict[str, Bound] = {
             "central-limit",
             "central_limit",
             (ANY,),
-            (MOMENTS, ROOT, MEANS),
+            (UNRANGED,),
             "rewards of any kind, approximately: by the central limit theorem, at all times at once",
             sides=2.0,
             narrows=False,
@@ -185,7 +185,7 @@ BOUNDS: dict[str, Bound] = {
             "budget",
             "budget",
             EVERY,
-            (MOMENTS, ROOT, MEANS, NORMAL),
+            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
             "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
             BUDGET,
             narrows=False,
@@ -195,7 +195,7 @@ BOUNDS: dict[str, Bound] = {
             "none",
             "none",
             EVERY,
-            (MOMENTS, ROOT, MEANS, NORMAL),
+            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
             "no intervals while searching, for policies that need none: evidence, and those that eliminate",
             BUDGET,
             boxless=True,
@@ -241,6 +241,7 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"
+        needed = needed if NOISES[noise].normal or NOISES[noise].ranged else "`unclipped`"
         missing = f"one that {noise} rewards have an interval for: a `Measure` needs {needed} for that"
         require(bool(serving), "risk", missing, str(risk))
         choices = ", ".join(["auto", *serving])
