@@ -324,7 +324,7 @@ def test_interrupted_and_started_again_it_goes_on(tmp_path: Path, number: signal
     while process.poll() is None and (not runs.is_dir() or len(list(runs.glob("*.json"))) < 3):
         time.sleep(0.01)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=300)
     survived = {path.name: path.stat().st_mtime_ns for path in runs.glob("*.json")}
     assert len(survived) >= 3
     if number == signal.SIGINT and process.returncode != 0:

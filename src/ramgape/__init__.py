@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.measure import Measure
     from ramgape.risks.semivariance import Semivariance
+    from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
     from ramgape.search.result import ArmReport, Expectation, Goal, Result, Truth
@@ -108,6 +109,7 @@ __all__ = [
     "Search",
     "Semivariance",
     "SpecificationError",
+    "StandardDeviation",
     "StorageError",
     "StorageUnavailable",
     "StudentT",
@@ -180,6 +182,7 @@ _HOMES = {
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
+    "risks.standard_deviation": ("StandardDeviation",),
     "risks.measure": ("Measure",),
     "risks.semivariance": ("Semivariance",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),

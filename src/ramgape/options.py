@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1
-DEFAULT_RHO = 0.01
+DEFAULT_RISK = "std"
+PAPER_RISK = "mean-variance:0.01"
 DEFAULT_MAX_PULLS = 10**9
 PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
-Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
+Tolerance = float | tuple[float, float] | str  # one in mean and risk, or one for each; or a share, "5%"
 
 # The doors. All but the first and the last stand for a function and a command each.
 IDENTIFY, SIMULATE, PLAN, ANALYZE, STUDY, FILE = "identify", "simulate", "plan", "analyze", "study", "file"
@@ -112,8 +113,8 @@ class GoalOptions(TypedDict, total=False):
     """What is asked for, and of what."""
 
     epsilon: Annotated[Tolerance | None, Option(GOAL, TOLERANCE, doors=(*ALL, LOWER_BOUND), help=
-        "Tolerance in mean and scaled risk, or {pair}: one for each, in reward units and in those of the risk "
-        "(variance - rho mean, say). 0 asks for the exact Pareto set.",
+        "Tolerance in mean and risk, or {pair}: one for each, in their own units; or a share such as 5%, of the "
+        "reward range or else of the smallest absolute mean after the first looks. 0 asks for the exact Pareto set.",
         at={
             **{door: {"unless": "there must be a {budget}"} for door in (IDENTIFY, STUDY, FILE)},
             SIMULATE: {"unless": f"{DEFAULT_EPSILON}, or none under a {{budget}}"},
@@ -128,18 +129,24 @@ class GoalOptions(TypedDict, total=False):
     task: Annotated["Task | str", Option(GOAL, NAME, default="pareto", shell=False, help=
         "What is looked for: pareto, the Pareto set.")]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
-        "mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
-        unless=f"mean-variance:{DEFAULT_RHO}")]
+        "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
+        unless=f"{DEFAULT_RISK}, the standard deviation", doors=(*ALL, LOWER_BOUND),
+        at={
+            **{door: {"unless": f"the instance's own, or {DEFAULT_RISK}"} for door in SIMULATED},
+            LOWER_BOUND: {"unless": f"the instance's own, or {DEFAULT_RISK}", "help":
+                "std, variance or mean-variance:RHO, the only ones for which this is known."},
+        })]
     rho: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
-        "Short for {risk} mean-variance:RHO, the risk variance - rho mean.", unless=f"{DEFAULT_RHO}",
-        at={LOWER_BOUND: {"help": "Of the risk variance - rho mean, the only one for which this is known."}})]
+        "Short for {risk} mean-variance:RHO, the risk variance - rho mean.")]
     direction: Annotated[str, Option(RISK, NAME, doors=(*ALL, LOWER_BOUND), default="maximize", help=
         "maximize rewards, or minimize costs.")]
     reward_range: Annotated[tuple[float, float] | None, Option(TRIALS, RANGE, doors=REAL, help=
-        "Two numbers that no reward can leave, or {noise} gaussian in its place; never guessed from the data.",
+        "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
     noise: Annotated[str | None, Option(TRIALS, NAME, doors=REAL, help=
-        "gaussian, for Gaussian rewards, which have no range.", at={ANALYZE: {"panel": DATA}})]
+        "gaussian, for Gaussian rewards, or any, for rewards of any kind: they have no range.", unless=
+        "bounded with a {reward_range}; without one any, and what is said is approximate (large samples)",
+        at={ANALYZE: {"panel": DATA}})]
     items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
     price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
     spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
@@ -162,15 +169,17 @@ class SearchOptions(TypedDict, total=False):
         "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.")]
     returned: Annotated[str, Option(METHOD, NAME, doors=ASKING, default="last", help=
         "With {budget}: the set of the last round, or of the round of smallest-doubt.")]
-    initial_pulls: Annotated[int, Option(METHOD, PULLS, doors=ASKING, default=2, help=
-        "Pulls of every arm before the policy decides.")]
+    initial_pulls: Annotated[int | None, Option(METHOD, PULLS, doors=ASKING, help=
+        "Pulls of every arm before the policy decides.", unless=
+        "2; with {noise} any 10, or 2 under a {budget}, and nothing is said of an arm's mean before its 10th pull, nor "
+        "of its risk before its 20th")]
     max_pulls: Annotated[int, Option(GOAL, PULLS, doors=ASKING, default=DEFAULT_MAX_PULLS, help=
         "Give up, undecided, after this many pulls.",
         at={PLAN: {"panel": RUNS, "default": PLANNED_PULLS, "help":
             "A simulated search gives up, undecided, after this many pulls; more take longer to simulate."}})]
-    alpha: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help="Factor of the risk.", unless=
-        "1 / (3 reward range + rho) for mean-variance and variance, 1 / (2 reward range) for semivariance, 1 for a "
-        "risk in reward units or if {epsilon} is {pair}")]
+    alpha: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
+        "Factor of the risk mean-variance, by which one {epsilon} serves mean and risk; other risks have none.", unless=
+        "1 / (3 reward range + rho), or 1 if {epsilon} is {pair}")]
     alarm: Annotated[Any, _later(METHOD, "What to do when the data speak against the assumptions.")]
 
 

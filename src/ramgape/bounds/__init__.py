@@ -18,15 +18,20 @@ from __future__ import annotations
 import importlib
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ramgape import registry
 from ramgape.errors import require
-from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS
+from ramgape.noises import ANY, NOISES
+from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
-BOUNDED, GAUSSIAN = ("bounded",), ("gaussian",)
-KINDS = {"bounded": (MOMENTS, MEANS), "gaussian": (MOMENTS, NORMAL)}  # of risks, as far as a noise has use for them
+BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
+# Of risks, as far as a noise has use for them.
+KINDS = {ANY: (MOMENTS, ROOT, MEANS), "bounded": (MOMENTS, ROOT, MEANS), "gaussian": (MOMENTS, ROOT, NORMAL)}
+Rigour = Literal["proved", "approximate"]
+PROVED: Rigour = "proved"
+APPROXIMATE: Rigour = "approximate"
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ class Bound:
         compares_pairs: It compares two arms in another way than by their boxes, and brings `withstands` and `covers`.
         explores: Its width has a constant of exploration, by the names and the function that it brings.
         boxless: It makes no boxes.
+        rigour: "proved" if its boxes hold with the probability that they state, "approximate" if only nearly so, the
+            more pulls the better.
     """
 
     name: str
@@ -64,6 +71,7 @@ class Bound:
     compares_pairs: bool = False
     explores: bool = False
     boxless: bool = False
+    rigour: Rigour = PROVED
 
     def __str__(self) -> str:
         return self.name
@@ -86,7 +94,7 @@ class Bound:
         """Whether it serves such rewards and such a risk.
 
         Args:
-            noise: "bounded" or "gaussian".
+            noise: By name (noises.py).
             made_of: What the risk is made of (risks/table.py).
         """
         return noise in self.noises and not {*self.serves}.isdisjoint(kind for kind in KINDS[noise] if kind in made_of)
@@ -108,7 +116,7 @@ BOUNDS: dict[str, Bound] = {
             "empirical-bernstein",
             "empirical_bernstein",
             BOUNDED,
-            (MOMENTS, MEANS),
+            (MOMENTS, ROOT, MEANS),
             "mixtures that adapt to each arm's variance; 70 to 3,500 times fewer pulls than the paper's",
         ),
         Bound(
@@ -124,7 +132,7 @@ BOUNDS: dict[str, Bound] = {
             "empirical-bernstein-stitched",
             "stitched",
             BOUNDED,
-            (MOMENTS,),
+            (MOMENTS, ROOT),
             "the same idea in closed form; a quarter wider",
             columns=2,
         ),
@@ -137,10 +145,19 @@ BOUNDS: dict[str, Bound] = {
             sides=2.0,
         ),
         Bound(
+            "central-limit",
+            "central_limit",
+            (ANY,),
+            (MOMENTS, ROOT, MEANS),
+            "rewards of any kind, approximately: by the central limit theorem, at all times at once",
+            sides=2.0,
+            rigour=APPROXIMATE,
+        ),
+        Bound(
             "paper",
             "paper",
             BOUNDED,
-            (MOMENTS,),
+            (MOMENTS, ROOT),
             "the paper's Hoeffding-Azuma radius; neither clipped nor intersected",
             narrows=False,
             sides=8.0,
@@ -149,7 +166,7 @@ BOUNDS: dict[str, Bound] = {
             "hoeffding",
             "hoeffding",
             BOUNDED,
-            (MOMENTS, MEANS),
+            (MOMENTS, ROOT, MEANS),
             "the same proof with the constants it allows; at least 4 times fewer pulls",
             sides=8.0,
         ),
@@ -157,7 +174,7 @@ BOUNDS: dict[str, Bound] = {
             "gaussian-paper",
             "gaussian_paper",
             GAUSSIAN,
-            (MOMENTS,),
+            (MOMENTS, ROOT),
             "the paper's appendix: Gaussian rewards with a known sigma_max",
             narrows=False,
             needs_sigma_max=True,
@@ -165,8 +182,8 @@ BOUNDS: dict[str, Bound] = {
         Bound(
             "budget",
             "budget",
-            BOUNDED + GAUSSIAN,
-            (MOMENTS, MEANS, NORMAL),
+            EVERY,
+            (MOMENTS, ROOT, MEANS, NORMAL),
             "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
             BUDGET,
             narrows=False,
@@ -175,8 +192,8 @@ BOUNDS: dict[str, Bound] = {
         Bound(
             "none",
             "none",
-            BOUNDED + GAUSSIAN,
-            (MOMENTS, MEANS, NORMAL),
+            EVERY,
+            (MOMENTS, ROOT, MEANS, NORMAL),
             "no intervals while searching, for policies that need none: evidence, and those that eliminate",
             BUDGET,
             boxless=True,
@@ -185,11 +202,10 @@ BOUNDS: dict[str, Bound] = {
 }
 
 # What `auto` stands for: tight, and with intervals that say themselves what was proved.
+CONFIDENT = {ANY: "central-limit", "bounded": "empirical-bernstein", "gaussian": "gaussian"}
 USUAL = {
-    ("bounded", "confidence"): "empirical-bernstein",
-    ("gaussian", "confidence"): "gaussian",
-    ("bounded", "budget"): "budget",
-    ("gaussian", "budget"): "budget",
+    **{(noise, "confidence"): bound for noise, bound in CONFIDENT.items()},
+    **{(noise, "budget"): "budget" for noise in CONFIDENT},
 }
 BOXLESS = "none"  # the same for policies that look at no box
 AUTOMATIC = {(noise, risk, goal): bound for (noise, goal), bound in USUAL.items() for risk in BOUNDS[bound].risks}
@@ -222,7 +238,7 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
     chosen = the_bound(USUAL[noise, goal] if name == "auto" else name)
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
-        needed = "`normal_risk`" if noise == "gaussian" else "`transform` and `untransform`"
+        needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"
         missing = f"one that {noise} rewards have an interval for: a `Measure` needs {needed} for that"
         require(bool(serving), "risk", missing, str(risk))
         choices = ", ".join(["auto", *serving])

@@ -7,9 +7,15 @@ clipped to what is possible nor intersected over time, because the paper's is no
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ramgape.core.box import set_box
 from ramgape.core.kernel import inlined
+
+
+def constants(record: Any, arm_count: int, delta: float) -> None:
+    """The width of the mean-variance in units of the radius."""
+    record["risk_factor"] = record["alpha"] * (3.0 + record["rho"])
 
 
 @inlined

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ramgape.cli.options import INSTANCE, AsJson, takes_options
-from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO, LOWER_BOUND
+from ramgape.options import DEFAULT_DELTA, LOWER_BOUND
 from ramgape.views.terminal import output, waiting
 
 
@@ -30,7 +30,7 @@ def lower_bound(
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
-    asked = {"delta": DEFAULT_DELTA, "epsilon": 0, "rho": DEFAULT_RHO, "alpha": None, **options}
+    asked = {"delta": DEFAULT_DELTA, "epsilon": 0, **options}
     with waiting("looking for what could be mistaken for this instance"):
         from ramgape.planning.lower_bound import lower_bound
 

@@ -66,6 +66,11 @@ def update_front(arms, search, problem, changed):
             return 0
     for arm in range(len(arms)):
         update_dominance(arms, arm)
+    if problem.epsilon_share > 0.0:
+        smallest = abs(arms[0].average)
+        for arm in range(1, len(arms)):
+            smallest = min(smallest, abs(arms[arm].average))
+        search.epsilon = problem.epsilon_share * smallest
     search.ready = 1
     return 1
 

@@ -62,6 +62,15 @@ def squared_distance(row, centre, rho, risk):
 
 
 @inlined
+def fourth_moment(row):
+    """The average of (X - average)^4, from power sums about the arm's first reward; rounding may leave it below 0."""
+    count, mean = row.pulls, (row.total + row.total_carry) / row.pulls
+    squares, cubes = (row.squares + row.squares_carry) / count, (row.cubes + row.cubes_carry) / count
+    fourths = (row.fourths + row.fourths_carry) / count
+    return fourths - 4.0 * mean * cubes + mean * mean * (6.0 * squares - 3.0 * mean * mean)
+
+
+@inlined
 def squared_error(row, variance, average):
     """Of an estimate: its variance, drawn towards the average of all arms while pulls are few."""
     pulls = row.pulls

@@ -82,6 +82,7 @@ SEARCH = np.dtype(
         ("queued", np.int64),  # second arm of a pair that has been decided, or -1
         ("front_size", np.int64),
         ("leader", np.int64),  # m_t: the arm with the largest doubt
+        ("epsilon", np.float64),  # the tolerance: the problem's, or what the first looks have made of a share
         ("doubt", np.float64),  # V(t), the largest doubt
         ("smallest_doubt", np.float64),  # the smallest V(t) so far
         ("misses", np.int64),  # intervals that contradicted an earlier one, or the average
@@ -101,10 +102,16 @@ PROBLEM = np.dtype(
         ("span", np.float64),  # negative when minimising
         ("rho", np.float64),
         ("alpha", np.float64),
-        ("gaussian", np.int64),  # 1 for Gaussian rewards, 0 for rewards in [0, 1]
+        ("bounded", np.int64),  # 1 for rewards in [0, 1], 0 for rewards without a range
+        (
+            "first_looks",
+            np.int64,
+            2,
+        ),  # pulls before a bound that waits says anything of an arm's mean, of its risk
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
-        ("epsilon", np.float64),
+        ("epsilon", np.float64),  # 0 where it is a share
+        ("epsilon_share", np.float64),  # of the smallest absolute mean after the first looks; 0 where it is a number
         ("pair_levels", np.float64, 2),  # like an arm's level, for a comparison of two arms: in mean and in risk
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget

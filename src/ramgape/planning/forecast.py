@@ -129,7 +129,7 @@ class Plan(Explained):
     bound: str
     risk: str
     rho: float | None
-    alpha: float
+    alpha: float | None
     direction: Literal["maximize", "minimize"]
     exploration: float | None
     max_pulls: int

@@ -36,13 +36,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.checks import SMALLEST, check_number
-from ramgape.errors import InvalidInstance, MissingExtra, require
-from ramgape.options import DEFAULT_DELTA, DEFAULT_RHO, Tolerance
+from ramgape.errors import InvalidInstance, MissingExtra, known_name, require
+from ramgape.options import DEFAULT_DELTA, Tolerance
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
-from ramgape.risks.mean_variance import MeanVariance
+from ramgape.risks.mean_variance import Moments
+from ramgape.risks.measure import Measure
+from ramgape.risks.standard_deviation import StandardDeviation
 from ramgape.search.explained import Explained, load_extra
-from ramgape.search.spec import check_alpha, check_tolerance
+from ramgape.search.spec import check_alpha, check_tolerance, choose_risk
 from ramgape.tasks import PARETO
 
 if TYPE_CHECKING:
@@ -92,7 +94,8 @@ class LowerBound(Explained):
     instance: str
     delta: float
     epsilon: float | tuple[float, float]
-    rho: float
+    risk: str
+    rho: float | None
     alpha: float | None
     direction: Literal["maximize", "minimize"]
 
@@ -125,7 +128,8 @@ def lower_bound(
     *,
     delta: float = DEFAULT_DELTA,
     epsilon: Tolerance = 0.0,
-    rho: float = DEFAULT_RHO,
+    risk: Measure | str | None = None,
+    rho: float | None = None,
     alpha: float | None = None,
     direction: Literal["maximize", "minimize"] = "maximize",
 ) -> LowerBound:
@@ -146,9 +150,11 @@ def lower_bound(
     Args:
         instance: A name such as "paper:46", an instance file, its contents, or an `Instance`.
         delta: Accepted probability of a wrong answer.
-        epsilon: Tolerance in mean and scaled risk, or a pair (mean, risk).
-        rho: Of the risk variance - rho mean, the only one for which this is known.
-        alpha: Factor of the risk; unless given, as for `identify`.
+        epsilon: Tolerance in mean and risk, or a pair (mean, risk).
+        risk: "std", "variance" or "mean-variance:RHO", the only ones for which this is known; unless given, the
+            instance's own, or std.
+        rho: Short for risk "mean-variance:RHO".
+        alpha: Factor of the mean-variance; unless given, as for `identify`.
         direction: "maximize" rewards, or "minimize" costs.
 
     Raises:
@@ -167,20 +173,28 @@ def lower_bound(
     tolerance, risk_epsilon = check_tolerance(epsilon)
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", epsilon)
     assert tolerance is not None
-    rho = check_number(rho, "rho", "a finite number of at least 0", lambda value: value >= 0.0)
+    measure = choose_risk(instance.risk if risk is None and rho is None else risk, rho)
+    known = isinstance(measure, Moments | StandardDeviation)
+    require(known, "risk", "std, variance or mean-variance, for a lower bound", str(measure))
+    rho = getattr(measure, "rho", 0.0)
     low, high = instance.reward_range or (0.0, 1.0)
-    scale = check_alpha(alpha, high - low, MeanVariance(rho), risk_epsilon)
-    if tolerance and risk_epsilon:
-        scale *= tolerance / risk_epsilon
+    factor = check_alpha(alpha, high - low, measure, risk_epsilon)
+    weight = tolerance / risk_epsilon if tolerance and risk_epsilon else 1.0
+    if factor is None and risk_epsilon is None:
+        weight = measure.usual_scale(high - low)
+    scale = weight * (1.0 if factor is None else factor)
     asked: dict[str, Any] = {
         "instance": instance.name,
         "delta": delta,
         "epsilon": tolerance if risk_epsilon is None else (tolerance, risk_epsilon),
-        "rho": rho,
+        "risk": str(measure),
+        "rho": getattr(measure, "rho", None),
         "alpha": None if alpha is None else float(alpha),
         "direction": direction,
     }
-    risks = instance.risks(rho, scale, direction)
+    oriented = measure if direction == "maximize" else measure.mirrored()
+    known_name(direction, ("maximize", "minimize"), "direction")
+    risks = scale * instance.risks_by(oriented, direction)
     variances = instance.variances
     for name, variance in zip(instance.names, variances, strict=True):
         allowed = "above 0 for a Gaussian reference (a constant reward is told from others by one sample)"
@@ -191,7 +205,7 @@ def lower_bound(
     solve = load_solver()
 
     means = instance.means if direction == "maximize" else -instance.means
-    arms = Gaussians(means, variances, rho)
+    arms = Gaussians(means, variances, rho, isinstance(measure, StandardDeviation))
     answers = PARETO.right_answers(means, risks, tolerance)
     balances: list[tuple[Balance, Mask]] = []
     for answer in answers:
@@ -258,11 +272,15 @@ def relative_entropy(delta: float) -> float:
 
 
 class Gaussians(NamedTuple):
-    """Arms with Gaussian rewards, more mean being better; a risk is variance - rho mean, without the factor alpha."""
+    """Arms with Gaussian rewards, more mean being better; a risk is variance - rho mean, without the factor alpha.
+
+    For the standard deviation it is the variance as well, with margins that are in units of its root.
+    """
 
     means: Floats
     variances: Floats
     rho: float
+    root: bool = False
 
     @property
     def risks(self) -> Floats:
@@ -270,7 +288,14 @@ class Gaussians(NamedTuple):
 
     def at(self, places: Places) -> Gaussians:
         """Some of the arms, in the shape of `places`."""
-        return Gaussians(self.means[places], self.variances[places], self.rho)
+        return self._replace(means=self.means[places], variances=self.variances[places])
+
+    def shifted(self, risks: Any, margin: float) -> Any:
+        """Risks that are worse by a margin. A deviation below 0 is out of reach, and so is the variance it becomes."""
+        if not self.root:
+            return risks + margin
+        deviations = np.sqrt(np.maximum(risks, 0.0)) + margin
+        return deviations * np.abs(deviations)
 
 
 def divergence(arms: Gaussians, means: Floats, variances: Floats) -> Floats:
@@ -364,10 +389,10 @@ class Duels:
         lowest = np.minimum(beaten.means, mean)
         highest = np.maximum(winner.means, mean + self.mean_margin)
         start = spread(beaten, lowest) - beaten.rho * lowest
-        end = spread(winner, highest) - winner.rho * highest + self.risk_margin
+        end = self.arms.shifted(spread(winner, highest) - winner.rho * highest, self.risk_margin)
         risk = start + (end - start) * down
         yield refuted, worsened(beaten, mean, risk)
-        yield rivals, improved(winner, mean + self.mean_margin, risk - self.risk_margin)
+        yield rivals, improved(winner, mean + self.mean_margin, self.arms.shifted(risk, -self.risk_margin))
 
 
 class Escapes:
@@ -387,14 +412,14 @@ class Escapes:
         refuted, in_risk, in_mean, highest, lowest = [], [], [], [], []
         for arm in np.flatnonzero(~answer):
             near_mean = arms.means[ordered] > arms.means[arm] - mean_margin
-            covers = ordered[near_mean & (risks[ordered] < risks[arm] + risk_margin)]
+            covers = ordered[near_mean & (risks[ordered] < arms.shifted(risks[arm], risk_margin))]
             for count in range(len(covers) + 1):
                 first, rest = covers[:count], covers[count:]
                 refuted.append(arm)
                 in_risk.append(np.isin(self.answer, first))
                 in_mean.append(np.isin(self.answer, rest))
                 highest.append(np.max(arms.means[rest] + mean_margin, initial=arms.means[arm]))
-                lowest.append(np.min(risks[first] - risk_margin, initial=math.inf))
+                lowest.append(np.min(arms.shifted(risks[first], -risk_margin), initial=math.inf))
         self.refuted = np.array(refuted, dtype=np.intp)
         shape = (len(refuted), len(self.answer))  # said explicitly, because there may be no row
         self.in_risk = np.array(in_risk, dtype=bool).reshape(shape)
@@ -412,7 +437,11 @@ class Escapes:
             cover = np.array(place)
             left = self.arms.at(cover)
             by_mean = lowered(left, mean - self.mean_margin)
-            by_risk = worsened(left, np.array(math.inf), risk + self.risk_margin)
+            by_risk = worsened(
+                left,
+                np.array(math.inf),
+                self.arms.shifted(np.maximum(risk, 0.0) if self.arms.root else risk, self.risk_margin),
+            )
             cheaper = np.minimum(by_mean, by_risk)
             # Not always the cheaper way, or the function would have a valley for each row, and all in one square.
             forced = np.where(self.in_mean[rows, column], by_mean, cheaper)

@@ -29,6 +29,7 @@ from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, 
 from ramgape.planning.lower_bound import LowerBound, lower_bound, relative_entropy
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
+from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.identification import check_callback
 from ramgape.search.inference import goal_of
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
@@ -227,11 +228,11 @@ def _targets(
 
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
-    if chosen.rho is None:
-        return {}, f"nothing of the kind is known for risk {chosen.risk}, only for mean-variance and variance"
-    risk: Any = {"rho": chosen.rho, "alpha": chosen.risk_scale, "direction": chosen.direction}
+    if {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
+        return {}, f"nothing of the kind is known for risk {chosen.risk}, only for std, variance and mean-variance"
+    asked: Any = {"risk": chosen.risk, "alpha": chosen.alpha, "direction": chosen.direction}
     try:
-        return {epsilon: lower_bound(known, epsilon=epsilon, **risk) for epsilon in epsilons}, ""
+        return {epsilon: lower_bound(known, epsilon=_tolerance(chosen, epsilon), **asked) for epsilon in epsilons}, ""
     except (MissingExtra, InvalidInstance) as error:
         return {}, str(error)
 

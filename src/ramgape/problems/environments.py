@@ -32,17 +32,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import KINDS
 from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
 from ramgape.core.kernel import kernel
-from ramgape.errors import InvalidInstance, known_name, require
+from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
+from ramgape.noises import NOISES, noise_names
 from ramgape.problems.distribution import Distribution
 from ramgape.problems.distributions import Bernoulli, Beta, Data, Drawn, Gaussian, Uniform
 from ramgape.problems.kinds import DISTRIBUTIONS
 from ramgape.problems.mixtures import Mixture
 from ramgape.problems.parameters import parameter
 from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
+from ramgape.risks import make_risk
+from ramgape.risks.measure import Measure
 
 __all__ = ["Arm", "Bernoulli", "Beta", "Data", "Distribution", "Gaussian", "Instance", "Sampler", "Uniform"]
 
@@ -267,10 +269,11 @@ class Instance:
     Args:
         name: Its name.
         arms: At least two, with names of their own.
-        reward_range: The range that every reward lies in; None with another noise than "bounded".
-        noise: What a search is told of the rewards: "bounded", or, with arms of any distribution, "gaussian" or
-            "heavy:kurtosis=10". Truths are those of the distributions, whether the noise describes them or not.
+        reward_range: The range that every reward lies in; None with a noise that has none.
+        noise: What a search is told of the rewards: "bounded", or, with arms of any distribution, "any", "gaussian" or
+            "heavy:kurtosis=10", say. Truths are those of the distributions, whether the noise describes them or not.
         sigma_max: A standard deviation that no arm exceeds, if that is to be known.
+        risk: The risk that its searches are about unless another is asked for; None: the usual one.
 
     Examples:
         >>> arms = (Arm("safe", Beta(20, 20)), Arm("bold", Bernoulli(0.6)))
@@ -286,22 +289,22 @@ class Instance:
     reward_range: tuple[float, float] | None
     noise: str
     sigma_max: float | None = None
+    risk: Measure | str | None = None
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
         check_arms(self.arms)
         object.__setattr__(self, "arms", tuple(self.arms))
-        noise: Any = self.noise
-        known = isinstance(noise, str) and noise.partition(":")[0] in KINDS
-        require(known, "noise", f"one of {', '.join(KINDS)}", noise, error=InvalidInstance)
-        if noise == "bounded":
+        object.__setattr__(self, "risk", checked_risk(self.risk))
+        name = checked_noise(self.noise)
+        if NOISES[name].ranged:
             object.__setattr__(self, "reward_range", checked_range(self.reward_range, self.arms))
             absent = self.sigma_max is None
             allowed = "left out of an instance with a reward_range"
             require(absent, "sigma_max", allowed, self.sigma_max, error=InvalidInstance)
         else:
             absent = self.reward_range is None
-            allowed = f"left out of an instance with {noise.partition(':')[0]} noise"
+            allowed = f"left out of an instance with {name} noise"
             require(absent, "reward_range", allowed, self.reward_range, error=InvalidInstance)
             object.__setattr__(self, "sigma_max", checked_sigma_max(self.sigma_max, self.arms))
 
@@ -381,6 +384,8 @@ class Instance:
             described["noise"] = self.noise
         if self.sigma_max is not None:
             described["sigma_max"] = self.sigma_max
+        if self.risk is not None:
+            described["risk"] = str(self.risk)
         described["arms"] = [{"name": arm.name, **arm.distribution.to_dict()} for arm in self.arms]
         return described
 
@@ -411,7 +416,7 @@ class Instance:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # what the constructor needs and no more: the cached sampler is made again where it is used
-        return Instance, (self.name, self.arms, self.reward_range, self.noise, self.sigma_max)
+        return Instance, (self.name, self.arms, self.reward_range, self.noise, self.sigma_max, self.risk)
 
 
 def check_name(what: str, name: Any) -> None:
@@ -431,10 +436,26 @@ def check_arms(arms: Any) -> None:
         seen.add(arm.name)
 
 
+def checked_risk(risk: Any) -> Measure | None:
+    """The measure that is meant, if any."""
+    try:
+        return None if risk is None else make_risk(risk)
+    except (InvalidSpec, UnknownName) as error:
+        parts = {"what": error.what, "allowed": error.allowed, "given": error.given, "hint": error.hint}
+        raise InvalidInstance(**parts) from None
+
+
+def checked_noise(noise: Any) -> str:
+    """The name of a noise, whose parameters are checked where it is searched."""
+    name = noise.partition(":")[0] if isinstance(noise, str) else noise
+    require(name in tuple(NOISES), "noise", noise_names(), noise, error=InvalidInstance)
+    return str(name)
+
+
 def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, float]:
     """Both ends as floats, if they are in order and enclose all that the arms can return."""
     pair = isinstance(reward_range, (tuple, list)) and len(reward_range) == 2
-    allowed = "given as [low, high], or replaced by another noise"
+    allowed = f"given as [low, high], or replaced by noise {noise_names(ranged=False)}"
     require(pair, "reward_range", allowed, reward_range, error=InvalidInstance)
     low, high = (parameter(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
     allowed = "given as [low, high] with low < high"

@@ -6,8 +6,8 @@
       {"name": "C", "distribution": "uniform", "low": 0.2, "high": 0.9},
       {"name": "D", "distribution": "data", "values": [0.1, 0.4]}]}
 
-or `"noise": "gaussian"` or `"noise": "heavy:kurtosis=10"` in place of `"reward_range"`, optionally `"sigma_max"`; then
-arms may be of any distribution, without bounds as well, such as
+or `"noise"`, "any", "gaussian" or "heavy:kurtosis=10" say, in place of `"reward_range"`, optionally
+`"sigma_max"`; then arms may be of any distribution, without bounds as well, such as
 
       {"name": "G", "distribution": "gaussian", "mean": 0.5, "variance": 0.04}
       {"name": "T", "distribution": "student-t", "df": 5, "location": 0.5, "scale": 0.2}
@@ -19,6 +19,7 @@ arms may be of any distribution, without bounds as well, such as
         {"distribution": "gaussian", "mean": 1, "variance": 1}, {"distribution": "exponential", "scale": -5}]}
 
 The keys of an arm are the arguments of its distribution; `name` may be missing at the top and is then the file's own.
+`"risk"`, "cvar:0.1" say, is what searches are about unless they ask for another.
 
 Every value is checked once, by the constructors in `environments` and `distributions`; their complaints are
 about an argument, and here its place is put in front: `mine.json: arms[2].` + `a must be ...`.
@@ -54,7 +55,7 @@ def instance_from_dict(description: Any, name: str = "instance") -> Instance:
     allowed = 'an object such as {"reward_range": [0, 1], "arms": [...]}'
     require(isinstance(description, Mapping), "an instance", allowed, description, error=InvalidInstance)
     with inside("top level"):
-        check_keys(description, ("name", "reward_range", "noise", "sigma_max", "arms"))
+        check_keys(description, ("name", "reward_range", "noise", "sigma_max", "risk", "arms"))
     check_given(description, ("arms",))
     listed = isinstance(description["arms"], (list, tuple))
     require(listed, "arms", "a list of arms", description["arms"], error=InvalidInstance)
@@ -64,6 +65,7 @@ def instance_from_dict(description: Any, name: str = "instance") -> Instance:
         reward_range=description.get("reward_range"),
         noise=description.get("noise", "bounded"),
         sigma_max=description.get("sigma_max"),
+        risk=description.get("risk"),
     )
 
 

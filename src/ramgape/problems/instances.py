@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ramgape.errors import InvalidInstance, known_name, require
+from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Beta, Gaussian, Instance
 from ramgape.problems.instance_files import instance_from_dict, read_instance
 from ramgape.problems.random_instances import random_instance, random_names
@@ -94,5 +95,5 @@ def paper_instance(name: str) -> Instance:
     kind = Gaussian if gaussian else Beta
     arms = tuple(Arm(str(number), kind(*row)) for number, row in enumerate(rows, start=1))
     if gaussian:
-        return Instance(name, arms, reward_range=None, noise="gaussian", sigma_max=PAPER_SIGMA_MAX)
-    return Instance(name, arms, reward_range=(0.0, 1.0), noise="bounded")
+        return Instance(name, arms, reward_range=None, noise="gaussian", sigma_max=PAPER_SIGMA_MAX, risk=PAPER_RISK)
+    return Instance(name, arms, reward_range=(0.0, 1.0), noise="bounded", risk=PAPER_RISK)

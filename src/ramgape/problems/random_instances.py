@@ -14,6 +14,7 @@ import math
 import random
 from collections.abc import Callable
 
+from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Bernoulli, Beta, Distribution, Gaussian, Instance
 
 COUNT = 20  # of each family
@@ -70,5 +71,6 @@ def random_instance(name: str) -> Instance:
     count = round(log_uniform(draw, FEWEST_ARMS, MOST_ARMS))
     arms = tuple(Arm(str(index), FAMILIES[family](draw)) for index in range(1, count + 1))
     if family == "random-gaussian":
-        return Instance(name, arms, reward_range=None, noise="gaussian", sigma_max=math.sqrt(LARGEST_VARIANCE))
-    return Instance(name, arms, reward_range=(0.0, 1.0), noise="bounded")
+        largest = math.sqrt(LARGEST_VARIANCE)
+        return Instance(name, arms, reward_range=None, noise="gaussian", sigma_max=largest, risk=PAPER_RISK)
+    return Instance(name, arms, reward_range=(0.0, 1.0), noise="bounded", risk=PAPER_RISK)

@@ -21,6 +21,7 @@ import numpy as np
 
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
 
@@ -184,6 +185,12 @@ class CVaR(Measure):
     def formula(self, costs: bool) -> str:
         return f"mean of the {'highest' if costs else 'lowest'} {100 * self.level:g}%{'' if costs else ', negated'}"
 
+    def label(self, costs: bool) -> str:
+        return f"average of the worst {100 * self.level:g} %"
+
+    def shown(self, value: float, costs: bool = False) -> float:
+        return value if costs else 0.0 - value
+
     def value_of(self, distribution: Distribution) -> float:
         return -distribution.tail_mean(self.level)
 
@@ -203,7 +210,7 @@ class CVaR(Measure):
         return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
-        if noise == "gaussian":
+        if NOISES[noise].normal:
             return super().kernels(noise)
         return Learning(5 * CELLS, remember, estimate, narrowed=2 * CELLS)
 

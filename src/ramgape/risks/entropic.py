@@ -79,6 +79,9 @@ class Entropic(Measure):
     def formula(self, costs: bool) -> str:
         return f"ln E exp({'' if costs else '-'}{self.gamma:g} X) / {self.gamma:g}"
 
+    def label(self, costs: bool) -> str:
+        return f"entropic risk (gamma {self.gamma:g})"
+
     def check_range(self, low: float, high: float, costs: bool) -> None:
         """Only the worst rewards count where gamma is large, and no number of pulls shows what they are."""
         span = high - low

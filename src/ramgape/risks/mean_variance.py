@@ -81,6 +81,7 @@ class MeanVariance(Moments):
     """
 
     name = "mean-variance"
+    scaled = True
     rho: float = 0.01
 
     def __post_init__(self) -> None:

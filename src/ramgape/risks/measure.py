@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ramgape.common.checks import check_number
+from ramgape.noises import NOISES
 from ramgape.risks.table import MEANS, NORMAL
 
 if TYPE_CHECKING:
@@ -60,11 +61,13 @@ class Measure:
     Attributes:
         name: By which it is asked for.
         power: Of the unit of rewards: 1 for a risk in reward units, 2 for one in their squares.
+        scaled: It is shown with a factor alpha, by which one tolerance serves mean and risk alike; others as they are.
         transform, untransform, slope, normal_risk, normal_spread: Kernels, as far as it has them; see above.
     """
 
     name: ClassVar[str]
-    power: ClassVar[int] = 1  # of the unit of rewards
+    power: ClassVar[int] = 1
+    scaled: ClassVar[bool] = False
     transform: ClassVar[Any] = None
     untransform: ClassVar[Any] = None
     slope: ClassVar[Any] = None
@@ -92,6 +95,33 @@ class Measure:
             costs: Whether it is about costs instead of rewards.
         """
         raise NotImplementedError
+
+    def label(self, costs: bool) -> str:
+        """What people call it, shortly; unless a measure knows better, its formula.
+
+        Args:
+            costs: Whether it is about costs instead of rewards.
+
+        Examples:
+            >>> import ramgape
+            >>> ramgape.CVaR(level=0.1).label(costs=False)
+            'average of the worst 10 %'
+        """
+        return self.formula(costs)
+
+    def shown(self, value: float, costs: bool = False) -> float:
+        """What people are shown under that label, where less is not always better.
+
+        Args:
+            value: Of the measure, less being better.
+            costs: Whether it is about costs instead of rewards.
+
+        Examples:
+            >>> import ramgape
+            >>> ramgape.CVaR(level=0.1).shown(-0.938)
+            0.938
+        """
+        return value
 
     def check_range(self, low: float, high: float, costs: bool) -> None:
         """Complain if it says nothing about rewards, or costs, in such a range.
@@ -150,11 +180,11 @@ class Measure:
         """What is remembered of rewards, and what is estimated from it.
 
         Args:
-            noise: "bounded" or "gaussian".
+            noise: By name (noises.py).
         """
         from ramgape.risks import means
 
-        if noise == "gaussian":
+        if NOISES[noise].normal:
             return Learning(0, *means.learn_normal(self.normal_risk, self.normal_spread))
         return Learning(means.COLUMNS, *means.learn_mean(self.transform, self.untransform, self.slope))
 
@@ -167,6 +197,14 @@ class Measure:
         from ramgape.risks import means
 
         return means.narrow_by(interval, self.untransform)
+
+    def box_by(self, moments_box: Kernel) -> Kernel:
+        """The kernel that makes a box, for a risk that is made of moments.
+
+        Args:
+            moments_box: A bound's, of a mean-variance.
+        """
+        return moments_box
 
     def value_of(self, distribution: Distribution) -> float:
         """The truth about a distribution; unless a measure knows better, by numerical integration.

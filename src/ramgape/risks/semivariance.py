@@ -84,6 +84,9 @@ class Semivariance(Measure):
     def formula(self, costs: bool) -> str:
         return f"mean of ((X - {self.target:g})+)^2" if costs else f"mean of (({self.target:g} - X)+)^2"
 
+    def label(self, costs: bool) -> str:
+        return f"mean squared {'excess above' if costs else 'shortfall below'} {self.target:g}"
+
     def mirrored(self) -> Semivariance:
         return Semivariance(-self.target)
 

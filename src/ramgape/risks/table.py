@@ -3,6 +3,7 @@
 What a bound must know about a risk is what the risk is made of:
 
     moments   it is a mean-variance: a bound may have a box of its own for that
+    root      it is the standard deviation: its box is the root of the variance's
     means     for rewards in [0, 1] an interval of the risk follows from intervals of means of transformed rewards
     normal    for Gaussian rewards the risk is a function of mean and variance
 """
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from ramgape.common.parsing import notation
 
-MOMENTS, MEANS, NORMAL = "moments", "means", "normal"
+MOMENTS, ROOT, MEANS, NORMAL = "moments", "root", "means", "normal"
 
 
 class Risk(NamedTuple):
@@ -29,6 +30,7 @@ class Risk(NamedTuple):
 
 MEAN_VARIANCE = (MOMENTS, MEANS, NORMAL)
 RISKS: dict[str, Risk] = {
+    "std": Risk("standard_deviation", "StandardDeviation", None, "standard deviation", made_of=(ROOT, MEANS, NORMAL)),
     "mean-variance": Risk(
         "mean_variance", "MeanVariance", "rho", "variance - rho mean, the paper's", made_of=MEAN_VARIANCE
     ),

@@ -17,7 +17,7 @@ from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
 from ramgape.policies import is_compiled, policy_module, round_robin
-from ramgape.risks.table import MOMENTS
+from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
 
 NEVER = 2**62  # nothing is compared before every arm has so many pulls
@@ -58,11 +58,12 @@ def make_box(spec: Spec, bound: str | Bound) -> Kernel:
     """The kernel that makes the box of one arm: the bound's own if it has one for the risk, or from its intervals."""
     kernels, risk = the_bound(bound).kernels, spec.risk
     own = getattr(kernels, "box", None)
-    if own is None and MOMENTS in risk.made_of:
-        own = getattr(kernels, "moments_box", None)
     if own is not None:
         return own  # type: ignore[no-any-return]
-    if spec.noise == "gaussian":
+    of_moments = getattr(kernels, "moments_box", None)
+    if of_moments is not None and not {MOMENTS, ROOT}.isdisjoint(risk.made_of):
+        return risk.box_by(of_moments)
+    if spec.rewards.normal:
         assert risk.normal_risk is not None
         return fixed(learning.box_of_normal, kernels.moment_intervals, risk.normal_risk)
     return fixed(learning.box_of_means, kernels.interval, risk.narrow(kernels.interval))
@@ -73,11 +74,13 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     count, chosen = len(spec.names), the_bound(bound)
     arms = empty_table(count)
     arms["level"] = math.nan if delta is None else chosen.level(count, delta)
-    if chosen.narrows and spec.noise == "bounded":
+    if chosen.narrows and spec.rewards.ranged:
         arms["mean_low"], arms["mean_high"] = 0.0, 1.0
         arms["risk_low"], arms["risk_high"] = spec.risk_range
     columns = spec.risk.kernels(spec.noise).columns + chosen.columns
-    return State(arms, empty_memory(count, columns), empty_search(), make_problem(spec, bound, delta))
+    search, problem = empty_search(), make_problem(spec, bound, delta)
+    search["epsilon"] = problem["epsilon"]
+    return State(arms, empty_memory(count, columns), search, problem)
 
 
 def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
@@ -87,20 +90,24 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     worth of a unit of risk in units of the mean, where there is a tolerance for each); then the
     scaled risk in the user's units is R times the engine's, but for a constant.
     """
-    span, bounded = spec.span, spec.noise == "bounded"
+    span, bounded = spec.span, spec.rewards.ranged
     problem = new_table(1, PROBLEM)
     record: Any = problem[0]
     low, high = spec.reward_range or (0.0, 0.0)
     record["initial_pulls"] = spec.initial_pulls
     record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
     record["alpha"] = spec.unit_scale
-    record["gaussian"] = not bounded
+    record["bounded"] = bounded
+    record["first_looks"] = spec.first_looks
     least, most = spec.risk_range
     # As wide for the risk as for the mean, in units of what is possible, unless the risk says otherwise.
     record["risk_factor"] = most - least if bounded else record["alpha"]
     spec.unit_risk.write(record)
     spec.unit_task.write(record)
-    record["epsilon"] = (spec.epsilon or 0.0) / span
+    if spec.is_open:
+        record["epsilon_share"] = spec.epsilon_share
+    else:
+        record["epsilon"] = (spec.epsilon or 0.0) / span
     record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max

@@ -30,7 +30,8 @@ def assumption_of(spec: Spec, bound: str | Bound) -> str:
         return f"independent draws from one distribution for each arm, in [{low:g}, {high:g}]"
     known = f", with standard deviation at most {spec.sigma_max:g}" if the_bound(bound).needs_sigma_max else ""
     rounded = "" if spec.resolution is None else f", rounded to {spec.resolution:g}"
-    return f"independent draws from one Gaussian distribution for each arm{known}{rounded}"
+    law = "Gaussian distribution" if spec.rewards.normal else "distribution"
+    return f"independent draws from one {law} for each arm{known}{rounded}"
 
 
 def objections_to(spec: Spec, arms: Table, misses: int) -> list[Objection]:
@@ -40,7 +41,7 @@ def objections_to(spec: Spec, arms: Table, misses: int) -> list[Objection]:
         brief = f"{plural(misses, 'time')} an interval contradicted an older one or the average"
         reason = "an unlikely event, or rewards that are not independent draws from one distribution for each arm"
         found.append(Objection(brief, f"{brief}: {reason}"))
-    if spec.noise == "gaussian":
+    if spec.rewards.normal:
         found += _repeated(spec, arms)
         found += _not_normal(spec, arms)
     return found

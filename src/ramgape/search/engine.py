@@ -75,7 +75,7 @@ class Engine:
     """
 
     def __init__(self, spec: Spec) -> None:
-        self.spec = spec
+        self._asked = self._spec = spec
         self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
         self._limit = spec.limit
         self._pending = [0] * len(spec.names)
@@ -122,6 +122,13 @@ class Engine:
         other._pending = self._pending.copy()
         other.sample = deepcopy(self.sample)
         return other
+
+    @property
+    def spec(self) -> Spec:
+        """What is asked. A tolerance that is a share of the smallest mean is a number once the first looks are in."""
+        if self._spec.is_open and self._ready[0]:
+            self._spec = self._spec.settled(float(self.search["epsilon"][0]))
+        return self._spec
 
     @cached_property
     def rule(self) -> Rule:
@@ -369,7 +376,7 @@ class Engine:
             source_stamp(),
             (numba.__version__, numba.config.DISABLE_JIT, platform.machine()),
             [(table.dtype.descr, table.shape) for table in self.state],
-            self.spec,
+            self._asked,
             self.problem.tobytes(),
         )
         return hashlib.sha256(repr(about).encode()).hexdigest()

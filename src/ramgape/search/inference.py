@@ -67,7 +67,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     task, boxes = engine.spec.unit_task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
-    proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
+    proved, exact = tolerances < engine.search["epsilon"][0], tolerances < 0.0
     proving = np.where(np.isfinite(tolerances), rivals, -1)
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
@@ -83,7 +83,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     if settled and rule_of(engine.spec.policy).own_answer:
         # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
         proved = np.ones(count, dtype=bool)
-        exact |= engine.problem["epsilon"][0] == 0.0
+        exact |= engine.search["epsilon"][0] == 0.0
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
@@ -152,12 +152,12 @@ def infer(
 
 def goal_of(spec: Spec) -> Goal:
     """What a specification asks for."""
-    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon)
+    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share)
 
 
 def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
     """The tolerance in risk that goes with one in the mean, where they differ."""
-    return None if tolerance is None or spec.risk_epsilon is None else tolerance / spec.risk_weight
+    return None if tolerance is None or spec.risk_weight == 1.0 else tolerance / spec.risk_weight
 
 
 def _certificate(findings: Findings, arm: int) -> Certificate:
@@ -202,7 +202,7 @@ def _empirical_risk(engine: Engine, arm: int) -> float | None:
     if not len(rewards) or len(rewards) != engine.arms["pulls"][arm]:
         return None
     spec = engine.spec
-    return spec.alpha * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
+    return spec.risk_factor * spec.oriented_risk.value_in(rewards if spec.direction == "maximize" else -rewards)
 
 
 def _guarantee(
@@ -244,7 +244,7 @@ def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, as
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
-    risk = "risk" if spec.alpha == 1.0 else "scaled risk"
+    risk = "risk" if spec.risk_factor == 1.0 else "scaled risk"
     claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
     return f"With probability at least {confidence}, for {assumption}: {claim}"
 
@@ -256,7 +256,7 @@ def _theorem(spec: Spec) -> str:
         return ""
     count = len(spec.names)
     chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
-    if spec.noise != "bounded" or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
+    if not spec.rewards.ranged or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
         return "The paper's Theorem 1 proves nothing here."
     # The theorem takes the risk to be estimated at least as well as the mean.
     if spec.rho is None or spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:

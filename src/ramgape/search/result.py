@@ -61,9 +61,12 @@ class Goal:
 
     Attributes:
         kind: "confidence" or "budget".
-        epsilon: The tolerance in mean and scaled risk; in the mean alone where `risk_epsilon` has that in risk.
+        epsilon: The tolerance in mean and risk; in the mean alone where `risk_epsilon` has that in risk. None while it
+            is a share of means that nobody has seen yet.
         delta: The accepted probability of a wrong answer.
         budget: The pulls to spend.
+        epsilon_share: Where epsilon was asked for as a share, of the reward range or of the smallest absolute mean
+            after the first looks: that share.
     """
 
     kind: Literal["confidence", "budget"]
@@ -71,6 +74,7 @@ class Goal:
     delta: float | None
     budget: int | None
     risk_epsilon: float | None = None
+    epsilon_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +166,8 @@ class Result(Explained):
     samples: int
     goal: Goal
     rho: float | None
-    alpha: float
-    noise: Literal["bounded", "gaussian"]
+    alpha: float | None
+    noise: str
     reward_range: tuple[float, float] | None
     direction: Literal["maximize", "minimize"]
     policy: str

@@ -84,7 +84,7 @@ class Replication(Explained):
     goal: Goal
     risk: str
     rho: float | None
-    alpha: float
+    alpha: float | None
     exploration: float | None
     true_front: tuple[str, ...]
     runs: tuple[Run, ...]
@@ -276,6 +276,8 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     for what in ("noise", "reward_range"):
         require(options.get(what) is None, what, "absent: the instance knows its own", options.get(what))
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
+    if options.get("risk") is None and options.get("rho") is None:
+        options["risk"] = instance.risk
     return make_spec(instance.names, **options)
 
 

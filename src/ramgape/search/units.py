@@ -20,4 +20,4 @@ def user_rewards(spec: Spec, values: Any) -> Any:
 
 def user_risks(spec: Spec, values: Any) -> Any:
     """Scaled risks in the user's units."""
-    return values * (spec.span / spec.risk_weight) + spec.alpha * spec.oriented_risk.offset(spec.origin)
+    return values * (spec.span / spec.risk_weight) + spec.risk_factor * spec.oriented_risk.offset(spec.origin)

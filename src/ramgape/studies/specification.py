@@ -21,6 +21,7 @@ from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
 from ramgape.policies import resolve_policy
 from ramgape.registry import is_registered
 from ramgape.risks import measure_class, measure_from_dict, measure_to_dict
+from ramgape.risks.mean_variance import MeanVariance
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
 from ramgape.search.result import Goal
@@ -31,9 +32,9 @@ FAILURES = ("retry", "worst")
 EXPIRED = ("retry", "fail")
 
 OF_A_SEARCH = frozenset(Options.__annotations__)
-OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon")
+OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share")
 
-FORMAT = 2  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
+FORMAT = 3  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
 
 
@@ -42,7 +43,18 @@ def _upgrade_1(stored: Json) -> Json:
     return stored | {"in_order": False, "expired": "retry"}
 
 
-UPGRADES: dict[int, Callable[[Json], Json]] = {1: _upgrade_1}  # from that format to the next
+def _upgrade_2(stored: Json) -> Json:
+    """Before only the mean-variance had a factor: for others it was a tolerance of its own, said in another way."""
+    search = dict(stored["search"])
+    if search["risk"]["name"] != MeanVariance.name:
+        alpha, epsilon, risk_epsilon = search["alpha"], search["epsilon"], search["risk_epsilon"]
+        search["alpha"] = None
+        if epsilon and alpha != 1.0:
+            search["risk_epsilon"] = (risk_epsilon or epsilon) / alpha
+    return stored | {"search": search}
+
+
+UPGRADES: dict[int, Callable[[Json], Json]] = {1: _upgrade_1, 2: _upgrade_2}  # from that format to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +138,7 @@ def read_outline(text: str) -> tuple[tuple[str, ...], Goal]:
     """The arms and the goal in a stored specification: all that a list of studies shows, at a fraction of the cost."""
     try:
         search = json.loads(text)["search"]
-        return tuple(search["names"]), Goal(*(search[name] for name in OUTLINE))
+        return tuple(search["names"]), Goal(*(search.get(name) for name in OUTLINE))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(f"a stored specification cannot be read ({error})", given=shorten(text)) from error
 

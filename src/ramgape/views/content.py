@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import list_names, plural, round_up
 from ramgape.errors import printable
+from ramgape.noises import NOISES
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, Goal, Result
@@ -113,7 +114,7 @@ def wanted(epsilon: float | None, risk_epsilon: float | None = None) -> str:
 
 def _objectives(result: Result) -> str:
     mean = "low" if result.direction == "minimize" else "high"
-    if result.alpha == 1.0:
+    if result.alpha in (None, 1.0):
         return f"{mean} mean and low risk, risk = {result.risk_formula}"
     return f"{mean} mean and low risk, risk = alpha ({result.risk_formula}), alpha={result.alpha:.4g}"
 
@@ -122,7 +123,7 @@ def risk_label(result: Result) -> str | None:
     """What stands at the axis of a risk; None for the mean-variance, which has its own letters."""
     if result.risk.startswith("mean-variance"):
         return None
-    return f"Risk = {result.risk_formula}" if result.alpha == 1.0 else f"Risk ξ = α ({result.risk_formula})"
+    return f"Risk = {result.risk_formula}" if result.alpha in (None, 1.0) else f"Risk ξ = α ({result.risk_formula})"
 
 
 def _method(result: Result) -> str:
@@ -131,8 +132,9 @@ def _method(result: Result) -> str:
         parts.append(f"intervals by {result.interval_bound}")
     if result.reward_range is not None:
         parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")
-    if result.noise == "gaussian":
-        parts.append("Gaussian rewards")
+    words = NOISES[result.noise].words
+    if words:
+        parts.append(words)
     if result.exploration is not None:
         parts.append(f"exploration {result.exploration:.4g}")
     if result.seed is not None:
