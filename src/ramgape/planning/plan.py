@@ -33,7 +33,7 @@ from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.identification import check_callback
 from ramgape.search.inference import goal_of
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
-from ramgape.search.spec import Spec
+from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
@@ -150,6 +150,9 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
     if options.get("epsilon") is None:
         low, high = known.reward_range or (0.0, 1.0)
         options["epsilon"] = epsilons[0] if epsilons else DEFAULT_PART * (high - low)
+    share = parse_share(options["epsilon"])
+    if share is not None and known.reward_range is None:  # a plan has the means that a search would have to see first
+        options["epsilon"] = share * float(abs(known.means).min())
     if options.get("delta") is None and deltas:
         options["delta"] = deltas[0]
     chosen = simulated_spec(known, **options)

@@ -119,14 +119,18 @@ def infer(
     objections = objections_to(spec, engine.arms, evidence.misses)
     front = tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside)
     certified = None
+    spread = observed_spread(engine)
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
+    said = certified
+    if certified is not None and reason != "confidence" and says_nothing(spec, spread, certified):
+        said = None
     return Result(
         arms=_reports(engine, evidence, findings),
         front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
-        guarantee=_guarantee(engine, reason, front, certified, evidence, objections),
+        guarantee=_guarantee(engine, reason, front, said, evidence, objections),
         certified_epsilon=certified,
         certified_delta=None if certified is None else evidence.delta,
         samples=engine.samples,
@@ -147,7 +151,53 @@ def infer(
         truth=truth,
         certified_risk_epsilon=_risk_tolerance(spec, certified),
         task=str(spec.task),
+        risk_label=risk_label(spec),
+        notes=() if reason == "open" else _notes(spec, spread),
     )
+
+
+class Spread(NamedTuple):
+    """How far apart the arms are by their estimates, in the user's units; infinite before all have some."""
+
+    mean: float
+    risk: float
+
+
+def observed_spread(engine: Engine) -> Spread:
+    """The largest differences between two arms in mean and in risk."""
+    seen = PolicyState(engine.spec, engine.state)
+    if not engine.ready:
+        return Spread(math.inf, math.inf)
+    return Spread(float(np.ptp(seen.mean)), float(np.ptp(seen.risk)))
+
+
+def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
+    """Whether a tolerance is more than all differences, so that any answer is right by the estimates."""
+    return tolerance > spread.mean and tolerance / spec.risk_weight > spread.risk
+
+
+def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
+    """That an objective, or both, decided nothing."""
+    if not spec.epsilon:
+        return ()
+    label = "scaled risk" if spec.risk_factor != 1.0 else risk_label(spec)
+    found = [
+        (f"epsilon {tolerance:.3g} is more than all differences in {name}, {round_up(seen)}")
+        for name, tolerance, seen in (
+            ("mean", spec.epsilon, spread.mean),
+            (label, spec.epsilon / spec.risk_weight, spread.risk),
+        )
+        if tolerance > seen
+    ]
+    if len(found) == 2:
+        return (f"{found[0]}, and {found[1]}: by these estimates any arm is an answer; a smaller epsilon says more",)
+    return tuple(f"{each}: that objective decided nothing" for each in found)
+
+
+def risk_label(spec: Spec) -> str:
+    """What people call the risk."""
+    label = spec.risk.label(spec.direction == "minimize")
+    return f"{label} (normal model)" if spec.modelled else label
 
 
 def goal_of(spec: Spec) -> Goal:
@@ -176,6 +226,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     risks, risk_lows, risk_highs = seen.risk.tolist(), seen.risk_low.tolist(), seen.risk_high.tolist()
     pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
     open_ended = not ready or spec.goal == "confidence"
+    costs = spec.direction == "minimize"
     return tuple(
         ArmReport(
             name=name,
@@ -191,9 +242,19 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             doubt=float(findings.tolerances[arm]),
             certificate=_certificate(findings, arm),
             empirical_risk=_empirical_risk(engine, arm),
+            std=math.sqrt(variances[arm]),
+            risk_shown=spec.risk.shown(risks[arm], costs),
+            risk_shown_interval=shown_interval(spec, risk_lows[arm], risk_highs[arm]),
         )
         for arm, name in enumerate(spec.names)
     )
+
+
+def shown_interval(spec: Spec, low: float, high: float) -> tuple[float, float]:
+    """An interval of the risk as people are shown it, whose sign may be the other one."""
+    costs = spec.direction == "minimize"
+    first, second = spec.risk.shown(low, costs), spec.risk.shown(high, costs)
+    return min(first, second), max(first, second)
 
 
 def _empirical_risk(engine: Engine, arm: int) -> float | None:
@@ -244,7 +305,7 @@ def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, as
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
-    risk = "risk" if spec.risk_factor == 1.0 else "scaled risk"
+    risk = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk"
     claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
     return f"With probability at least {confidence}, for {assumption}: {claim}"
 

@@ -33,8 +33,11 @@ class ArmReport:
             dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these.
         dominated_by: For an arm outside the set: the returned arm that dominates it most clearly.
         pulls: How often it was pulled.
-        mean, risk, variance: Estimates (NaN before the first pull).
+        mean, std, variance: Estimates (NaN before the first pull); std is the standard deviation, in reward units.
+        risk: That of the risk that was asked for; less is better.
         mean_interval, risk_interval: Those of the bound in use.
+        risk_shown, risk_shown_interval: The same as people say it, under `Result.risk_label`: the average of the worst
+            rewards, say, in place of its negative.
         empirical_risk: Where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same
             of the arm's rewards as they are, on the same scale; None elsewhere, and where rewards are not kept.
         doubt: V_i of the paper: the verdict holds up to this tolerance, in units of the mean.
@@ -53,6 +56,9 @@ class ArmReport:
     doubt: float
     certificate: Certificate = "none"
     empirical_risk: float | None = None
+    std: float = math.nan
+    risk_shown: float = math.nan
+    risk_shown_interval: tuple[float, float] = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +126,13 @@ class Result(Explained):
         stopped: Why it ended; goal_reached says whether that was the goal.
         samples: Pulls made.
         goal: What was asked for.
-        risk, risk_formula, rho, alpha: The risk, in words as well; its rho, if it has one, and its factor.
+        risk, risk_formula, rho, alpha: The risk, in words as well; its rho and its factor, if it is the mean-variance.
+        risk_label: What people call the risk.
         noise, reward_range, direction: What rewards are.
         policy: Who decided what was pulled.
         exploration: The constant of a fixed-budget width, where there is one.
         seed: Of the generator; None if there was none.
+        notes: What the answer does not rest on: an objective in which epsilon is more than all differences.
         warnings: What was probably not meant, and what in the data speaks against the guarantee's assumption.
         truth: Of a simulation: how the answer compares with it.
         guarantee: Exactly what has been proved, in words.
@@ -182,6 +190,17 @@ class Result(Explained):
     risk: str = "mean-variance"
     risk_formula: str = "variance - rho mean"
     expected: Expectation | None = None
+    risk_label: str = "variance - rho mean"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the certified tolerances are worth telling: the goal, or less than some difference between arms."""
+        if self.certified_epsilon is None or self.stopped == "confidence":
+            return self.certified_epsilon is not None
+        means, risks = ([getattr(arm, name) for arm in self.arms] for name in ("mean", "risk"))
+        in_risk = self.certified_epsilon if self.certified_risk_epsilon is None else self.certified_risk_epsilon
+        return bool(self.certified_epsilon <= max(means) - min(means) or in_risk <= max(risks) - min(risks))
 
     def arm(self, name: str) -> ArmReport:
         """What is known of one arm.
@@ -248,9 +267,11 @@ class Result(Explained):
                 "mean": arm.mean,
                 "mean_low": arm.mean_interval[0],
                 "mean_high": arm.mean_interval[1],
+                "std": arm.std,
                 "risk": arm.risk,
                 "risk_low": arm.risk_interval[0],
                 "risk_high": arm.risk_interval[1],
+                "risk_shown": arm.risk_shown,
                 "empirical_risk": arm.empirical_risk,
                 "variance": arm.variance,
                 "doubt": arm.doubt,
@@ -277,6 +298,7 @@ class Result(Explained):
             if axes is None:
                 axes = style.new_figure(title=content.title(self)).add_subplot()
             labels = short_names((arm.name for arm in self.arms), limit=28)
-            risk = content.risk_label(self)
+            risk = content.risk_axis(self)
             crosses.draw_crosses(axes, self.arms, front=self.front, labels=labels, direction=self.direction, risk=risk)
+            crosses.show_as(axes, self.arms)
         return axes

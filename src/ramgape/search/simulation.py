@@ -112,7 +112,8 @@ class Replication(Explained):
     @property
     def errors(self) -> int:
         """Ended runs with a wrong answer: not epsilon-correct, or not exact where epsilon is 0 or absent."""
-        return sum(not (run.eps_correct if self.goal.epsilon else run.exact) for run in self.ended)
+        tolerant = self.goal.epsilon or self.goal.epsilon_share
+        return sum(not (run.eps_correct if tolerant else run.exact) for run in self.ended)
 
     @property
     def error_rate(self) -> float | None:
@@ -208,7 +209,7 @@ def simulate(
                 engine.finish("callback")
     except KeyboardInterrupt:
         engine.finish("interrupted")
-    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer()))
+    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon))
 
 
 @shows_options(SIMULATE)
@@ -317,7 +318,7 @@ def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms) -> Run:
     engine = Engine(spec)
     seconds = math.fsum(play(engine, instance, seed))
     answer = engine.answer()
-    truth = true.assess(answer)
+    truth = true.assess(answer, engine.spec.epsilon)
     return Run(
         seed=seed,
         samples=engine.samples,
