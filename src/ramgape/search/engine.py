@@ -25,7 +25,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
@@ -54,7 +53,7 @@ UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 def check_reward(spec: Spec, reward: object) -> float:
     """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
-    low, high = spec.reward_range or (-LARGEST, LARGEST)
+    low, high = spec.possible_rewards
     if type(reward) is float and low <= reward <= high:  # as nearly always
         return reward
     value = math.nan

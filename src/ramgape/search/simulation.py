@@ -284,7 +284,11 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk
-    return make_spec(instance.names, **options)
+    spec = make_spec(instance.names, **options)
+    for place, arm in enumerate(instance.arms if spec.cv is not None else ()):
+        least = float(arm.distribution.quantile(np.array([0.0]))[0])
+        require(least >= 0.0, f"arms[{place}].distribution", "never negative, as cv states", arm.distribution)
+    return spec
 
 
 def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
