@@ -38,7 +38,7 @@ from ramgape.core import rule
 from ramgape.policies import POLICIES
 from ramgape.problems.environments import Distribution
 from ramgape.risks import make_risk
-from ramgape.risks.cvar import HIGH, LOW, WIDTH, greatest_height
+from ramgape.risks.cells import CELLS
 from ramgape.risks.table import RISKS
 from ramgape.search.assembly import make_learn, make_state
 from ramgape.search.engine import Engine
@@ -185,24 +185,6 @@ def test_nothing_is_not_a_number() -> None:
             assert row["risk_low"] <= row["risk_high"]
 
 
-@pytest.mark.parametrize("level", [0.02, 0.1, 0.5, 0.97, 1.0])
-def test_the_height_above_the_nodes_is_bounded(level: float) -> None:
-    """With the intervals at the nodes shrunk to the truth, the bound on the maximum of h is close to it, and above."""
-    generator = np.random.default_rng(1)
-    spec = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, risk=ramgape.CVaR(level))
-    _, memory, _, problem = make_state(spec, spec.bound, spec.delta)
-    for size in (1, 2, 5, 300, 3_000):
-        for values in (generator.random(size), generator.beta(0.2, 0.2, size), generator.integers(0, 65, size) / 64):
-            nodes = np.arange(1, 65) / 64
-            shortfalls = np.maximum(nodes[:, None] - values, 0.0).mean(axis=1)
-            for slack in (0.0, 1e-3):
-                memory[0, LOW:HIGH] = np.maximum(shortfalls - slack, 0.0)
-                memory[0, HIGH:] = np.minimum(shortfalls + slack, nodes)
-                truth = Data(tuple(values)).tail_mean(level)
-                found = greatest_height(memory[0], problem[0])
-                assert truth - 1e-12 <= found <= truth + WIDTH + 2.0 * slack / level
-
-
 # --- answers ------------------------------------------------------------------------------------------
 
 
@@ -264,11 +246,11 @@ def test_cvar_is_estimated_by_the_mean_of_the_lowest_rewards(kind: str, level: f
         rewards = SAMPLES[kind](generator, count)
         found = -float(told(rewards, risk=ramgape.CVaR(level))["risk"])
         exact = Data(tuple(rewards)).tail_mean(level)
-        assert found == pytest.approx(exact, abs=1e-12 if kind in ("coins", "atoms") else WIDTH)
-        assert min(rewards) - WIDTH <= found <= rewards.mean() + 1e-12
+        assert found == pytest.approx(exact, abs=1e-12 if kind in ("coins", "atoms") else 1.0 / CELLS)
+        assert min(rewards) - 1.0 / CELLS <= found <= rewards.mean() + 1e-12
         assert 0.0 <= found <= 1.0
     # With many rewards, the only error is that of taking them for evenly spread within one cell.
-    assert found == pytest.approx(exact, abs=WIDTH / 4)
+    assert found == pytest.approx(exact, abs=0.25 / CELLS)
 
 
 def test_cvar_never_leaves_the_cell_of_a_lopsided_pair() -> None:

@@ -29,7 +29,7 @@ DEFAULT_RISK = "std"
 PAPER_RISK = "mean-variance:0.01"
 DEFAULT_MAX_PULLS = 10**9
 PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
-Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
+Tolerance = float | tuple[float, float] | str  # one in mean and risk, or one for each; or a share, "5%"
 
 # The doors. All but the first and the last stand for a function and a command each.
 IDENTIFY, SIMULATE, PLAN, ANALYZE, STUDY, FILE = "identify", "simulate", "plan", "analyze", "study", "file"
@@ -144,7 +144,8 @@ class GoalOptions(TypedDict, total=False):
         "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
     noise: Annotated[str | None, Option(TRIALS, NAME, doors=REAL, help=
-        "gaussian, for Gaussian rewards, or any, for rewards of any kind: they have no range.", unless=
+        "gaussian, for Gaussian rewards, any, for rewards of any kind, or heavy:kurtosis=10, say, for long tails: they "
+        "have no range.", unless=
         "bounded with a {reward_range}; without one any, and what is said is approximate (large samples)",
         at={ANALYZE: {"panel": DATA}})]
     items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
@@ -187,11 +188,16 @@ class Options(GoalOptions, SearchOptions, total=False):
     """The keywords of a search: those of `make_spec`, and of every door that searches."""
 
     sigma_max: Annotated[float | None, Option(METHOD, NUMBER, help=
-        "For bound gaussian-paper: the largest standard deviation an arm may have.",
+        "The largest standard deviation an arm may have: for bound gaussian-paper, or a statement of {noise} heavy.",
         at={door: {"unless": "the instance's own"} for door in SIMULATED})]
     resolution: Annotated[float | None, Option(METHOD, NUMBER, help=
         "For Gaussian rewards: the step to which they were rounded, in their units; intervals hold for the rewards "
         "before that.")]
+    kurtosis: Annotated[float | None, Option(METHOD, NUMBER, help=
+        "For {noise} heavy: no arm's rewards have a larger kurtosis, E(X - mean)^4 / variance^2 (docs/rewards.md).")]
+    cv: Annotated[float | None, Option(METHOD, NUMBER, help=
+        "For {noise} heavy: no reward is negative, and no arm's standard deviation is more than this many times its "
+        "mean.")]
 
 
 class TrialOptions(TypedDict, total=False):

@@ -28,7 +28,7 @@ def strength(difference, variance):
 @kernel
 def decide(arms, memory, search, problem):
     """One of the two arms of the comparison with the least evidence."""
-    epsilon, count = problem.epsilon, len(arms)
+    epsilon, count = search.epsilon, len(arms)
     mean_average = risk_average = 1e-12
     for arm in range(count):
         row = arms[arm]

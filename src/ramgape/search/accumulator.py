@@ -13,7 +13,6 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.checks import LARGEST
 from ramgape.errors import InvalidData, InvalidReward, known_name, located, require, shorten
 from ramgape.search.assembly import Adder
 from ramgape.search.engine import Engine
@@ -45,7 +44,7 @@ class Accumulator:
     def __init__(self, spec: Spec, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS) -> None:
         self.spec = spec
         self._arm_words, self._reward_words = words
-        self.low, self.high = spec.reward_range or (-LARGEST, LARGEST)
+        self.low, self.high = spec.possible_rewards
         self._given = None if arms is None else check_names(arms)
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)
