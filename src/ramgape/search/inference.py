@@ -116,7 +116,7 @@ def infer(
     if reason == "confidence" and not findings.proved.all():
         # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
         reason = "data"
-    objections = objections_to(spec, engine.arms, evidence.misses)
+    objections = objections_to(spec, engine.arms, evidence.misses, engine.alarms)
     front = tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside)
     certified = None
     if math.isfinite(findings.tolerances.max()):
@@ -147,6 +147,8 @@ def infer(
         truth=truth,
         certified_risk_epsilon=_risk_tolerance(spec, certified),
         task=str(spec.task),
+        alarm=spec.alarm,
+        alarms=engine.alarms,
     )
 
 

@@ -11,7 +11,7 @@ from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
+from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
@@ -49,6 +49,7 @@ class Spec:
     resolution: float | None = None
     task: Task = PARETO
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
+    alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
 
     @property
     def span(self) -> float:
@@ -201,7 +202,16 @@ def check_counts(asked: Asked) -> Asked:
     least, arms = pulls * len(asked["names"]), len(asked["names"])
     reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
     checked["max_pulls"] = whole(asked["max_pulls"], "max_pulls", reason, least)
+    checked["alarm"] = check_alarm(asked["alarm"])
     return {**checked, "initial_pulls": pulls, "least": least, "reason": reason}
+
+
+def check_alarm(alarm: Any) -> float | None:
+    """The accepted probability of a false alarm; None where nothing is watched."""
+    if alarm is None or alarm == "off":
+        return None
+    allowed = "between 0 and 1, both excluded, or 'off'"
+    return check_number(alarm, "alarm", allowed, lambda value: 0.0 < value < 1.0)
 
 
 def check_goal(asked: Asked) -> Asked:
