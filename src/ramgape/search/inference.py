@@ -132,7 +132,7 @@ def infer(
     if reason == "confidence" and not findings.proved.all():
         # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
         reason = "data"
-    objections = objections_to(spec, engine.arms, evidence.misses)
+    objections = objections_to(spec, engine.arms, evidence.misses, engine.alarms)
     front = tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside)
     certified = None
     spread = observed_spread(engine)
@@ -170,6 +170,8 @@ def infer(
         risk_label=risk_label(spec),
         rigour=evidence.rigour,
         notes=() if reason == "open" else _notes(spec, spread),
+        alarm=spec.alarm,
+        alarms=engine.alarms,
     )
 
 
