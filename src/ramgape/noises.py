@@ -24,6 +24,7 @@ class Noise:
         ranged: Rewards have a range, which must be stated.
         normal: Rewards are modelled as normal, and risks as functions of their mean and variance.
         first_looks: Pulls of an arm before anything is said of its mean, and of its risk.
+        skewed: Bounds ask how the spread of an estimate grows with it; a risk that can tell remembers what it takes.
     """
 
     name: str
@@ -32,13 +33,14 @@ class Noise:
     ranged: bool = False
     normal: bool = False
     first_looks: tuple[int, int] = (FEWEST, FEWEST)
+    skewed: bool = False
 
 
 ANY, BOUNDED, GAUSSIAN, HEAVY = "any", "bounded", "gaussian", "heavy"
 NOISES: dict[str, Noise] = {
     noise.name: noise
     for noise in (
-        Noise(ANY, "rewards of any kind", first_looks=(10, 20)),
+        Noise(ANY, "rewards of any kind", first_looks=(10, 20), skewed=True),
         Noise(BOUNDED, ranged=True),
         Noise(GAUSSIAN, "Gaussian rewards", ("resolution", "sigma_max"), normal=True),
         Noise(HEAVY, "rewards with heavy tails", ("kurtosis", "sigma_max", "cv")),

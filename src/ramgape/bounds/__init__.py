@@ -10,7 +10,8 @@ A bound is a few kernels (see core/learning.py), in a module of this package or 
 One of them is enough. Besides there may be `constants(record, arm_count, delta)`, which writes into the problem what
 they need; `due(row)`, for boxes that are not made with every pull; `remember(row, past, problem, value)`, if the bound
 keeps sums of its own; `stop`, and with it `withstands` and `covers`, if it compares two arms in another way than by
-their boxes. `BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
+their boxes; `unknown_first`, an open kernel around `decide`, if arms of which nothing is known come before others.
+`BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from typing import Any, Literal
 from ramgape import registry
 from ramgape.errors import require
 from ramgape.noises import ANY, NOISES
-from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT
+from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
 # Of risks, as far as a noise has use for them.
 KINDS = {
-    ANY: (MOMENTS, ROOT, MEANS),
+    ANY: (UNRANGED,),
     "bounded": (MOMENTS, ROOT, MEANS),
     "gaussian": (MOMENTS, ROOT, NORMAL),
     "heavy": (MOMENTS, ROOT),
@@ -161,9 +162,10 @@ BOUNDS: dict[str, Bound] = {
             "central-limit",
             "central_limit",
             (ANY,),
-            (MOMENTS, ROOT, MEANS),
+            (UNRANGED,),
             "rewards of any kind, approximately: by the central limit theorem, at all times at once",
             sides=2.0,
+            narrows=False,
             rigour=APPROXIMATE,
         ),
         Bound(
@@ -196,7 +198,7 @@ BOUNDS: dict[str, Bound] = {
             "budget",
             "budget",
             EVERY,
-            (MOMENTS, ROOT, MEANS, NORMAL),
+            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
             "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
             BUDGET,
             narrows=False,
@@ -206,7 +208,7 @@ BOUNDS: dict[str, Bound] = {
             "none",
             "none",
             EVERY,
-            (MOMENTS, ROOT, MEANS, NORMAL),
+            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
             "no intervals while searching, for policies that need none: evidence, and those that eliminate",
             BUDGET,
             boxless=True,
@@ -252,9 +254,10 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"
+        needed = needed if NOISES[noise].normal or NOISES[noise].ranged else "`unclipped`"
         served = [risk for known_noise, risk, known_goal in AUTOMATIC if (known_noise, known_goal) == (noise, goal)]
         missing = f"one that {noise} rewards have an interval for ({', '.join(served)})"
-        if {MEANS, NORMAL} & {*KINDS[noise]}:
+        if {MEANS, NORMAL, UNRANGED} & {*KINDS[noise]}:
             missing += f"; one from outside needs {needed} for that"
         require(bool(serving), "risk", missing, str(risk))
         choices = ", ".join(["auto", *serving])

@@ -16,7 +16,7 @@ from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
-from ramgape.policies import is_compiled, policy_module, round_robin
+from ramgape.policies import AUTOMATIC, is_compiled, policy_module, round_robin
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
 
@@ -34,6 +34,9 @@ def make_rule(spec: Spec) -> Rule:
     compare = getattr(policy, "compare", None) or spec.task.compare()
     # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
     decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
+    first = getattr(bound, "unknown_first", None)
+    if first is not None and spec.decide is None and spec.policy in AUTOMATIC.values():
+        decide = fixed(first, decide)
     return Rule(make_learn(spec, spec.bound), compare, decide, stop).compiled()
 
 
@@ -99,6 +102,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["alpha"] = spec.unit_scale
     record["bounded"] = bounded
     record["first_looks"] = spec.first_looks
+    record["risk_power"] = spec.risk.power
     least, most = spec.risk_range
     # As wide for the risk as for the mean, in units of what is possible, unless the risk says otherwise.
     record["risk_factor"] = most - least if bounded else record["alpha"]
