@@ -26,7 +26,7 @@ from tests import fuzz_calls, fuzz_commands
 from tests.cli_support import PLAIN
 from tests.fuzz_world import STORE, World
 
-PATIENCE = 60.0  # seconds for one case, which takes some milliseconds unless something must be compiled first
+PATIENCE = 300.0  # seconds for one case, which takes some milliseconds unless something must be compiled first
 MEMORY = 4 * 2**30  # bytes: whoever reads a device without end gets to know
 
 

@@ -50,7 +50,7 @@ class Server:
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """By SIGINT it hangs up on everybody; by SIGQUIT it also leaves everything as it is, to be recovered."""
         self._process.send_signal(how)
-        self._process.wait(60)
+        self._process.wait(300)
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def new_database(server: str) -> str:
 def _wait_until_ready(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
     import psycopg
 
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while True:
         try:
             psycopg.connect(address).close()

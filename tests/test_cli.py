@@ -425,12 +425,12 @@ class AtTerminal:
     def wait_for(self, words: bytes) -> None:
         """Until these words have been shown."""
         with self._news:
-            assert self._news.wait_for(lambda: words in self.seen, timeout=120), self.seen
+            assert self._news.wait_for(lambda: words in self.seen, timeout=300), self.seen
 
     def finish(self) -> str:
         """All of its stdout."""
         try:
-            stdout, _ = self.process.communicate(timeout=120)
+            stdout, _ = self.process.communicate(timeout=300)
         finally:
             self.process.kill()
             self._reader.join()

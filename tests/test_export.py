@@ -101,7 +101,7 @@ def test_devices_and_pipes_are_written_to_as_they_are(study: Study, tmp_path: Pa
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
     assert study.export_csv(pipe) == ROWS
-    reader.join(10)
+    reader.join(120)
     assert len(read[0].splitlines()) == ROWS + 1
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
@@ -150,7 +150,7 @@ def test_a_pipe_that_nobody_reads_stops_no_writer(study: Study, url: str) -> Non
     with subprocess.Popen(command, stdout=subprocess.PIPE) as exporting:
         assert exporting.stdout is not None
         assert exporting.stdout.read(9) == b"arm,rewar"  # it is at it, and will soon have filled the pipe
-        with Study.load("models", f"{url}?timeout=1") as other:
+        with Study.load("models", f"{url}?timeout=60") as other:
             for _ in range(20):
                 other.observe("A", 1.0)
         rest = exporting.stdout.read()

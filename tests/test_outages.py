@@ -70,20 +70,32 @@ def locked(file: Path) -> Iterator[None]:
         other.close()
 
 
-def test_a_file_is_locked_for_longer_than_is_waited_for(file: Path, tmp_path: Path) -> None:
-    trials, lasting = Trials(), []
+def test_a_file_is_locked_for_longer_than_is_waited_for(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials, held, refused = Trials(), [], []
 
     def lock(number: int) -> None:
         if number in (0, 7, 20):
-            lock = locked(file)
-            lock.__enter__()
-            lasting.append(threading.Timer(0.3, lock.__exit__, (None, None, None)))
-            lasting[-1].start()
+            held.append(locked(file))
+            held[-1].__enter__()
 
     trials.before = lock
-    with new_study(f"sqlite:///{file}?timeout=0.2") as study:
+    with new_study(f"sqlite:///{file}?timeout=0.1") as study:
+        store = study._session.store
+        begin = store.begin
+
+        def begun(*arguments: Any) -> Any:
+            try:
+                return begin(*arguments)
+            except ramgape.StorageUnavailable as error:
+                refused.append(error)
+                held.pop().__exit__(None, None, None)
+                raise
+
+        monkeypatch.setattr(store, "begin", begun)
         assert study.run(trials).samples == BUDGET
-        assert len(lasting) == 3
+        assert (len(refused), held) == (3, [])
         check(study, trials, tmp_path)
 
 
@@ -183,23 +195,17 @@ def test_an_interrupt_while_the_store_is_away(url: str, tmp_path: Path, monkeypa
     trials = Trials()
     with new_study(url) as study:
         store = study._session.store
-        begin, away = store.begin, threading.Event()
-
-        def interrupt() -> None:
-            away.clear()
-            os.kill(os.getpid(), signal.SIGINT)
-
-        def leave(number: int) -> None:
-            if number == 9:
-                away.set()
-                threading.Timer(0.2, interrupt).start()
+        begin, refusals = store.begin, 3
 
         def refuse(*arguments: Any) -> Any:
-            if away.is_set():
-                raise ramgape.StorageUnavailable("the server is away")
-            return begin(*arguments)
+            nonlocal refusals
+            if len(trials.measured) < 10 or not refusals:
+                return begin(*arguments)
+            refusals -= 1
+            if not refusals:  # it is there again when what was measured is to be told
+                signal.raise_signal(signal.SIGINT)
+            raise ramgape.StorageUnavailable("the server is away")
 
-        trials.before = leave
         monkeypatch.setattr(store, "begin", refuse)
         result = study.run(trials)
         assert (result.stopped, result.samples) == ("interrupted", 10)

@@ -324,7 +324,7 @@ def test_interrupted_and_started_again_it_goes_on(tmp_path: Path, number: signal
     while process.poll() is None and (not runs.is_dir() or len(list(runs.glob("*.json"))) < 3):
         time.sleep(0.01)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=300)
     survived = {path.name: path.stat().st_mtime_ns for path in runs.glob("*.json")}
     assert len(survived) >= 3
     if number == signal.SIGINT and process.returncode != 0:
@@ -358,8 +358,8 @@ def test_a_second_part_joins_the_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        "[]",
-        "5",
+        pytest.param("[]", marks=pytest.mark.long),
+        pytest.param("5", marks=pytest.mark.long),
         "not JSON",
         '{"files": 5, "parts": "gaps", "scale": "quick", "seed": 0}',
         '{"files": ["../precious.csv", "data/../../precious.csv"], "parts": [], "scale": "quick", "seed": 0}',

@@ -30,7 +30,7 @@ finally:
 
 def loaded(script: str) -> str:
     """What a script says on stderr."""
-    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)
     return finished.stderr.strip()
 
 
@@ -69,7 +69,7 @@ def said(cache: Path, terminal: bool) -> str:
     controller, end = pty.openpty() if terminal else os.pipe()
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "TERM": "xterm"}
     process = subprocess.run(
-        [sys.executable, "-c", COMPILE], stdout=subprocess.PIPE, stderr=end, env=environment, timeout=120, check=True
+        [sys.executable, "-c", COMPILE], stdout=subprocess.PIPE, stderr=end, env=environment, timeout=300, check=True
     )
     os.close(end)
     assert process.stdout.strip() == b"0"

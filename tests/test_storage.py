@@ -103,7 +103,7 @@ def play(scene: str, url: str, *arguments: int) -> list[str]:
         url,
         *map(str, arguments),
     ]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert (finished.returncode, finished.stderr) == (0, ""), finished.stderr
     return finished.stdout.splitlines()
 
@@ -196,7 +196,7 @@ assert not {{"sqlalchemy", "alembic", "psycopg", "numpy"}} & set(sys.modules)
 ramgape.storage.open_store("sqlite:///{file}", create=False)
 assert not {{"sqlalchemy", "alembic", "psycopg"}} & set(sys.modules)
 """
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
 
 
 # What every store does
@@ -315,7 +315,7 @@ def test_who_waits_too_long_is_told(url: str, opening: Callable[..., SqlStore]) 
 
 def test_the_time_is_that_of_the_database(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
     row = new_study(store)
-    assert store.begin(row.id, write=True)[1].time == pytest.approx(time.time(), abs=5)
+    assert store.begin(row.id, write=True)[1].time == pytest.approx(time.time(), abs=60)
     store.commit()
     if store.url.startswith("sqlite"):
         monkeypatch.setattr(sqlite_module, "present", lambda: Moment(42.0, 7.0))

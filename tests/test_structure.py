@@ -54,7 +54,7 @@ GROWN = {
     "studies/": ("snapshots, what is computed outside the lock, and fewer records for an ask and a tell", 60),
     "problems/distributions.py": ("distributions and plain functions as arms, checked at the door", 106),
     "core/kernel.py": ("kernels from outside, and a word while they are compiled", 54),
-    "risks/measure.py": ("risks from outside", 45),
+    "risks/measure.py": ("risks from outside, and what people are shown of them", 55),
     "bounds/__init__.py": ("bounds from outside, and what used to be asked by their names", 39),
     "policies/__init__.py": ("policies from outside", 16),
     "cli/__init__.py, cli/study.py": ("what commands say before they are imported", 67),

@@ -693,7 +693,7 @@ def test_answers_in_the_order_of_the_questions(create: Callable[..., Study], tmp
             begun[arm] += 1
             mine = begun[arm]
         if arm == "steady" and mine == 1:
-            assert others_told.wait(60)
+            assert others_told.wait(300)
         return mine / 100
 
     def watch(progress: ramgape.Progress) -> None:
@@ -890,19 +890,19 @@ def test_nobody_waits_for_who_looks(
 
     def slow(*arguments: Any) -> Any:
         begun.set()
-        assert over.wait(60)
+        assert over.wait(300)
         return infer(*arguments)
 
     monkeypatch.setattr(report, "infer", slow)
     with ThreadPoolExecutor(1) as pool:
         seen = pool.submit(getattr(study, look))
         try:
-            assert begun.wait(60)
+            assert begun.wait(300)
             for other in others:
                 assert other.tell(other.ask()[0], 0.5)
         finally:
             over.set()
-        found = seen.result(60)
+        found = seen.result(300)
     assert (found if look == "result" else found.result).samples == 9
     assert study.result(expect=False).samples == 9 + len(others)
 

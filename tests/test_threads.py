@@ -53,18 +53,22 @@ def test_a_kernel_is_compiled_once_however_many_threads_need_it(monkeypatch: pyt
 
 def test_other_threads_run_while_rewards_are_learnt() -> None:
     """Somebody else sees the count of pulls on its way, which nobody could who had to wait for the end."""
-    engine = make_engine(2, "budget", budget=2_000_000)
+    engine = make_engine(2, "budget", budget=20_000_000)
     chosen = np.arange(1_000_000) % 2
     rewards = np.random.default_rng(1).uniform(size=len(chosen))
     engine.learn_many(chosen[:2], rewards[:2])  # compiled, and ready
-    thread = threading.Thread(target=engine.learn_many, args=(chosen, rewards))
-    seen = set()
-    thread.start()
-    while thread.is_alive():
-        seen.add(engine.samples)
-    thread.join()
-    assert engine.samples == 1_000_002
-    assert seen - {2, 1_000_002}
+    for _ in range(10):  # on a busy machine the one that looks may sleep all the while
+        before = engine.samples
+        thread = threading.Thread(target=engine.learn_many, args=(chosen, rewards))
+        seen = set()
+        thread.start()
+        while thread.is_alive():
+            seen.add(engine.samples)
+        thread.join()
+        assert engine.samples == before + 1_000_000
+        if between := seen - {before, engine.samples}:
+            break
+    assert between
 
 
 FIRST_USE = """

@@ -35,15 +35,19 @@ if TYPE_CHECKING:
     from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
     from ramgape.planning.lower_bound import LowerBound, lower_bound
     from ramgape.planning.plan import plan
-    from ramgape.problems.distributions import Distribution
+    from ramgape.problems.distribution import Distribution
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
+    from ramgape.problems.mixtures import Mixture
+    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.measure import Measure
+    from ramgape.risks.quantile import Quantile
     from ramgape.risks.semivariance import Semivariance
+    from ramgape.risks.shortfall import Shortfall
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
@@ -74,9 +78,11 @@ __all__ = [
     "Entropic",
     "Exchange",
     "Expectation",
+    "Exponential",
     "FailedTrial",
     "FailingArm",
     "Failure",
+    "Gamma",
     "Gaussian",
     "Goal",
     "Instance",
@@ -84,16 +90,20 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "LogNormal",
     "LowerBound",
     "MeanVariance",
     "Measure",
     "MissingExtra",
+    "Mixture",
     "NoAnswer",
+    "Pareto",
     "Plan",
     "Progress",
     "Pull",
     "PullForecast",
     "Quality",
+    "Quantile",
     "RamgapeError",
     "RamgapeWarning",
     "Replication",
@@ -102,10 +112,12 @@ __all__ = [
     "Run",
     "Search",
     "Semivariance",
+    "Shortfall",
     "SpecificationError",
     "StandardDeviation",
     "StorageError",
     "StorageUnavailable",
+    "StudentT",
     "Study",
     "StudyError",
     "StudyExists",
@@ -136,7 +148,9 @@ __all__ = [
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
     "search.analysis": ("Analysis", "analyze"),
-    "problems.distributions": ("Distribution",),
+    "problems.distribution": ("Distribution",),
+    "problems.mixtures": ("Mixture",),
+    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Pareto", "StudentT"),
     "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",
@@ -175,7 +189,9 @@ _HOMES = {
     "risks.mean_variance": ("MeanVariance", "Variance"),
     "risks.standard_deviation": ("StandardDeviation",),
     "risks.measure": ("Measure",),
+    "risks.quantile": ("Quantile",),
     "risks.semivariance": ("Semivariance",),
+    "risks.shortfall": ("Shortfall",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),
     "studies.study": ("Study",),
     "studies.exchange": ("Answer", "Exchange", "Pull"),

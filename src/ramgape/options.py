@@ -30,7 +30,7 @@ PAPER_RISK = "mean-variance:0.01"
 DEFAULT_MAX_PULLS = 10**9
 DEFAULT_ALARM = 0.01
 PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
-Tolerance = float | tuple[float, float]  # one in mean and scaled risk, or one for each
+Tolerance = float | tuple[float, float] | str  # one in mean and risk, or one for each; or a share, "5%"
 
 # The doors. All but the first and the last stand for a function and a command each.
 IDENTIFY, SIMULATE, PLAN, ANALYZE, STUDY, FILE = "identify", "simulate", "plan", "analyze", "study", "file"
@@ -143,10 +143,13 @@ class GoalOptions(TypedDict, total=False):
     direction: Annotated[str, Option(RISK, NAME, doors=(*ALL, LOWER_BOUND), default="maximize", help=
         "maximize rewards, or minimize costs.")]
     reward_range: Annotated[tuple[float, float] | None, Option(TRIALS, RANGE, doors=REAL, help=
-        "Two numbers that no reward can leave, or {noise} gaussian in its place; never guessed from the data.",
+        "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
     noise: Annotated[str | None, Option(TRIALS, NAME, doors=REAL, help=
-        "gaussian, for Gaussian rewards, which have no range.", at={ANALYZE: {"panel": DATA}})]
+        "gaussian, for Gaussian rewards, any, for rewards of any kind, or heavy:kurtosis=10, say, for long tails: they "
+        "have no range.", unless=
+        "bounded with a {reward_range}; without one any, and what is said is approximate (large samples)",
+        at={ANALYZE: {"panel": DATA}})]
     block: Annotated[int, Option(TRIALS, COUNT, doors=(ANALYZE,), default=1, at={ANALYZE: {"panel": DATA}}, help=
         "Take the mean of so many consecutive rows of an arm for a reward; the risk is then that of such a mean.")]
     items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
@@ -171,8 +174,10 @@ class SearchOptions(TypedDict, total=False):
         "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.")]
     returned: Annotated[str, Option(METHOD, NAME, doors=ASKING, default="last", help=
         "With {budget}: the set of the last round, or of the round of smallest-doubt.")]
-    initial_pulls: Annotated[int, Option(METHOD, PULLS, doors=ASKING, default=2, help=
-        "Pulls of every arm before the policy decides.")]
+    initial_pulls: Annotated[int | None, Option(METHOD, PULLS, doors=ASKING, help=
+        "Pulls of every arm before the policy decides.", unless=
+        "2; with {noise} any 10, or 2 under a {budget}, and nothing is said of an arm's mean before its 10th pull, nor "
+        "of its risk before its 20th")]
     max_pulls: Annotated[int, Option(GOAL, PULLS, doors=ASKING, default=DEFAULT_MAX_PULLS, help=
         "Give up, undecided, after this many pulls.",
         at={PLAN: {"panel": RUNS, "default": PLANNED_PULLS, "help":
@@ -189,11 +194,16 @@ class Options(GoalOptions, SearchOptions, total=False):
     """The keywords of a search: those of `make_spec`, and of every door that searches."""
 
     sigma_max: Annotated[float | None, Option(METHOD, NUMBER, help=
-        "For bound gaussian-paper: the largest standard deviation an arm may have.",
+        "The largest standard deviation an arm may have: for bound gaussian-paper, or a statement of {noise} heavy.",
         at={door: {"unless": "the instance's own"} for door in SIMULATED})]
     resolution: Annotated[float | None, Option(METHOD, NUMBER, help=
         "For Gaussian rewards: the step to which they were rounded, in their units; intervals hold for the rewards "
         "before that.")]
+    kurtosis: Annotated[float | None, Option(METHOD, NUMBER, help=
+        "For {noise} heavy: no arm's rewards have a larger kurtosis, E(X - mean)^4 / variance^2 (docs/rewards.md).")]
+    cv: Annotated[float | None, Option(METHOD, NUMBER, help=
+        "For {noise} heavy: no reward is negative, and no arm's standard deviation is more than this many times its "
+        "mean.")]
 
 
 class TrialOptions(TypedDict, total=False):

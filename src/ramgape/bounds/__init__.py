@@ -10,7 +10,8 @@ A bound is a few kernels (see core/learning.py), in a module of this package or 
 One of them is enough. Besides there may be `constants(record, arm_count, delta)`, which writes into the problem what
 they need; `due(row)`, for boxes that are not made with every pull; `remember(row, past, problem, value)`, if the bound
 keeps sums of its own; `stop`, and with it `withstands` and `covers`, if it compares two arms in another way than by
-their boxes. `BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
+their boxes; `unknown_first`, an open kernel around `decide`, if arms of which nothing is known come before others.
+`BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
 """
 
 from __future__ import annotations
@@ -18,16 +19,25 @@ from __future__ import annotations
 import importlib
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ramgape import registry
 from ramgape.errors import require
-from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT
+from ramgape.noises import ANY, NOISES
+from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
-BOUNDED, GAUSSIAN = ("bounded",), ("gaussian",)
-# of risks, as far as a noise has use for them
-KINDS = {"bounded": (MOMENTS, ROOT, MEANS), "gaussian": (MOMENTS, ROOT, NORMAL)}
+BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
+# Of risks, as far as a noise has use for them.
+KINDS = {
+    ANY: (UNRANGED,),
+    "bounded": (MOMENTS, ROOT, MEANS),
+    "gaussian": (MOMENTS, ROOT, NORMAL),
+    "heavy": (MOMENTS, ROOT),
+}
+Rigour = Literal["proved", "approximate"]
+PROVED: Rigour = "proved"
+APPROXIMATE: Rigour = "approximate"
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class Bound:
         compares_pairs: It compares two arms in another way than by their boxes, and brings `withstands` and `covers`.
         explores: Its width has a constant of exploration, by the names and the function that it brings.
         boxless: It makes no boxes.
+        rigour: "proved" if its boxes hold with the probability that they state, "approximate" if only nearly so, the
+            more pulls the better.
     """
 
     name: str
@@ -65,6 +77,7 @@ class Bound:
     compares_pairs: bool = False
     explores: bool = False
     boxless: bool = False
+    rigour: Rigour = PROVED
 
     def __str__(self) -> str:
         return self.name
@@ -87,7 +100,7 @@ class Bound:
         """Whether it serves such rewards and such a risk.
 
         Args:
-            noise: "bounded" or "gaussian".
+            noise: By name (noises.py).
             made_of: What the risk is made of (risks/table.py).
         """
         return noise in self.noises and not {*self.serves}.isdisjoint(kind for kind in KINDS[noise] if kind in made_of)
@@ -138,6 +151,24 @@ BOUNDS: dict[str, Bound] = {
             sides=2.0,
         ),
         Bound(
+            "heavy",
+            "heavy",
+            ("heavy",),
+            (MOMENTS, ROOT),
+            "heavy tails: needs a stated kurtosis; sigma_max or cv alone tell only about means",
+            sides=1.0,  # it counts its events itself: they depend on what is stated
+        ),
+        Bound(
+            "central-limit",
+            "central_limit",
+            (ANY,),
+            (UNRANGED,),
+            "rewards of any kind, approximately: by the central limit theorem, at all times at once",
+            sides=2.0,
+            narrows=False,
+            rigour=APPROXIMATE,
+        ),
+        Bound(
             "paper",
             "paper",
             BOUNDED,
@@ -166,8 +197,8 @@ BOUNDS: dict[str, Bound] = {
         Bound(
             "budget",
             "budget",
-            BOUNDED + GAUSSIAN,
-            (MOMENTS, ROOT, MEANS, NORMAL),
+            EVERY,
+            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
             "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
             BUDGET,
             narrows=False,
@@ -176,8 +207,8 @@ BOUNDS: dict[str, Bound] = {
         Bound(
             "none",
             "none",
-            BOUNDED + GAUSSIAN,
-            (MOMENTS, ROOT, MEANS, NORMAL),
+            EVERY,
+            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
             "no intervals while searching, for policies that need none: evidence, and those that eliminate",
             BUDGET,
             boxless=True,
@@ -186,11 +217,10 @@ BOUNDS: dict[str, Bound] = {
 }
 
 # What `auto` stands for: tight, and with intervals that say themselves what was proved.
+CONFIDENT = {ANY: "central-limit", "bounded": "empirical-bernstein", "gaussian": "gaussian", "heavy": "heavy"}
 USUAL = {
-    ("bounded", "confidence"): "empirical-bernstein",
-    ("gaussian", "confidence"): "gaussian",
-    ("bounded", "budget"): "budget",
-    ("gaussian", "budget"): "budget",
+    **{(noise, "confidence"): bound for noise, bound in CONFIDENT.items()},
+    **{(noise, "budget"): "budget" for noise in CONFIDENT},
 }
 BOXLESS = "none"  # the same for policies that look at no box
 AUTOMATIC = {(noise, risk, goal): bound for (noise, goal), bound in USUAL.items() for risk in BOUNDS[bound].risks}
@@ -223,8 +253,12 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
     chosen = the_bound(USUAL[noise, goal] if name == "auto" else name)
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
-        needed = "`normal_risk`" if noise == "gaussian" else "`transform` and `untransform`"
-        missing = f"one that {noise} rewards have an interval for: a `Measure` needs {needed} for that"
+        needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"
+        needed = needed if NOISES[noise].normal or NOISES[noise].ranged else "`unclipped`"
+        served = [risk for known_noise, risk, known_goal in AUTOMATIC if (known_noise, known_goal) == (noise, goal)]
+        missing = f"one that {noise} rewards have an interval for ({', '.join(served)})"
+        if {MEANS, NORMAL, UNRANGED} & {*KINDS[noise]}:
+            missing += f"; one from outside needs {needed} for that"
         require(bool(serving), "risk", missing, str(risk))
         choices = ", ".join(["auto", *serving])
         allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"

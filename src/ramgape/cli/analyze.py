@@ -13,7 +13,6 @@ from ramgape.cli.csv_rows import Rows, Source, check_delimiter, open_source
 from ramgape.cli.errors import warnings_told
 from ramgape.cli.options import OUTPUT, AsJson, option, takes_options
 from ramgape.common.parsing import parse_number
-from ramgape.errors import InvalidSpec
 from ramgape.options import ANALYZE, DATA, Options
 from ramgape.views.terminal import output, waiting, watching_work
 
@@ -53,9 +52,6 @@ def analyze(
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
-    if not {"reward_range", "noise"} & options.keys():
-        allowed = "given (--reward-range LO HI), or --noise gaussian; it is never guessed"
-        raise InvalidSpec(what="reward range", allowed=allowed)
     letter = check_delimiter(delimiter)
     further = parse_number(next_pulls, "next")
     with warnings_told() as told, open_source(data) as source:

@@ -35,6 +35,7 @@ from typing import Any, Literal, cast
 
 from ramgape.common.checks import check_number
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
+from ramgape.noises import NOISES
 from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
 from ramgape.problems.instance_files import read_text
 from ramgape.storage.urls import anchored, has_password, parse_url
@@ -179,7 +180,8 @@ def _timing(options: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The options of a search for the shortest times."""
     direction = options.get("direction", "minimize")
     require(direction == "minimize", "direction", "'minimize' with reward = 'elapsed'", direction)
-    if options.get("noise") == "gaussian":
+    named = str(options.get("noise", "")).partition(":")[0].strip()
+    if named in NOISES and not NOISES[named].ranged:
         return {"direction": direction}
     given = options.get("reward_range", [0.0, timeout])
     ends_there = isinstance(given, list) and len(given) == 2 and given[1] == timeout

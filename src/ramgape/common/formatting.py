@@ -150,6 +150,10 @@ class Digits:
         written = f"{rounded:.{self.places}{'e' if scientific else 'f'}}"
         return written.lstrip("-") if rounded == 0 else written
 
+    def finer(self) -> Digits:
+        """The same with one place more."""
+        return Digits(self.places + 1, self.scientific)
+
     def interval(self, low: float, high: float) -> tuple[str, str]:
         """Both ends, rounded outwards."""
         return self.text(low, ROUND_FLOOR), self.text(high, ROUND_CEILING)

@@ -40,12 +40,14 @@ def number_range(texts: Sequence[str], what: str) -> tuple[float | int | None, .
     return tuple(parse_number(text, f"each end of the {what.replace('_', ' ')}") for text in texts)
 
 
-def tolerance(text: str, what: str) -> float | tuple[float | int | None, ...] | None:
-    """A tolerance, or with a comma one for the mean and one for the risk.
+def tolerance(text: str, what: str) -> float | tuple[float | int | None, ...] | str | None:
+    """A tolerance, or with a comma one for the mean and one for the risk; a share stays text.
 
-    >>> tolerance("0.02", "epsilon"), tolerance("0.01,0.005", "epsilon")
-    (0.02, (0.01, 0.005))
+    >>> tolerance("0.02", "epsilon"), tolerance("0.01,0.005", "epsilon"), tolerance("5%", "epsilon")
+    (0.02, (0.01, 0.005), '5%')
     """
+    if text.strip().endswith("%"):
+        return text
     if "," not in text:
         return parse_number(text, what)
     return tuple(parse_number(part.strip(), f"each part of {what}") for part in text.split(","))

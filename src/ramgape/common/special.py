@@ -316,3 +316,69 @@ def normal_shortfall(z: float) -> float:
     second = ratio
     first = 1.0 / (second - z)
     return first * second * normal_share(z)
+
+
+def log_gamma_weight(a: float, x: float) -> float:
+    """The logarithm of x^a e^-x / Gamma(a), without the terms that cancel for large shapes."""
+    ratio = x / a
+    cancelled = math.log(ratio) - (ratio - 1.0) if ratio < 0.5 else log1p_minus((x - a) / a)
+    return a * cancelled - stirling_error(a) - HALF_LOG_2_PI + 0.5 * math.log(a)
+
+
+def incomplete_gamma(a: float, x: float) -> tuple[float, float]:
+    """P(a, x) and Q(a, x) = 1 - P: a series (DLMF 8.11.4) up to x = a + 1, a continued fraction (8.9.2) beyond."""
+    if x <= 0.0:
+        return 0.0, 1.0
+    weight = math.exp(log_gamma_weight(a, x)) / a
+    if x <= a + 1.0:
+        term = total = 1.0
+        for order in count(1):
+            term *= x / (a + order)
+            total += term
+            if term <= EPSILON * total:
+                break
+        share = min(weight * total, 1.0)
+        return share, 1.0 - share
+    # Lentz's way to evaluate the fraction
+    denominator = x + 1.0 - a
+    first, second = 1.0 / LEAST, 1.0 / denominator
+    fraction = second
+    for order in count(1):
+        factor = -order * (order - a)
+        denominator += 2.0
+        second = 1.0 / (factor * second + denominator or LEAST)
+        first = denominator + factor / first or LEAST
+        fraction *= first * second
+        if abs(first * second - 1.0) <= 2.0 * EPSILON:
+            break
+    share = min(weight * a * fraction, 1.0)
+    return 1.0 - share, share
+
+
+def gamma_quantile(a: float, share: float, above: bool) -> float:
+    """The x below which, or above which, lies a share of the Gamma distribution of shape a; 0 < share < 1.
+
+    Newton's method for the logarithm of the share as a function of ln x, which is concave; halved where it would leave
+    what is known. What cannot be told from 0 is 0.
+    """
+    if share > 0.5:  # the other side tells more shares apart
+        share, above = 1.0 - share, not above
+    side, left, right = int(above), -math.inf, math.inf
+    place = math.log(a)
+    for _ in range(200):
+        found = incomplete_gamma(a, math.exp(place))[side]
+        if (found < share) != above:
+            left = place
+        else:
+            right = place
+        slope = math.exp(log_gamma_weight(a, math.exp(place))) / found if found > 0.0 else 0.0
+        step = math.log(share / found) / slope * (-1.0 if above else 1.0) if slope > 0.0 else math.inf
+        if not left <= place + step <= right:
+            usable = math.isfinite(left) and math.isfinite(right)
+            step = (left + right) / 2.0 - place if usable else (1.0 if left == place else -1.0) * (1.0 + abs(place))
+        place += step
+        if place < -700.0:
+            return 0.0
+        if abs(step) <= 4.0 * EPSILON * max(abs(place), 1.0):
+            break
+    return math.exp(place)

@@ -8,7 +8,7 @@ from ramgape.core.kernel import kernel
 @kernel
 def confident(arms, memory, search, problem):
     """V(t) < epsilon; a pair of arms is pulled to its end first."""
-    return search.queued < 0 and search.doubt < problem.epsilon
+    return search.queued < 0 and search.doubt < search.epsilon
 
 
 @kernel

@@ -41,6 +41,7 @@ ARM = np.dtype(
         ("variance", np.float64),
         ("risk", np.float64),
         ("risk_spread", np.float64),  # the variance of what the risk is estimated by, for one pull
+        ("risk_skew", np.float64),  # its third central moment over that: how the spread grows with the risk; or 0
         ("mean_low", np.float64),  # the box
         ("mean_high", np.float64),
         ("risk_low", np.float64),
@@ -82,6 +83,7 @@ SEARCH = np.dtype(
         ("queued", np.int64),  # second arm of a pair that has been decided, or -1
         ("front_size", np.int64),
         ("leader", np.int64),  # m_t: the arm with the largest doubt
+        ("epsilon", np.float64),  # the tolerance: the problem's, or what the first looks have made of a share
         ("doubt", np.float64),  # V(t), the largest doubt
         ("smallest_doubt", np.float64),  # the smallest V(t) so far
         ("misses", np.int64),  # intervals that contradicted an earlier one, or the average
@@ -101,15 +103,24 @@ PROBLEM = np.dtype(
         ("span", np.float64),  # negative when minimising
         ("rho", np.float64),
         ("alpha", np.float64),
-        ("gaussian", np.int64),  # 1 for Gaussian rewards, 0 for rewards in [0, 1]
+        ("bounded", np.int64),  # 1 for rewards in [0, 1], 0 for rewards without a range
+        (
+            "first_looks",
+            np.int64,
+            2,
+        ),  # pulls before a bound that waits says anything of an arm's mean, of its risk
+        ("risk_power", np.float64),  # of the unit of rewards, in the risk
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
-        ("epsilon", np.float64),
+        ("epsilon", np.float64),  # 0 where it is a share
+        ("epsilon_share", np.float64),  # of the smallest absolute mean after the first looks; 0 where it is a number
         ("pair_levels", np.float64, 2),  # like an arm's level, for a comparison of two arms: in mean and in risk
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget
         ("exploration", np.float64),  # a of the fixed-budget bound
-        ("sigma_max", np.float64),
+        ("sigma_max", np.float64),  # what is stated of heavy tails, and sigma_max of Gaussian rewards, too; or NaN
+        ("kurtosis", np.float64),
+        ("cv", np.float64),
         ("resolution", np.float64),  # the step to which Gaussian rewards were rounded, or 0
         ("mean_scales", np.float64, 2),  # of a mixture: the amounts of variation it is made for, in mean and in risk
         ("risk_scales", np.float64, 2),

@@ -46,7 +46,7 @@ def search(instance: str, seed: int, **options: Any) -> Outcome:
     for _ in play(engine, known, seed):
         pass
     answer, true = engine.answer(), TrueArms(known, engine.spec)
-    outcome = infer(engine, seed=seed, truth=true.assess(answer)).to_dict()
+    outcome = infer(engine, seed=seed, truth=true.assess(answer, engine.spec.epsilon)).to_dict()
     outcome["section_2"] = is_epsilon_pareto(answer, true.means, true.risks, engine.spec.epsilon or 0.0)
     return outcome
 
@@ -126,7 +126,7 @@ def good_event(instance: str, seed: int, trials: int, **options: Any) -> Outcome
         engine = Engine(spec)
         missed = sum(int(trace["missed"].sum()) for trace in watch(engine, known, number))
         good.append(missed == 0)
-        right.append(TrueArms(known, spec).assess(engine.answer()).eps_correct)
+        right.append(TrueArms(known, spec).assess(engine.answer(), spec.epsilon).eps_correct)
     return {"good": good, "right": right}
 
 

@@ -33,7 +33,7 @@ from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.identification import check_callback
 from ramgape.search.inference import goal_of
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
-from ramgape.search.spec import Spec
+from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
@@ -150,6 +150,9 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
     if options.get("epsilon") is None:
         low, high = known.reward_range or (0.0, 1.0)
         options["epsilon"] = epsilons[0] if epsilons else DEFAULT_PART * (high - low)
+    share = parse_share(options["epsilon"])
+    if share is not None and known.reward_range is None:  # a plan has the means that a search would have to see first
+        options["epsilon"] = share * float(abs(known.means).min())
     if options.get("delta") is None and deltas:
         options["delta"] = deltas[0]
     chosen = simulated_spec(known, **options)
@@ -313,9 +316,9 @@ def _quantile(runs: tuple[Run, ...], percent: int) -> int | None:
     """The pulls within which this part of the runs, or a little more, was done; None if that is beyond the cap."""
     if not runs:
         return None
-    ordered = sorted(runs, key=lambda run: (run.stopped == "cap", run.samples))
+    ordered = sorted(runs, key=lambda run: (not run.decided, run.samples))
     run = ordered[(percent * len(runs) + 99) // 100 - 1]  # in whole numbers: 0.1 * 70 is a little more than 7
-    return None if run.stopped == "cap" else run.samples
+    return run.samples if run.decided else None
 
 
 # ---------------------------------------------------------------------------------------- budget

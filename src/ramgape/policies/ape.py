@@ -48,7 +48,7 @@ def compare(arms, memory, search, problem, changed):
         row = arms[arm]
         if row.in_front or row.beaten <= 0.0:
             search.doubt = max(search.doubt, row.gap)
-        if row.gap >= problem.epsilon and (search.leader < 0 or row.beaten < arms[search.leader].beaten):
+        if row.gap >= search.epsilon and (search.leader < 0 or row.beaten < arms[search.leader].beaten):
             search.leader = arm
 
 
@@ -65,7 +65,7 @@ def decide(arms, memory, search, problem):
 @kernel
 def stop(arms, memory, search, problem):
     """No arm that may be in the answer is in doubt; then the answer is written down."""
-    if search.doubt >= problem.epsilon:
+    if search.doubt >= search.epsilon:
         return False
     for arm in range(len(arms)):
         arms[arm].accepted = 1 if arms[arm].in_front or arms[arm].beaten <= 0.0 else -1

@@ -11,6 +11,6 @@ from ramgape.core.round_robin import step
 def decide(arms, memory, search, problem):
     """The next arm of the circle that is in the front or whose doubt exceeds epsilon."""
     arm = step(arms, search)
-    while not arms[arm].in_front and exact_doubt(arms, search, arm) <= problem.epsilon:
+    while not arms[arm].in_front and exact_doubt(arms, search, arm) <= search.epsilon:
         arm = step(arms, search)
     return arm

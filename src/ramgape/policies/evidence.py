@@ -28,7 +28,7 @@ def strength(difference, variance):
 @kernel
 def decide(arms, memory, search, problem):
     """One of the two arms of the comparison with the least evidence."""
-    epsilon, count = problem.epsilon, len(arms)
+    epsilon, count = search.epsilon, len(arms)
     mean_average = risk_average = 1e-12
     for arm in range(count):
         row = arms[arm]
@@ -36,7 +36,7 @@ def decide(arms, memory, search, problem):
         risk_average += row.risk_spread / count
     for arm in range(count):
         row = arms[arm]
-        unseen = 0.0 if problem.gaussian else UNSEEN / (row.pulls * row.pulls)
+        unseen = UNSEEN / (row.pulls * row.pulls) if problem.bounded else 0.0
         row.mean_error = squared_error(row, row.variance, mean_average) + unseen
         row.risk_error = squared_error(row, row.risk_spread, risk_average) + problem.alpha * problem.alpha * unseen
     least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True

@@ -51,11 +51,11 @@ def accept_sure(arms, search, problem):
                     row.gap = max(row.gap, threat(arms[other], row))
             search.doubt = max(search.doubt, row.gap)
     for arm in range(len(arms)):
-        if arms[arm].accepted == 0 and arms[arm].gap < problem.epsilon:
+        if arms[arm].accepted == 0 and arms[arm].gap < search.epsilon:
             needed = False
             for other in range(len(arms)):
                 row = arms[other]
-                if row.accepted == 0 and row.gap >= problem.epsilon and threat(arms[arm], row) >= problem.epsilon:
+                if row.accepted == 0 and row.gap >= search.epsilon and threat(arms[arm], row) >= search.epsilon:
                     needed = True
                     break
             if not needed:

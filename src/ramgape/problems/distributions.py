@@ -7,19 +7,8 @@
     Gaussian(mean, variance) without bounds
     Drawn(draw)              whatever a function of a generator returns; its truth is estimated
 
-Beside `mean`, `variance` and `support` (None without bounds) each of them knows
-
-    mirrored()               the distribution of -X: costs are rewards, mirrored
-    semivariance(target)     E((target - X)+^2), what falls short of the target
-    log_laplace(gamma)       ln E exp(-gamma X), from which the entropic risk follows
-    tail_mean(level)         the mean of the worst (lowest) share `level` of outcomes
-
-    quantile(shares)         the value below which a share of outcomes lies
-    expectation(function)    E function(X)
-
-and all but `quantile` follow from that one by numerical integration unless a distribution knows better: one from
-outside is a subclass of `Distribution` with a `quantile`. How rewards are drawn in compiled loops stands in
-`environments`.
+What each of them knows stands in `distribution`, those with long tails in `unbounded`, mixtures in `mixtures`; `kinds`
+has all by their names. How rewards are drawn in compiled loops stands in `environments`.
 """
 
 from __future__ import annotations
@@ -29,15 +18,15 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ramgape.common import special
 from ramgape.common.checks import SMALLEST
-from ramgape.common.integration import integrate
 from ramgape.errors import InvalidInstance, require
+from ramgape.problems.distribution import Distribution as Distribution
+from ramgape.problems.distribution import Floats
 from ramgape.problems.parameters import (
     at_share,
     checked_gamma,
@@ -49,146 +38,12 @@ from ramgape.problems.parameters import (
     parameter,
 )
 
-Floats = NDArray[np.float64]
-
 SAMPLED = 100_000  # rewards that stand for a distribution of which nothing else is known
 
 
 def about_mean(target: float, mean: float, variance: float) -> float:
     """E((target - X)^2): the semivariance of whatever cannot pass the target."""
     return (target - mean) * (target - mean) + variance
-
-
-class Distribution:
-    """What rewards follow. From outside: a frozen dataclass with a `quantile`, and with whatever it knows better.
-
-    Its rewards are drawn in Python, which takes some 10 microseconds each instead of a tenth of one.
-
-    Examples:
-        >>> @dataclass(frozen=True)
-        ... class Triangular(Distribution):
-        ...     def quantile(self, shares):
-        ...         return np.sqrt(shares)
-        >>> round(Triangular().mean, 6), round(Triangular().tail_mean(0.25), 6)
-        (0.666667, 0.333333)
-    """
-
-    kind: ClassVar[str] = ""  # its name in instance files, for those that can be written down
-
-    def quantile(self, shares: Floats) -> Floats:
-        """The values below which shares of outcomes lie.
-
-        Args:
-            shares: An array of numbers from 0 to 1.
-        """
-        raise NotImplementedError
-
-    def draw(self, generator: np.random.Generator) -> float:
-        """One reward.
-
-        Args:
-            generator: A `numpy.random.Generator`.
-        """
-        usable = isinstance(generator, np.random.Generator)
-        require(usable, "generator", "a numpy.random.Generator", generator)
-        return float(self.quantile(np.array([generator.random()]))[0])
-
-    def expectation(self, function: Callable[[Floats], Floats]) -> float:
-        """E function(X).
-
-        Args:
-            function: Takes an array of outcomes and returns as many numbers.
-        """
-        require(callable(function), "function", "a function of an array", function)
-        return integrate(lambda shares: function(self.quantile(shares)), 0.0, 1.0)
-
-    @functools.cached_property
-    def mean(self) -> float:
-        """E X."""
-        return self.expectation(lambda outcomes: outcomes)
-
-    @functools.cached_property
-    def variance(self) -> float:
-        """E (X - mean)^2."""
-        mean = self.mean
-        return self.expectation(lambda outcomes: np.square(outcomes - mean))
-
-    @property
-    def support(self) -> tuple[float, float] | None:
-        """The least and the greatest reward; None without bounds."""
-        low, high = self.quantile(np.array([0.0, 1.0])).tolist()
-        return (low, high) if math.isfinite(high - low) else None
-
-    def mirrored(self) -> Distribution:
-        """The distribution of -X."""
-        return Mirrored(self)
-
-    def semivariance(self, target: float) -> float:
-        """E((target - X)+^2).
-
-        Args:
-            target: What outcomes may fall short of.
-        """
-        target = checked_target(target)
-        return self.expectation(lambda outcomes: np.square(np.maximum(target - outcomes, 0.0)))
-
-    def log_laplace(self, gamma: float) -> float:
-        """ln E exp(-gamma X), taken about the worst reward so that nothing overflows where there is one.
-
-        Args:
-            gamma: How much more bad outcomes count; above 0.
-        """
-        gamma = checked_gamma(gamma)
-        low = self.mean if self.support is None else self.support[0]
-        return -gamma * low + math.log(self.expectation(lambda outcomes: np.exp(-gamma * (outcomes - low))))
-
-    def tail_mean(self, level: float) -> float:
-        """The mean of the lowest outcomes.
-
-        Args:
-            level: The share of all outcomes that they are; above 0, at most 1.
-        """
-        level = checked_level(level)
-        return integrate(self.quantile, 0.0, level) / level
-
-    def _settle(self, **values: object) -> None:
-        """Store the checked values: the one moment at which a frozen distribution may change."""
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The form in instance files; what has its default value is left out.
-
-        >>> Beta(2, 3).to_dict()
-        {'distribution': 'beta', 'a': 2.0, 'b': 3.0}
-        """
-        require(bool(self.kind), "distribution", "one that files know", self, error=InvalidInstance)
-        described: dict[str, Any] = {"distribution": self.kind}
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if value != field.default:
-                described[field.name] = list(value) if isinstance(value, tuple) else value
-        return described
-
-
-@dataclass(frozen=True)
-class Mirrored(Distribution):
-    """The distribution of -X."""
-
-    original: Distribution
-
-    def quantile(self, shares: Floats) -> Floats:
-        return -self.original.quantile(1.0 - checked_shares(shares))
-
-    # From the original: close to 1 floats tell fewer shares apart than close to 0.
-
-    def expectation(self, function: Callable[[Floats], Floats]) -> float:
-        return self.original.expectation(lambda outcomes: function(-outcomes))
-
-    def tail_mean(self, level: float) -> float:
-        level, original = checked_level(level), self.original
-        rest = (1.0 - level) * original.tail_mean(1.0 - level) if level < 1.0 else 0.0
-        return -(original.mean - rest) / level
 
 
 @dataclass(frozen=True)
@@ -234,6 +89,12 @@ class Beta(Distribution):
         inverse = functools.partial(special.inverse_incomplete_beta, self.a, self.b)
         places = [inverse(share)[0] if 0.0 < share < 1.0 else share for share in shares.tolist()]
         return self.low + (self.high - self.low) * np.array(places)
+
+    def cumulative(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return (
+            special.incomplete_beta(self.a, self.b, share, 1.0 - share)[0] if 0.0 < share < 1.0 else float(share >= 1.0)
+        )
 
     def mirrored(self) -> Beta:
         return Beta(self.b, self.a, *mirrored_interval(self.low, self.high))
@@ -311,6 +172,9 @@ class Bernoulli(Distribution):
     def quantile(self, shares: Floats) -> Floats:
         return np.where(checked_shares(shares) > 1.0 - self.p, self.high, self.low)
 
+    def cumulative(self, value: float) -> float:
+        return 1.0 if value >= self.high else 1.0 - self.p if value >= self.low else 0.0
+
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
         require(callable(function), "function", "a function of an array", function)
         lost, won = function(np.array([self.low, self.high])).tolist()
@@ -384,6 +248,9 @@ class Uniform(Distribution):
     def quantile(self, shares: Floats) -> Floats:
         return self.low + (self.high - self.low) * checked_shares(shares)
 
+    def cumulative(self, value: float) -> float:
+        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
     def mirrored(self) -> Uniform:
         return Uniform(*mirrored_interval(self.low, self.high))
 
@@ -454,8 +321,12 @@ class Data(Distribution):
         return min(self.values), max(self.values)
 
     def quantile(self, shares: Floats) -> Floats:
-        places = np.minimum((checked_shares(shares) * len(self.values)).astype(int), len(self.values) - 1)
-        return np.asarray(np.sort(self.values)[places])
+        # the least value that is enough; a share times their number is meant to be whole where it nearly is
+        ranks = np.ceil(checked_shares(shares) * (len(self.values) * (1.0 - 1e-12))).astype(int)
+        return np.asarray(np.sort(self.values)[np.maximum(ranks, 1) - 1])
+
+    def cumulative(self, value: float) -> float:
+        return sum(each <= value for each in self.values) / len(self.values)
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
         require(callable(function), "function", "a function of an array", function)
@@ -518,6 +389,10 @@ class Gaussian(Distribution):
         self._settle(mean=parameter("mean", self.mean), variance=parameter("variance", self.variance, SMALLEST))
 
     @property
+    def kurtosis(self) -> float:
+        return 3.0
+
+    @property
     def support(self) -> None:
         return None
 
@@ -526,6 +401,9 @@ class Gaussian(Distribution):
         ends = {0.0: -math.inf, 1.0: math.inf}
         places = np.array([ends[share] if share in ends else quantile(share) for share in shares.tolist()])
         return self.mean + math.sqrt(self.variance) * places
+
+    def cumulative(self, value: float) -> float:
+        return special.normal_share((value - self.mean) / self.std)
 
     def mirrored(self) -> Gaussian:
         return Gaussian(0.0 - self.mean, self.variance)
@@ -575,12 +453,3 @@ class Drawn(Distribution):
     def _sample(self) -> Data:
         generator = np.random.default_rng(0)
         return Data(tuple(self.draw(generator) for _ in range(SAMPLED)))
-
-
-DISTRIBUTIONS: dict[str, type[Distribution]] = {
-    "beta": Beta,
-    "bernoulli": Bernoulli,
-    "uniform": Uniform,
-    "data": Data,
-    "gaussian": Gaussian,
-}

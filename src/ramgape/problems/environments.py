@@ -9,6 +9,12 @@ one array `parameters`, one column per arm, with these rows:
     UNIFORM    -       -           low     high
     DATA       start   count       least   greatest     of values[start : start + count]
     GAUSSIAN   mean    deviation   -inf    inf
+    STUDENT_T  df      -           location   scale
+    LOGNORMAL  mu      sigma       location   scale
+    GAMMA      shape   -           location   scale
+    PARETO     shape   -           location   scale
+    MIXTURE    column  count       start   -            parts in columns behind those of the arms, and
+                                                        values[start : start + count], the shares up to each
 
 The Python road and the compiled loops call the very same function, so they see the same rewards to the bit. Arms of any
 other distribution are drawn in Python, by the distribution itself.
@@ -17,6 +23,7 @@ other distribution are drawn in Python, by the distribution itself.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,16 +36,13 @@ from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
 from ramgape.core.kernel import kernel
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
-from ramgape.problems.distributions import (
-    Bernoulli,
-    Beta,
-    Data,
-    Distribution,
-    Drawn,
-    Gaussian,
-    Uniform,
-)
+from ramgape.noises import NOISES, noise_names
+from ramgape.problems.distribution import Distribution
+from ramgape.problems.distributions import Bernoulli, Beta, Data, Drawn, Gaussian, Uniform
+from ramgape.problems.kinds import DISTRIBUTIONS
+from ramgape.problems.mixtures import Mixture
 from ramgape.problems.parameters import parameter
+from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 
@@ -48,7 +52,7 @@ Floats = NDArray[np.float64]
 Draw = Callable[[Floats, Floats, int, np.random.Generator], float]
 
 KIND, FIRST, SECOND, LOW, HIGH = range(5)
-BETA, BERNOULLI, UNIFORM, DATA, GAUSSIAN = range(5)
+BETA, BERNOULLI, UNIFORM, DATA, GAUSSIAN, STUDENT_T, LOGNORMAL, GAMMA, PARETO, MIXTURE = range(10)
 
 # For smaller shapes U^(1/a) can underflow, where U has 53 bits: 53 ln 2 / 745 = 0.0493.
 UNDERFLOWING_SHAPE = 0.05
@@ -103,8 +107,45 @@ def draw_gaussian(parameters: Floats, values: Floats, arm: int, generator: np.ra
 
 
 @kernel
+def draw_student_t(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    return shifted(generator.standard_t(parameters[FIRST, arm]), parameters, arm)
+
+
+@kernel
+def draw_lognormal(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    logarithm = parameters[FIRST, arm] + parameters[SECOND, arm] * generator.standard_normal()
+    return shifted(math.exp(logarithm), parameters, arm)
+
+
+@kernel
+def draw_gamma(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    return shifted(generator.standard_gamma(parameters[FIRST, arm]), parameters, arm)
+
+
+@kernel
+def draw_pareto(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    return shifted(math.expm1(generator.standard_exponential() / parameters[FIRST, arm]), parameters, arm)
+
+
+@kernel
+def shifted(standard: float, parameters: Floats, arm: int) -> float:
+    """A draw of the standard form, moved and stretched."""
+    return parameters[LOW, arm] + parameters[HIGH, arm] * standard  # type: ignore[no-any-return]
+
+
+@kernel
+def chosen_part(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> int:
+    """The column of one part of a mixture."""
+    start, last = int(parameters[LOW, arm]), int(parameters[SECOND, arm]) - 1
+    share, place = generator.random(), 0
+    while place < last and share >= values[start + place]:
+        place += 1
+    return int(parameters[FIRST, arm]) + place
+
+
+@kernel
 def draw_mixed(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
-    """For instances whose arms follow different distributions."""
+    """For instances whose arms follow different distributions, all of the first five kinds."""
     kind = parameters[KIND, arm]
     if kind == BETA:
         return draw_beta(parameters, values, arm, generator)
@@ -115,6 +156,23 @@ def draw_mixed(parameters: Floats, values: Floats, arm: int, generator: np.rando
     if kind == DATA:
         return draw_data(parameters, values, arm, generator)
     return draw_gaussian(parameters, values, arm, generator)
+
+
+@kernel
+def draw_any(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
+    """The same for all kinds, mixtures as well; apart, because it takes seconds more to compile."""
+    if parameters[KIND, arm] == MIXTURE:
+        arm = chosen_part(parameters, values, arm, generator)
+    kind = parameters[KIND, arm]
+    if kind == STUDENT_T:
+        return draw_student_t(parameters, values, arm, generator)
+    if kind == LOGNORMAL:
+        return draw_lognormal(parameters, values, arm, generator)
+    if kind == GAMMA:
+        return draw_gamma(parameters, values, arm, generator)
+    if kind == PARETO:
+        return draw_pareto(parameters, values, arm, generator)
+    return draw_mixed(parameters, values, arm, generator)
 
 
 def draw_in_python(
@@ -130,7 +188,14 @@ DRAWS: dict[type[Distribution], Draw] = {
     Uniform: draw_uniform,
     Data: draw_data,
     Gaussian: draw_gaussian,
+    StudentT: draw_student_t,
+    LogNormal: draw_lognormal,
+    Exponential: draw_gamma,
+    Gamma: draw_gamma,
+    Pareto: draw_pareto,
+    Mixture: draw_any,
 }
+MIXED = {Beta, Bernoulli, Uniform, Data, Gaussian}  # what `draw_mixed` knows
 
 
 class Sampler(NamedTuple):
@@ -162,6 +227,14 @@ def column(distribution: Distribution, start: int) -> tuple[float, ...]:
             return DATA, start, len(values), *distribution.support
         case Gaussian(mean, variance):
             return GAUSSIAN, mean, math.sqrt(variance), -math.inf, math.inf
+        case StudentT(df, location, scale):
+            return STUDENT_T, df, 0.0, location, scale
+        case LogNormal(mu, sigma, location, scale):
+            return LOGNORMAL, mu, sigma, location, scale
+        case Exponential() | Gamma():
+            return GAMMA, distribution.shape, 0.0, distribution.location, distribution.scale
+        case Pareto(shape, scale, location):
+            return PARETO, shape, 0.0, location, scale
         case _:  # draws by itself
             return (math.nan,) * 5
 
@@ -184,7 +257,8 @@ class Arm:
         if not known and callable(self.distribution) and not isinstance(self.distribution, type):
             object.__setattr__(self, "distribution", Drawn(self.distribution))
             known = True
-        allowed = "a Beta, Bernoulli, Uniform, Data, Gaussian or other Distribution, or a function of a generator"
+        names = ", ".join(kind.__name__ for kind in DISTRIBUTIONS.values())
+        allowed = f"a Distribution ({names} or another), or a function of a generator"
         require(known, "distribution", allowed, self.distribution, error=InvalidInstance)
 
 
@@ -195,9 +269,10 @@ class Instance:
     Args:
         name: Its name.
         arms: At least two, with names of their own.
-        reward_range: The range that every reward lies in; None with noise "gaussian".
-        noise: "bounded" or "gaussian".
-        sigma_max: With noise "gaussian": a standard deviation that no arm exceeds, if that is to be known.
+        reward_range: The range that every reward lies in; None with a noise that has none.
+        noise: What a search is told of the rewards: "bounded", or, with arms of any distribution, "any", "gaussian" or
+            "heavy:kurtosis=10", say. Truths are those of the distributions, whether the noise describes them or not.
+        sigma_max: A standard deviation that no arm exceeds, if that is to be known.
         risk: The risk that its searches are about unless another is asked for; None: the usual one.
 
     Examples:
@@ -212,7 +287,7 @@ class Instance:
     name: str
     arms: tuple[Arm, ...]
     reward_range: tuple[float, float] | None
-    noise: Literal["bounded", "gaussian"]
+    noise: str
     sigma_max: float | None = None
     risk: Measure | str | None = None
 
@@ -221,16 +296,15 @@ class Instance:
         check_arms(self.arms)
         object.__setattr__(self, "arms", tuple(self.arms))
         object.__setattr__(self, "risk", checked_risk(self.risk))
-        known = self.noise in ("bounded", "gaussian")
-        require(known, "noise", "'bounded' or 'gaussian'", self.noise, error=InvalidInstance)
-        if self.noise == "bounded":
+        name = checked_noise(self.noise)
+        if NOISES[name].ranged:
             object.__setattr__(self, "reward_range", checked_range(self.reward_range, self.arms))
             absent = self.sigma_max is None
             allowed = "left out of an instance with a reward_range"
             require(absent, "sigma_max", allowed, self.sigma_max, error=InvalidInstance)
         else:
             absent = self.reward_range is None
-            allowed = "left out of an instance with gaussian noise"
+            allowed = f"left out of an instance with {name} noise"
             require(absent, "reward_range", allowed, self.reward_range, error=InvalidInstance)
             object.__setattr__(self, "sigma_max", checked_sigma_max(self.sigma_max, self.arms))
 
@@ -317,17 +391,27 @@ class Instance:
 
     @functools.cached_property
     def _sampler(self) -> Sampler:
-        kinds = {type(arm.distribution) for arm in self.arms}
-        draw: Draw = DRAWS[next(iter(kinds))] if len(kinds) == 1 and kinds <= DRAWS.keys() else draw_mixed
-        if not kinds <= DRAWS.keys():
-            distributions = [arm.distribution for arm in self.arms]
+        distributions = [arm.distribution for arm in self.arms]
+        mixtures = [each for each in distributions if isinstance(each, Mixture)]
+        parts = [part for mixture in mixtures for part in mixture.parts]  # behind the arms, in the same order
+        kinds = {type(each) for each in distributions}
+        draw: Draw = draw_mixed if kinds <= MIXED else draw_any
+        if len(kinds) == 1 and kinds <= DRAWS.keys():
+            draw = DRAWS[next(iter(kinds))]
+        if not {*kinds, *map(type, parts)} <= DRAWS.keys():
             draw = functools.partial(draw_in_python, distributions)
         columns: list[tuple[float, ...]] = []
         values: list[float] = []
-        for arm in self.arms:
-            columns.append(column(arm.distribution, start=len(values)))
-            if isinstance(arm.distribution, Data):
-                values.extend(arm.distribution.values)
+        first = len(distributions)
+        for each in (*distributions, *parts):
+            if isinstance(each, Mixture):
+                columns.append((MIXTURE, first, len(each.parts), len(values), math.nan))
+                first += len(each.parts)
+                values.extend(itertools.accumulate(each.weights))
+                continue
+            columns.append(column(each, start=len(values)))
+            if isinstance(each, Data):
+                values.extend(each.values)
         return Sampler(draw, np.array(columns, dtype=np.float64).T.copy(), np.array(values, dtype=np.float64))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -361,10 +445,17 @@ def checked_risk(risk: Any) -> Measure | None:
         raise InvalidInstance(**parts) from None
 
 
+def checked_noise(noise: Any) -> str:
+    """The name of a noise, whose parameters are checked where it is searched."""
+    name = noise.partition(":")[0] if isinstance(noise, str) else noise
+    require(name in tuple(NOISES), "noise", noise_names(), noise, error=InvalidInstance)
+    return str(name)
+
+
 def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, float]:
     """Both ends as floats, if they are in order and enclose all that the arms can return."""
     pair = isinstance(reward_range, (tuple, list)) and len(reward_range) == 2
-    allowed = "given as [low, high], or replaced by gaussian noise"
+    allowed = f"given as [low, high], or replaced by noise {noise_names(ranged=False)}"
     require(pair, "reward_range", allowed, reward_range, error=InvalidInstance)
     low, high = (parameter(f"reward_range[{place}]", end) for place, end in enumerate(reward_range))
     allowed = "given as [low, high] with low < high"
@@ -378,11 +469,7 @@ def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, floa
 
 
 def checked_sigma_max(sigma_max: Any, arms: tuple[Arm, ...]) -> float | None:
-    """The stated bound as a float, if every arm is Gaussian and none exceeds it."""
-    for place, arm in enumerate(arms):
-        normal = isinstance(arm.distribution, (Gaussian, Drawn))
-        allowed = "gaussian in an instance with gaussian noise"
-        require(normal, f"arms[{place}].distribution", allowed, arm.distribution, error=InvalidInstance)
+    """The stated bound as a float, if no arm exceeds it."""
     if sigma_max is None:
         return None
     sigma_max = parameter("sigma_max", sigma_max, SMALLEST)

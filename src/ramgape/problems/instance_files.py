@@ -6,10 +6,20 @@
       {"name": "C", "distribution": "uniform", "low": 0.2, "high": 0.9},
       {"name": "D", "distribution": "data", "values": [0.1, 0.4]}]}
 
-or, for rewards without bounds, `"noise": "gaussian"` in place of `"reward_range"`, optionally `"sigma_max"`,
-and arms such as `{"name": "G", "distribution": "gaussian", "mean": 0.5, "variance": 0.04}`. The keys of an
-arm are the arguments of its distribution; `name` may be missing at the top and is then the file's own. `"risk"`,
-"cvar:0.1" say, is what searches are about unless they ask for another.
+or `"noise"`, "any", "gaussian" or "heavy:kurtosis=10" say, in place of `"reward_range"`, optionally
+`"sigma_max"`; then arms may be of any distribution, without bounds as well, such as
+
+      {"name": "G", "distribution": "gaussian", "mean": 0.5, "variance": 0.04}
+      {"name": "T", "distribution": "student-t", "df": 5, "location": 0.5, "scale": 0.2}
+      {"name": "L", "distribution": "lognormal", "mu": 0, "sigma": 0.5}
+      {"name": "E", "distribution": "exponential", "scale": 2}
+      {"name": "H", "distribution": "gamma", "shape": 3}
+      {"name": "P", "distribution": "pareto", "shape": 5}
+      {"name": "M", "distribution": "mixture", "weights": [0.9, 0.1], "parts": [
+        {"distribution": "gaussian", "mean": 1, "variance": 1}, {"distribution": "exponential", "scale": -5}]}
+
+The keys of an arm are the arguments of its distribution; `name` may be missing at the top and is then the file's own.
+`"risk"`, "cvar:0.1" say, is what searches are about unless they ask for another.
 
 Every value is checked once, by the constructors in `environments` and `distributions`; their complaints are
 about an argument, and here its place is put in front: `mine.json: arms[2].` + `a must be ...`.
@@ -27,8 +37,10 @@ from typing import Any
 
 from ramgape.common.files import LARGEST_FILE, read_whole
 from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
-from ramgape.problems.distributions import DISTRIBUTIONS, Distribution
+from ramgape.problems.distribution import Distribution
 from ramgape.problems.environments import Arm, Instance
+from ramgape.problems.kinds import DISTRIBUTIONS
+from ramgape.problems.mixtures import Mixture
 
 
 def read_instance(path: Path) -> Instance:
@@ -62,15 +74,29 @@ def arm_from_dict(description: Any, place: str) -> Arm:
     require(isinstance(description, Mapping), place, allowed, description, error=InvalidInstance)
     with inside(owner=f"{place}."):
         check_given(description, ("name", "distribution"))
+    distribution = distribution_from_dict(description, place, ("name",))
+    with inside(owner=f"{place}."):
+        return Arm(description["name"], distribution)
+
+
+def distribution_from_dict(description: Mapping[str, Any], place: str, further: tuple[str, ...] = ()) -> Distribution:
+    """The distribution that an object describes, with keys for its arguments and further ones."""
+    with inside(owner=f"{place}."):
+        check_given(description, ("distribution",))
         kind = DISTRIBUTIONS[known_name(description["distribution"], DISTRIBUTIONS, "distribution")]
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
     with inside(place):
-        check_keys(description, ("name", "distribution", *(field.name for field in fields)))
+        check_keys(description, (*further, "distribution", *(field.name for field in fields)))
     with inside(owner=f"{place}."):
         check_given(description, (field.name for field in fields if field.default is dataclasses.MISSING))
         arguments = {field.name: description[field.name] for field in fields if field.name in description}
-        distribution: Distribution = kind(**arguments)
-        return Arm(description["name"], distribution)
+    if kind is Mixture and isinstance(arguments["parts"], (list, tuple)):
+        arguments["parts"] = [
+            distribution_from_dict(part, f"{place}.parts[{number}]") if isinstance(part, Mapping) else part
+            for number, part in enumerate(arguments["parts"])
+        ]
+    with inside(owner=f"{place}."):
+        return kind(**arguments)
 
 
 def check_keys(description: Mapping[str, Any], allowed: tuple[str, ...]) -> None:

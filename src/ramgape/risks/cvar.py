@@ -1,13 +1,29 @@
-"""Conditional value at risk: minus the mean of the worst share of rewards.
+"""Conditional value at risk: minus the mean of the worst share of rewards, the tail mean.
 
-With h(z) = z - E (z - X)+ / level the mean of the worst share is the maximum of h. At the nodes z = 1/64, 2/64, ... 1
-an interval for E (z - X)+ comes from the sums of rewards by size (cells of the memory), each at a 64th of the chance of
-a side. The lower side of the maximum is the best of the nodes. For the upper side h is concave: beyond a node it does
-not rise more steeply than it did, at most, on the way there from the node before, nor more steeply than 1; and so from
-the other side, where its slope is at least 1 - 1/level. Between two nodes the lower of the two lines counts.
+With h(z) = z - E (z - X)+ / level the tail mean is the maximum of h over z, at the quantile. For rewards in [0, 1] its
+interval comes from their sums by size (cells.py), without a union over thresholds:
 
-So the interval does not shrink below what the nodes leave open: about f / (32,768 level) for rewards of density f near
-the quantile, and nothing where they have no density there, as for coins.
+From below. If the tail mean is at most c, then E (z - X)+ >= level (z - c) for EVERY z. So y = level (z - c) - (z - X)+
+has no positive mean and is at least -(z - level (z - c)), and the mixture of core/mixture.py over y is a test
+supermartingale; so is a weighted mean of them over z, which rejects c when it reaches e^L. Each node z = k / 1024 has
+weight 1 / (7 2^d) for each level d = 4 ... 10 of halved ranges that it ends a part of: 1 in all. Any of the nodes are a
+lower bound for all: 17 about the empirical quantile are taken, the closer together the more is known.
+
+From above. If the tail mean is at least c, then E (z - X)+ <= level (z - c) for ONE z, the quantile, which is at least
+c. So y = (z - X)+ - level (z - c) has no positive mean there and is at least -level (z - c). Which z it is nobody
+knows, but it is a fixed one: c is rejected when the mixtures over y for all z from c to 1 reach e^L. On a cell the sum
+of y, which is convex in z, is at least the higher of its tangents at the two ends; the squares are convex in z for
+rewards below the cell, at most (level (z - c))^2 above it, and in the cell at most the larger of that and the square of
+the width; and the reach is largest at the upper end. Cells that are rejected together, as a block, need not be
+looked at one by one. The scale of a mixture must be one and the same wherever z is looked at, so it goes by the block.
+
+Why a search over c is allowed: moving c away from the truth adds some -d <= 0 to every y and d to the reach. Since
+1 + l y >= exp(l (y - d) - psi(l) (y - d)^2) for y >= -reach and 0 <= l < 1 / reach, and since the mixture falls with
+the reach where the sum is positive, whatever rejects such a c is no more than the mixture of the products of 1 + l y at
+the truth, which is a supermartingale: but for a chance of e^-L, no c beyond the truth is ever rejected.
+
+The bound that serves gives L and the interval of the mean, which no tail mean exceeds. What the width of a cell leaves
+open is about f / (8.4 million level) for rewards of density f near the quantile.
 """
 
 from __future__ import annotations
@@ -19,8 +35,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ramgape.bounds.empirical_bernstein import COARSE, COARSE_MEAN_SCALE, MEAN_SCALES
 from ramgape.core.box import narrow_risk
-from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.core.inversion import SAFETY, innermost
+from ramgape.core.kernel import Kernel, fixed, inlined, kernel
+from ramgape.core.mixture import is_rejected, log_evidence
+from ramgape.noises import NOISES
+from ramgape.risks.cells import (
+    BLOCK,
+    BLOCK_SUMS,
+    BLOCKS,
+    CELL,
+    CELLS,
+    COLUMNS,
+    SUMS,
+    WIDTH,
+    remember,
+    remember_unranged,
+    sums_below,
+    value_at,
+    with_those,
+    within,
+)
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
 
@@ -29,124 +65,176 @@ if TYPE_CHECKING:
 
     from ramgape.problems.distributions import Distribution
 
-CELLS = 64  # parts of [0, 1] by which rewards are remembered
-WIDTH = 1.0 / CELLS
-# Where the memory has, cell by cell, number, sum and squares of rewards, about the lower end; ends for E (z - X)+ above
-COUNT, SUM, SQUARES, LOW, HIGH = range(0, 5 * CELLS, CELLS)
-ROOT_THREE = math.sqrt(3.0)
-ROUNDING = 1e-16  # what each reward may take from a variance by rounding; too large a one only widens an interval
-FEWEST_ROUNDINGS = 1000.0
-NODE_LEVEL = math.log(CELLS)  # what a node's share of a side costs
+NODES, NODE = COLUMNS, 5  # behind the cells stand the nodes in use: place, sums below it, logarithm of the weight
+MOST_NODES = 17
+AROUND = MOST_NODES // 2
+FLAT = 4  # nodes are so far apart that within as many of them h falls by a standard error
 
-
-@inlined
-def remember(row, past, problem, value):
-    """Add a reward to its cell."""
-    place = min(int(value * CELLS), CELLS - 1)
-    offset = value - place * WIDTH
-    past[COUNT + place] += 1.0
-    past[SUM + place] += offset
-    past[SQUARES + place] += offset * offset
+LEVELS = 7  # of halved ranges, from 16 parts to 1,024
 
 
 @inlined
 def estimate(row, past, problem):
-    """Minus the average of the lowest rewards, and the spread of (z - X)+ / level about their quantile z.
-
-    Only of the cell in which the quantile lies it is not known which rewards are the lowest: as if they were spread
-    evenly, with the mean and the variance that they have, as far as that stays within the cell.
-    """
+    """Minus the average of the lowest rewards, and the spread of (z - X)+ / level about their quantile z."""
     level = problem.risk_parameters[0]
     wanted = level * row.pulls
-    below = total = squares = 0.0  # rewards in lower cells, their sum and that of their squares
-    place = 0
-    while place < CELLS - 1 and below + past[COUNT + place] < wanted:
-        node, count, sums = place * WIDTH, past[COUNT + place], past[SUM + place]
-        below += count
-        total += count * node + sums
-        squares += count * node * node + 2.0 * node * sums + past[SQUARES + place]
-        place += 1
-    count = max(past[COUNT + place], 1.0)
-    average = past[SUM + place] / count
-    reach = ROOT_THREE * math.sqrt(max(past[SQUARES + place] / count - average * average, 0.0))
-    reach = min(reach, average, WIDTH - average)
+    place, (below, total, squares) = sums_below(past, CELLS - 1, wanted)
     missing = wanted - below
-    part = min(missing / count, 1.0)
-    lowest = place * WIDTH + average - reach * (1.0 - part)  # the mean of the lowest part of the cell
-    quantile = place * WIDTH + average - reach * (1.0 - 2.0 * part)
-    row.risk = -problem.alpha * (total + missing * lowest) / wanted
+    lowest, quantile = within(past, place, missing)
+    row.risk = -problem.alpha * value_at(past, lowest + (total - below * lowest) / wanted)
     short = below * quantile - total + missing * (quantile - lowest)
     short_squares = below * quantile * quantile - 2.0 * quantile * total + squares
     short_squares += missing * (quantile - lowest) * (quantile - lowest) * (4.0 / 3.0)
     spread = max(short_squares / row.pulls - (short / row.pulls) ** 2, 0.0) / (level * level)
-    row.risk_spread = problem.alpha * problem.alpha * spread
+    row.risk_spread = (problem.alpha * past[WIDTH]) ** 2 * spread
 
 
-@open_kernel
-def renew_nodes(interval, row, past, search, problem):
-    """Narrow the interval of E (z - X)+ at every node that may still be of use; returns the greatest lower end of h."""
-    level, count = problem.risk_parameters[0], row.pulls
-    below = total = squares = best = 0.0
-    for place in range(CELLS):
-        if past[HIGH + place] == 0.0:  # never looked at: (z - X)+ is from 0 to z
-            past[HIGH + place] = (place + 1) * WIDTH
-        best = max(best, (place + 1) * WIDTH - past[HIGH + place] / level)
-    for place in range(CELLS):
-        node, own, sums = place * WIDTH, past[COUNT + place], past[SUM + place]
-        below += own
-        total += own * node + sums
-        squares += own * node * node + 2.0 * node * sums + past[SQUARES + place]
-        end = (place + 1) * WIDTH
-        if end - past[LOW + place] / level + WIDTH > best:
-            average = (below * end - total) / (count * end)
-            square = (below * end * end - 2.0 * end * total + squares) / (count * end * end)
-            average = min(max(average, 0.0), 1.0)
-            variance = min(max(square - average * average, 0.0), 0.25) + ROUNDING * (count + FEWEST_ROUNDINGS)
-            known_low, known_high = past[LOW + place] / end, past[HIGH + place] / end
-            ends = interval(problem, count, average, variance, row.level + NODE_LEVEL, known_low, known_high)
-            low, high = max(end * ends[0], past[LOW + place]), min(end * ends[1], past[HIGH + place])
-            if low > high:  # the truth was missed once: keep what there is
-                search.misses += 1
-            else:
-                past[LOW + place], past[HIGH + place] = low, high
-        best = max(best, end - past[HIGH + place] / level)
-    return best
+@inlined
+def scales_of(problem, size):
+    """Of mixtures of values up to `size`; like those of the default bound for means, fixed in advance."""
+    square = size * size
+    if problem.epsilon >= COARSE:
+        return COARSE_MEAN_SCALE * square, COARSE_MEAN_SCALE * square
+    return MEAN_SCALES[0] * square, MEAN_SCALES[1] * square
+
+
+@inlined
+def log_weight(node):
+    """Of a node, 1 ... CELLS: the sum over the levels of halved ranges that it ends a part of."""
+    weight, size = 0.0, CELLS // 16
+    for _ in range(LEVELS):
+        if node % size == 0:
+            weight += size
+        size //= 2
+    return math.log(weight / (LEVELS * CELLS))
+
+
+@inlined
+def height(past, problem, count, node):
+    """The empirical h at a node."""
+    _, sums = sums_below(past, node, math.inf)
+    return node - (sums[0] * node - sums[1]) / (count * problem.risk_parameters[0])
 
 
 @kernel
-def greatest_height(past, problem):
-    """An upper bound on the maximum of h, from the intervals at the nodes and concavity."""
-    level = problem.risk_parameters[0]
-    least_slope = 1.0 - 1.0 / level
-    greatest = 0.0
-    before_low = left_high = left_low = 0.0  # h at the node before the left one and at the left one; 0 at 0
-    for place in range(CELLS):
-        right_high = (place + 1) * WIDTH - past[LOW + place] / level
-        right_low = (place + 1) * WIDTH - past[HIGH + place] / level
-        rise, fall = 1.0, least_slope
-        if place > 0:
-            rise = min(1.0, (left_high - before_low) / WIDTH)
-        if place < CELLS - 1:
-            next_low = (place + 2) * WIDTH - past[HIGH + place + 1] / level
-            fall = max(least_slope, (next_low - right_high) / WIDTH)
-        # The greatest of the lower of two lines on the cell: at one of its ends, or where they cross.
-        at_left = min(left_high, right_high - fall * WIDTH)
-        at_right = min(left_high + rise * WIDTH, right_high)
-        greatest = max(greatest, at_left, at_right)
-        if rise > fall:
-            crossing = (right_high - fall * WIDTH - left_high) / (rise - fall)
-            if 0.0 < crossing < WIDTH:
-                greatest = max(greatest, left_high + rise * crossing)
-        before_low, left_low, left_high = left_low, right_low, right_high
-    return greatest
+def choose_nodes(row, past, problem):
+    """Write down the nodes about the empirical quantile at which evidence is looked for."""
+    count = float(row.pulls)
+    place, _ = sums_below(past, CELLS - 1, problem.risk_parameters[0] * count)
+    top = place + 1
+    error = math.sqrt(row.risk_spread / count) / (problem.alpha * past[WIDTH])
+    best, step = height(past, problem, count, top), 1
+    for _ in range(LEVELS - 1):
+        aside = min(
+            height(past, problem, count, max(top - FLAT * step, 0)),
+            height(past, problem, count, min(top + FLAT * step, CELLS)),
+        )
+        if best - aside > error:
+            break
+        step *= 2
+    node, at = (top // step - AROUND) * step, NODES
+    for _ in range(MOST_NODES):
+        usable = 0 < node <= CELLS
+        past[at] = node if usable else 0.0
+        if usable:
+            _, (past[at + 1], past[at + 2], past[at + 3]) = sums_below(past, node, math.inf)
+            past[at + 4] = log_weight(node)
+        node += step
+        at += NODE
 
 
-@open_kernel
-def narrow(interval, row, past, search, problem):
-    """The interval of the risk."""
-    least = renew_nodes(interval, row, past, search, problem)
-    most = min(greatest_height(past, problem), row.mean_high)  # a part of the rewards is no better than all
-    narrow_risk(row, search, -problem.alpha * most, -problem.alpha * least)
+@kernel
+def is_too_low(row, past, problem, tail):
+    """Whether the tail mean is above this, by the evidence at the nodes together."""
+    level, count = problem.risk_parameters[0], float(row.pulls)
+    most, parts = -math.inf, 0.0
+    for place in range(MOST_NODES):
+        at = NODES + NODE * place
+        node, below, below_total = past[at], past[at + 1], past[at + 2]
+        mean, short = level * (node - tail), below * node - below_total
+        total = count * mean - short
+        if node > 0.0 and mean > 0.0 and total > 0.0:
+            squares = count * mean * mean - 2.0 * mean * short
+            squares += below * node * node - 2.0 * node * below_total + past[at + 3]
+            squares = max(squares, total * total / count) * SAFETY
+            reach = max(node - mean, 0.0)
+            term = log_evidence(total, squares, squares, reach, scales_of(problem, node)) + past[at + 4]
+            if term > most:
+                parts = 1.0 + parts * math.exp(most - term)
+                most = term
+            else:
+                parts += math.exp(term - most)
+    return parts > 0.0 and most + math.log(parts) >= row.level
+
+
+@inlined
+def is_excluded(row, problem, tail, enough, end, left, right, sums, further):
+    """Whether a tail mean of this or more is rejected for every quantile between two borders of cells.
+
+    `sums` are those of the rewards below the first border, `further` below the second; `end` is that of the block.
+    """
+    level, count = problem.risk_parameters[0], float(row.pulls)
+    start = max(left, tail)
+    low_mean, mean = level * (start - tail), level * (right - tail)
+    at_left = sums[0] * left - sums[1] - count * level * (left - tail)
+    at_right = further[0] * right - further[1] - count * mean
+    rise, fall = sums[0] - count * level, further[0] - count * level
+    if rise >= 0.0:
+        total = at_left
+    elif fall <= 0.0:
+        total = at_right
+    else:
+        total = at_left + rise * (at_right - at_left - fall * (right - left)) / (rise - fall)
+    if total <= 0.0:
+        return False
+    one, two = start - low_mean, right - mean
+    squares = max(one * (sums[0] * one - 2.0 * sums[1]), two * (sums[0] * two - 2.0 * sums[1])) + sums[2]
+    squares += (count - further[0]) * mean * mean + (further[0] - sums[0]) * max(right - left, mean) ** 2
+    squares = max(squares, total * total / count) * SAFETY
+    scales = scales_of(problem, end)
+    # e - ln(1 + e) >= e^2 / (2 + 4/3 e), and all else takes less than 2 off it and half the logarithm: mostly that is
+    # far more than enough, and nothing need be computed.
+    spread = squares + scales[0]
+    if total * total > (2.0 * spread + 4.0 / 3.0 * mean * total) * enough:
+        return True
+    return is_rejected(total, squares, mean, scales, row.level)
+
+
+@kernel
+def is_too_high(row, past, problem, tail):
+    """Whether the tail mean is below this: no quantile is left that would allow it."""
+    sums = (0.0, 0.0, 0.0)
+    enough = row.level + 2.0 + 0.5 * math.log1p(row.pulls / scales_of(problem, 1.0)[0])
+    for block in range(BLOCKS):
+        start = block * BLOCK
+        end = start + BLOCK
+        further = with_those(past, BLOCK_SUMS + SUMS * block, float(start), sums)
+        if end > tail and not is_excluded(row, problem, tail, enough, end, start, end, sums, further):
+            for place in range(start, end):
+                own = with_those(past, CELL + SUMS * place, float(place), sums)
+                if place + 1 > tail and not is_excluded(row, problem, tail, enough, end, place, place + 1, sums, own):
+                    return False
+                sums = own
+        sums = further
+    return True
+
+
+@kernel
+def narrow(row, past, search, problem):
+    """The interval of the risk; in units of a cell's width."""
+    unit = problem.alpha * past[WIDTH]
+    low, high = -row.risk_high / unit, -row.risk_low / unit
+    estimated = -row.risk / unit
+    if estimated > low:
+        choose_nodes(row, past, problem)
+        low = lowest_tail(row, past, problem, estimated, low)
+    if estimated < high:
+        high = highest_tail(row, past, problem, estimated, high)
+    high = min(high, row.mean_high * CELLS)  # a part of the rewards is no better than all
+    narrow_risk(row, search, -unit * high, -unit * low)
+
+
+lowest_tail, highest_tail = fixed(innermost, is_too_low), fixed(innermost, is_too_high)
 
 
 @inlined
@@ -184,6 +272,12 @@ class CVaR(Measure):
     def formula(self, costs: bool) -> str:
         return f"mean of the {'highest' if costs else 'lowest'} {100 * self.level:g}%{'' if costs else ', negated'}"
 
+    def label(self, costs: bool) -> str:
+        return f"average of the worst {100 * self.level:g} %"
+
+    def shown(self, value: float, costs: bool = False) -> float:
+        return value if costs else 0.0 - value
+
     def value_of(self, distribution: Distribution) -> float:
         return -distribution.tail_mean(self.level)
 
@@ -203,9 +297,11 @@ class CVaR(Measure):
         return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
-        if noise == "gaussian":
+        if NOISES[noise].normal:
             return super().kernels(noise)
-        return Learning(5 * CELLS, remember, estimate, narrowed=2 * CELLS)
+        if NOISES[noise].ranged:
+            return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
+        return Learning(COLUMNS, remember_unranged, estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:
-        return fixed(narrow, interval)
+        return narrow

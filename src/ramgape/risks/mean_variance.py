@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import MEAN_VARIANCE
 
@@ -27,8 +28,10 @@ class Moments(Measure):
         return MEAN_VARIANCE
 
     def kernels(self, noise: str) -> Learning:
-        from ramgape.risks import moments
+        from ramgape.risks import moments, powers
 
+        if NOISES[noise].skewed:
+            return Learning(powers.COLUMNS, powers.remember, powers.estimate_moments)
         return Learning(0, moments.nothing, moments.estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:

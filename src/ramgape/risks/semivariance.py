@@ -40,6 +40,13 @@ def slope(problem, part):
     return problem.alpha * problem.risk_parameters[2]
 
 
+@inlined
+def unclipped(problem, value):
+    """The squared shortfall as it is."""
+    short = max(problem.risk_parameters[0] - value, 0.0)
+    return short * short
+
+
 @kernel
 def normal_risk(problem, mean, variance):
     """Of a normal distribution; less for a larger mean and more for a larger variance."""
@@ -76,6 +83,7 @@ class Semivariance(Measure):
     power = 2
     transform, untransform, slope = staticmethod(transform), staticmethod(untransform), staticmethod(slope)
     normal_risk, normal_spread = staticmethod(normal_risk), staticmethod(normal_spread)
+    unclipped = staticmethod(unclipped)
     target: float = 0.0
 
     def __post_init__(self) -> None:
@@ -83,6 +91,9 @@ class Semivariance(Measure):
 
     def formula(self, costs: bool) -> str:
         return f"mean of ((X - {self.target:g})+)^2" if costs else f"mean of (({self.target:g} - X)+)^2"
+
+    def label(self, costs: bool) -> str:
+        return f"mean squared {'excess above' if costs else 'shortfall below'} {self.target:g}"
 
     def mirrored(self) -> Semivariance:
         return Semivariance(-self.target)

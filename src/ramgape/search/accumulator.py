@@ -13,7 +13,6 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.checks import LARGEST
 from ramgape.errors import InvalidData, InvalidReward, known_name, located, require, shorten
 from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder
@@ -49,7 +48,7 @@ class Accumulator:
     ) -> None:
         self.spec = spec
         self._arm_words, self._reward_words = words
-        self.low, self.high = spec.reward_range or (-LARGEST, LARGEST)
+        self.low, self.high = spec.possible_rewards
         self._given = None if arms is None else check_names(arms)
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)

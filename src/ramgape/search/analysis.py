@@ -155,7 +155,9 @@ class Reading:
         """What the rows have shown."""
         names = self.accumulator.names
         require(len(names) >= 2, "the data", "about at least two arms", list(names), InvalidData)
-        engine = self.accumulator.make_engine(make_spec(names, **self._options))
+        # What there is of an arm is all there is: arms are compared whether or not another has its first look.
+        spec = replace(make_spec(names, **self._options), initial_pulls=FEWEST_PULLS)
+        engine = self.accumulator.make_engine(spec)
         if certify(engine, gather_evidence(engine)).proved.all():
             # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
             engine.finish("confidence")

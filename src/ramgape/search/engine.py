@@ -25,7 +25,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
@@ -55,7 +54,7 @@ UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 def check_reward(spec: Spec, reward: object) -> float:
     """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
-    low, high = spec.reward_range or (-LARGEST, LARGEST)
+    low, high = spec.possible_rewards
     if type(reward) is float and low <= reward <= high:  # as nearly always
         return reward
     value = math.nan
@@ -76,7 +75,7 @@ class Engine:
     """
 
     def __init__(self, spec: Spec) -> None:
-        self.spec = spec
+        self._asked = self._spec = spec
         self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
         self._limit = spec.limit
         self.watch = None if spec.alarm is None else Watch(spec.alarm, len(spec.names))
@@ -133,6 +132,13 @@ class Engine:
         other.watch = None if self.watch is None else self.watch.copy()
         return other
 
+    @property
+    def spec(self) -> Spec:
+        """What is asked. A tolerance that is a share of the smallest mean is a number once the first looks are in."""
+        if self._spec.is_open and self._ready[0]:
+            self._spec = self._spec.settled(float(self.search["epsilon"][0]))
+        return self._spec
+
     @cached_property
     def rule(self) -> Rule:
         """The compiled functions of this search; one that only has boxes made needs none."""
@@ -152,10 +158,15 @@ class Engine:
     def stopped(self) -> Stopped | None:
         """Why the search is over, or None."""
         if self._stopped[0]:
-            return self._reason
+            return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
         if self._samples[0] < self._limit:
             return None
         return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def set_aside(self) -> Mask:
+        """The arms of which nothing can be said, so that nothing waits for them: their boxes are inside out."""
+        return np.asarray(self.arms["mean_low"] > self.arms["mean_high"])
 
     @property
     def ready(self) -> bool:
@@ -396,7 +407,7 @@ class Engine:
             source_stamp(),
             (numba.__version__, numba.config.DISABLE_JIT, platform.machine()),
             [(table.dtype.descr, table.shape) for table in (*self._written, self.problem)],
-            self.spec,
+            self._asked,
             self.problem.tobytes(),
         )
         return hashlib.sha256(repr(about).encode()).hexdigest()

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import USUAL, Bound, the_bound
+from ramgape.bounds import APPROXIMATE, USUAL, Bound, Rigour, the_bound
 from ramgape.common.formatting import round_up
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
-from ramgape.search.assumptions import Objection, assumption_of, objections_to
+from ramgape.search.assumptions import Objection, assumption_of, equal_rewards, objections_to, warnings_of
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth
@@ -32,6 +32,11 @@ class Evidence(NamedTuple):
     delta: float
     misses: int
 
+    @property
+    def rigour(self) -> Rigour:
+        """Whether they hold as stated, or only nearly so."""
+        return the_bound(self.bound).rigour
+
 
 def gather_evidence(engine: Engine) -> Evidence:
     """The boxes of the search, or after a budget those of the confidence bound that serves such rewards.
@@ -40,12 +45,23 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(engine.arms, spec.bound, spec.delta, engine.misses)
+        return Evidence(_without_set_aside(engine), spec.bound, spec.delta, engine.misses)
     bound = USUAL[spec.noise, "confidence"]
     asked = replace(spec, bound=bound, delta=DEFAULT_DELTA)
     proving = Engine.from_statistics(asked, engine.state, another_bound=True)
     proving.make_boxes()
-    return Evidence(proving.arms, bound, DEFAULT_DELTA, proving.misses)
+    return Evidence(_without_set_aside(proving), bound, DEFAULT_DELTA, proving.misses)
+
+
+def _without_set_aside(engine: Engine) -> Table:
+    """The arms, with boxes that say nothing where nothing can be said."""
+    unknown = engine.set_aside
+    if not unknown.any():
+        return engine.arms
+    arms = engine.arms.copy()
+    for low, high in (("mean_low", "mean_high"), ("risk_low", "risk_high")):
+        arms[low][unknown], arms[high][unknown] = -math.inf, math.inf
+    return arms
 
 
 class Findings(NamedTuple):
@@ -67,7 +83,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     task, boxes = engine.spec.unit_task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
-    proved, exact = tolerances < engine.problem["epsilon"][0], tolerances < 0.0
+    proved, exact = tolerances < engine.search["epsilon"][0], tolerances < 0.0
     proving = np.where(np.isfinite(tolerances), rivals, -1)
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
@@ -83,7 +99,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     if settled and rule_of(engine.spec.policy).own_answer:
         # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
         proved = np.ones(count, dtype=bool)
-        exact |= engine.problem["epsilon"][0] == 0.0
+        exact |= engine.search["epsilon"][0] == 0.0
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
@@ -119,14 +135,18 @@ def infer(
     objections = objections_to(spec, engine.arms, evidence.misses, engine.alarms)
     front = tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside)
     certified = None
+    spread = observed_spread(engine)
     if math.isfinite(findings.tolerances.max()):
         certified = max(0.0, float(findings.tolerances.max()))
+    said = certified
+    if certified is not None and reason != "confidence" and says_nothing(spec, spread, certified):
+        said = None
     return Result(
         arms=_reports(engine, evidence, findings),
         front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
-        guarantee=_guarantee(engine, reason, front, certified, evidence, objections),
+        guarantee=_guarantee(engine, reason, front, said, evidence, objections),
         certified_epsilon=certified,
         certified_delta=None if certified is None else evidence.delta,
         samples=engine.samples,
@@ -143,18 +163,65 @@ def infer(
         interval_bound=str(evidence.bound),
         seed=seed,
         exploration=spec.exploration,
-        warnings=spec.warnings + tuple(objection.warning for objection in objections),
+        warnings=spec.warnings + tuple(objection.warning for objection in objections) + warnings_of(spec, engine.arms),
         truth=truth,
         certified_risk_epsilon=_risk_tolerance(spec, certified),
         task=str(spec.task),
+        risk_label=risk_label(spec),
+        rigour=evidence.rigour,
+        notes=() if reason == "open" else _notes(spec, spread),
         alarm=spec.alarm,
         alarms=engine.alarms,
     )
 
 
+class Spread(NamedTuple):
+    """How far apart the arms are by their estimates, in the user's units; infinite before all have some."""
+
+    mean: float
+    risk: float
+
+
+def observed_spread(engine: Engine) -> Spread:
+    """The largest differences between two arms in mean and in risk."""
+    seen = PolicyState(engine.spec, engine.state)
+    if not engine.ready:
+        return Spread(math.inf, math.inf)
+    return Spread(float(np.ptp(seen.mean)), float(np.ptp(seen.risk)))
+
+
+def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
+    """Whether a tolerance is more than all differences, so that any answer is right by the estimates."""
+    return tolerance > spread.mean and tolerance / spec.risk_weight > spread.risk
+
+
+def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
+    """That an objective, or both, decided nothing."""
+    if not spec.epsilon:
+        return ()
+    label = "scaled risk" if spec.risk_factor != 1.0 else risk_label(spec)
+    found = [
+        (f"epsilon {tolerance:.3g} is more than all differences in {name}, {round_up(seen)}")
+        for name, tolerance, seen in (
+            ("mean", spec.epsilon, spread.mean),
+            (label, spec.epsilon / spec.risk_weight, spread.risk),
+        )
+        if tolerance > seen
+    ]
+    if len(found) == 2:
+        return (f"{found[0]}, and {found[1]}: by these estimates any arm is an answer; a smaller epsilon says more",)
+    return tuple(f"{each}: that objective decided nothing" for each in found)
+
+
+def risk_label(spec: Spec) -> str:
+    """What people call the risk."""
+    label = spec.risk.label(spec.direction == "minimize")
+    return f"{label} (normal model)" if spec.modelled else label
+
+
 def goal_of(spec: Spec) -> Goal:
     """What a specification asks for."""
-    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon)
+    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share)
 
 
 def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
@@ -178,6 +245,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     risks, risk_lows, risk_highs = seen.risk.tolist(), seen.risk_low.tolist(), seen.risk_high.tolist()
     pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
     open_ended = not ready or spec.goal == "confidence"
+    costs = spec.direction == "minimize"
     return tuple(
         ArmReport(
             name=name,
@@ -193,9 +261,19 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             doubt=float(findings.tolerances[arm]),
             certificate=_certificate(findings, arm),
             empirical_risk=_empirical_risk(engine, arm),
+            std=math.sqrt(variances[arm]),
+            risk_shown=spec.risk.shown(risks[arm], costs),
+            risk_shown_interval=shown_interval(spec, risk_lows[arm], risk_highs[arm]),
         )
         for arm, name in enumerate(spec.names)
     )
+
+
+def shown_interval(spec: Spec, low: float, high: float) -> tuple[float, float]:
+    """An interval of the risk as people are shown it, whose sign may be the other one."""
+    costs = spec.direction == "minimize"
+    first, second = spec.risk.shown(low, costs), spec.risk.shown(high, costs)
+    return min(first, second), max(first, second)
 
 
 def _empirical_risk(engine: Engine, arm: int) -> float | None:
@@ -224,12 +302,14 @@ def _guarantee(
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
-        return _claim(spec, returned, spec.epsilon, spec.delta, assumption) + doubts
+        return _claim(spec, returned, spec.epsilon, spec.delta, assumption, evidence.rigour) + doubts
+    if stopped == "constant":
+        return f"Undecided: {equal_rewards(spec, engine.arms)}"
     if certified is None and stopped == "data":
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = _claim(spec, returned, certified, evidence.delta, assumption) + doubts
+    supported = _claim(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":
@@ -241,13 +321,15 @@ def _guarantee(
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
 
-def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str) -> str:
+def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str, rigour: Rigour) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
-    risk = "risk" if spec.risk_factor == 1.0 else "scaled risk"
+    risk = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk"
     claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
+    if rigour == APPROXIMATE:
+        return f"Approximately (large samples), with probability {confidence}, for {assumption}: {claim}"
     return f"With probability at least {confidence}, for {assumption}: {claim}"
 
 
@@ -258,7 +340,7 @@ def _theorem(spec: Spec) -> str:
         return ""
     count = len(spec.names)
     chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
-    if spec.noise != "bounded" or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
+    if not spec.rewards.ranged or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
         return "The paper's Theorem 1 proves nothing here."
     # The theorem takes the risk to be estimated at least as well as the mean.
     if spec.rho is None or spec.risk_scale * (3.0 * spec.span + spec.rho) > 1.0 + 1e-9:

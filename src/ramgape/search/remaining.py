@@ -58,7 +58,7 @@ def instance_of(engine: Engine) -> Instance:
     for place, row in enumerate(engine.arms):
         name = str(place)  # an instance is choosier about names than a search
         average, variance = float(row["average"]), float(row["variance"])
-        if spec.noise == "gaussian":
+        if not spec.rewards.ranged:
             arms.append(Arm(name, Gaussian(float(user_rewards(spec, average)), max(variance, 1e-12))))
             continue
         # A few equal rewards do not mean that all others are the same.
@@ -73,6 +73,6 @@ def instance_of(engine: Engine) -> Instance:
 
 def sigma_max_of(engine: Engine, arms: list[Arm]) -> float | None:
     """The largest standard deviation that these arms have, where it was stated."""
-    if engine.spec.sigma_max is None or engine.spec.noise != "gaussian":
+    if engine.spec.sigma_max is None or not engine.spec.rewards.normal:
         return None
     return max(engine.spec.sigma_max, *(math.sqrt(arm.distribution.variance) for arm in arms))

@@ -19,7 +19,8 @@ Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
 AlarmKind = Literal["level", "spread", "memory", "clusters"]
 # "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
-Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callback", "open", "data"]
+# "constant": nothing can be said of an arm whose rewards are all equal, and all else is settled.
+Stopped = Literal["confidence", "budget", "cap", "constant", "interrupted", "error", "callback", "open", "data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,11 @@ class ArmReport:
             dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these.
         dominated_by: For an arm outside the set: the returned arm that dominates it most clearly.
         pulls: How often it was pulled.
-        mean, risk, variance: Estimates (NaN before the first pull).
+        mean, std, variance: Estimates (NaN before the first pull); std is the standard deviation, in reward units.
+        risk: That of the risk that was asked for; less is better.
         mean_interval, risk_interval: Those of the bound in use.
+        risk_shown, risk_shown_interval: The same as people say it, under `Result.risk_label`: the average of the worst
+            rewards, say, in place of its negative.
         empirical_risk: Where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same
             of the arm's rewards as they are, on the same scale; None elsewhere, and where rewards are not kept.
         doubt: V_i of the paper: the verdict holds up to this tolerance, in units of the mean.
@@ -54,6 +58,9 @@ class ArmReport:
     doubt: float
     certificate: Certificate = "none"
     empirical_risk: float | None = None
+    std: float = math.nan
+    risk_shown: float = math.nan
+    risk_shown_interval: tuple[float, float] = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +69,12 @@ class Goal:
 
     Attributes:
         kind: "confidence" or "budget".
-        epsilon: The tolerance in mean and scaled risk; in the mean alone where `risk_epsilon` has that in risk.
+        epsilon: The tolerance in mean and risk; in the mean alone where `risk_epsilon` has that in risk. None while it
+            is a share of means that nobody has seen yet.
         delta: The accepted probability of a wrong answer.
         budget: The pulls to spend.
+        epsilon_share: Where epsilon was asked for as a share, of the reward range or of the smallest absolute mean
+            after the first looks: that share.
     """
 
     kind: Literal["confidence", "budget"]
@@ -72,6 +82,7 @@ class Goal:
     delta: float | None
     budget: int | None
     risk_epsilon: float | None = None
+    epsilon_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +147,15 @@ class Result(Explained):
         stopped: Why it ended; goal_reached says whether that was the goal.
         samples: Pulls made.
         goal: What was asked for.
-        risk, risk_formula, rho, alpha: The risk, in words as well; its rho, if it has one, and its factor.
+        risk, risk_formula, rho, alpha: The risk, in words as well; its rho and its factor, if it is the mean-variance.
+        risk_label: What people call the risk.
         noise, reward_range, direction: What rewards are.
         policy: Who decided what was pulled.
         exploration: The constant of a fixed-budget width, where there is one.
         seed: Of the generator; None if there was none.
+        rigour: "proved" if the guarantee and the intervals hold as they are stated, "approximate" if only nearly so, by
+            the central limit theorem: for rewards of any kind.
+        notes: What the answer does not rest on: an objective in which epsilon is more than all differences.
         warnings: What was probably not meant, and what in the data speaks against the guarantee's assumption.
         truth: Of a simulation: how the answer compares with it.
         guarantee: Exactly what has been proved, in words.
@@ -186,7 +201,7 @@ class Result(Explained):
     goal: Goal
     rho: float | None
     alpha: float | None
-    noise: Literal["bounded", "gaussian"]
+    noise: str
     reward_range: tuple[float, float] | None
     direction: Literal["maximize", "minimize"]
     policy: str
@@ -201,8 +216,20 @@ class Result(Explained):
     risk: str = "mean-variance"
     risk_formula: str = "variance - rho mean"
     expected: Expectation | None = None
+    risk_label: str = "variance - rho mean"
+    notes: tuple[str, ...] = ()
+    rigour: Literal["proved", "approximate"] = "proved"
     alarm: float | None = None
     alarms: tuple[Alarm, ...] = ()
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the certified tolerances are worth telling: the goal, or less than some difference between arms."""
+        if self.certified_epsilon is None or self.stopped == "confidence":
+            return self.certified_epsilon is not None
+        means, risks = ([getattr(arm, name) for arm in self.arms] for name in ("mean", "risk"))
+        in_risk = self.certified_epsilon if self.certified_risk_epsilon is None else self.certified_risk_epsilon
+        return bool(self.certified_epsilon <= max(means) - min(means) or in_risk <= max(risks) - min(risks))
 
     def arm(self, name: str) -> ArmReport:
         """What is known of one arm.
@@ -269,9 +296,11 @@ class Result(Explained):
                 "mean": arm.mean,
                 "mean_low": arm.mean_interval[0],
                 "mean_high": arm.mean_interval[1],
+                "std": arm.std,
                 "risk": arm.risk,
                 "risk_low": arm.risk_interval[0],
                 "risk_high": arm.risk_interval[1],
+                "risk_shown": arm.risk_shown,
                 "empirical_risk": arm.empirical_risk,
                 "variance": arm.variance,
                 "doubt": arm.doubt,
@@ -298,6 +327,7 @@ class Result(Explained):
             if axes is None:
                 axes = style.new_figure(title=content.title(self)).add_subplot()
             labels = short_names((arm.name for arm in self.arms), limit=28)
-            risk = content.risk_label(self)
+            risk = content.risk_axis(self)
             crosses.draw_crosses(axes, self.arms, front=self.front, labels=labels, direction=self.direction, risk=risk)
+            crosses.show_as(axes, self.arms)
         return axes

@@ -61,6 +61,11 @@ class Run:
     eps_correct: bool
     seconds: float
 
+    @property
+    def decided(self) -> bool:
+        """Whether it came to an answer."""
+        return self.stopped not in ("cap", "constant")
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replication(Explained):
@@ -106,13 +111,14 @@ class Replication(Explained):
 
     @property
     def ended(self) -> tuple[Run, ...]:
-        """The runs that did not hit the cap."""
-        return tuple(run for run in self.runs if run.stopped != "cap")
+        """The runs that came to an answer: they neither hit the cap nor waited for an arm with equal rewards."""
+        return tuple(run for run in self.runs if run.decided)
 
     @property
     def errors(self) -> int:
         """Ended runs with a wrong answer: not epsilon-correct, or not exact where epsilon is 0 or absent."""
-        return sum(not (run.eps_correct if self.goal.epsilon else run.exact) for run in self.ended)
+        tolerant = self.goal.epsilon or self.goal.epsilon_share
+        return sum(not (run.eps_correct if tolerant else run.exact) for run in self.ended)
 
     @property
     def error_rate(self) -> float | None:
@@ -208,7 +214,7 @@ def simulate(
                 engine.finish("callback")
     except KeyboardInterrupt:
         engine.finish("interrupted")
-    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer()))
+    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon))
 
 
 @shows_options(SIMULATE)
@@ -278,9 +284,13 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk
+    spec = make_spec(instance.names, **options)
+    for place, arm in enumerate(instance.arms if spec.cv is not None else ()):
+        least = float(arm.distribution.quantile(np.array([0.0]))[0])
+        require(least >= 0.0, f"arms[{place}].distribution", "never negative, as cv states", arm.distribution)
     asked = flatten(options).get("alarm")
     require(asked in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", asked)
-    return replace(make_spec(instance.names, **options), alarm=None)
+    return replace(spec, alarm=None)
 
 
 def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
@@ -315,7 +325,7 @@ def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms) -> Run:
     engine = Engine(spec)
     seconds = math.fsum(play(engine, instance, seed))
     answer = engine.answer()
-    truth = true.assess(answer)
+    truth = true.assess(answer, engine.spec.epsilon)
     return Run(
         seed=seed,
         samples=engine.samples,

@@ -11,6 +11,7 @@ from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
+from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
@@ -18,8 +19,6 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.tasks import PARETO, Task, make_task
 
-# By name: the parameters that may be given with it, noise="gaussian:resolution=0.1".
-NOISES = {"bounded": (), "gaussian": ("resolution", "sigma_max")}
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
 
 
@@ -28,7 +27,7 @@ class Spec:
     """A search, fully decided: every default resolved, every value checked, all in the user's units."""
 
     names: tuple[str, ...]
-    noise: Literal["bounded", "gaussian"]
+    noise: str
     reward_range: tuple[float, float] | None
     goal: Literal["confidence", "budget"]
     epsilon: float | None
@@ -47,9 +46,33 @@ class Spec:
     returned: Literal["last", "smallest-doubt"]
     warnings: tuple[str, ...] = ()
     resolution: float | None = None
+    kurtosis: float | None = None  # what is stated of heavy tails, beside sigma_max
+    cv: float | None = None
+    first_looks: tuple[int, int] = (FEWEST, FEWEST)  # pulls before anything is said of an arm's mean, and of its risk
     task: Task = PARETO
+    epsilon_share: float | None = None  # of what epsilon was to be a part
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
     alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
+
+    @property
+    def rewards(self) -> Noise:
+        """What rewards are: the row of their noise."""
+        return NOISES[self.noise]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the tolerance is a share of means that nobody has seen yet."""
+        return self.epsilon is None and self.epsilon_share is not None
+
+    def settled(self, epsilon: float) -> Spec:
+        """The same with the tolerance that a share has come to."""
+        weight = self.risk_weight
+        return replace(self, epsilon=epsilon, risk_epsilon=epsilon / weight if epsilon and weight != 1.0 else None)
+
+    @property
+    def possible_rewards(self) -> tuple[float, float]:
+        """The least and the greatest reward that is taken for one."""
+        return self.reward_range or (-LARGEST if self.cv is None else 0.0, LARGEST)
 
     @property
     def span(self) -> float:
@@ -97,7 +120,7 @@ class Spec:
     @property
     def modelled(self) -> bool:
         """Whether the risk is a function of a normal model's mean and variance, not of the rewards themselves."""
-        return self.noise == "gaussian" and {MOMENTS, ROOT}.isdisjoint(self.risk.made_of)
+        return self.rewards.normal and {MOMENTS, ROOT}.isdisjoint(self.risk.made_of)
 
     @property
     def risk_formula(self) -> str:
@@ -154,7 +177,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     asked = complete(options, IDENTIFY)
     asked["names"] = check_names(arms)
     tolerance_given = asked["epsilon"] is not None
-    for check in (check_rewards, check_objectives, check_counts, check_goal, check_method):
+    for check in (check_rewards, check_objectives, check_counts, check_statements, check_goal, check_method):
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name != "warnings"})
     check_sizes(spec)
@@ -163,8 +186,9 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
 
 def check_rewards(asked: Asked) -> Asked:
     """The noise, with its parameters, and the range of the rewards."""
-    given = asked["noise"]
-    noise, parameters = ("bounded", {}) if given is None else parse_numbers(given, NOISES, "noise")
+    usual = ANY if asked["reward_range"] is None else BOUNDED
+    named = {name: row.parameters for name, row in NOISES.items()}
+    noise, parameters = (usual, {}) if asked["noise"] is None else parse_numbers(asked["noise"], named, "noise")
     for name, value in parameters.items():
         require(asked[name] is None, name, "given once, by itself or with the noise", asked[name])
         asked[name] = value
@@ -182,11 +206,15 @@ def check_objectives(asked: Asked) -> Asked:
     if asked["reward_range"] is not None:
         low, high = asked["reward_range"]
         risk.check_range(low, high, asked["direction"] == "minimize")
-    tolerance, risk_epsilon = check_tolerance(asked["epsilon"])
+    share = parse_share(asked["epsilon"])
+    tolerance, risk_epsilon = check_tolerance(asked["epsilon"]) if share is None else (None, None)
+    if share is not None and asked["reward_range"] is not None:
+        tolerance = share * asked["span"]
     alpha = check_alpha(asked["alpha"], asked["span"], risk, risk_epsilon)
     if alpha is None and risk_epsilon is None and tolerance and risk.usual_scale(asked["span"]) != 1.0:
         risk_epsilon = tolerance / risk.usual_scale(asked["span"])
-    return {"task": task, "risk": risk, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "alpha": alpha}
+    objectives = {"task": task, "risk": risk, "alpha": alpha}
+    return {**objectives, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "epsilon_share": share}
 
 
 def check_counts(asked: Asked) -> Asked:
@@ -194,16 +222,45 @@ def check_counts(asked: Asked) -> Asked:
     checked: Asked = {}
     if asked["resolution"] is not None:
         allowed = "absent without gaussian noise, whose bounds need it"
-        require(asked["noise"] == "gaussian", "resolution", allowed, asked["resolution"])
+        require("resolution" in NOISES[asked["noise"]].parameters, "resolution", allowed, asked["resolution"])
+    looks = NOISES[asked["noise"]].first_looks
+    if asked["initial_pulls"] is not None:
+        stated = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", FEWEST)
+        looks = (stated, stated)
+    # A budget is spent to the last pull: only what is said of it afterwards waits for so many.
+    pulls = looks[0] if asked["budget"] is None or asked["initial_pulls"] is not None else FEWEST
     for name in ("sigma_max", "resolution"):
         if asked[name] is not None:
             checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
-    pulls = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", 2)
     least, arms = pulls * len(asked["names"]), len(asked["names"])
     reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
     checked["max_pulls"] = whole(asked["max_pulls"], "max_pulls", reason, least)
     checked["alarm"] = check_alarm(asked["alarm"])
-    return {**checked, "initial_pulls": pulls, "least": least, "reason": reason}
+    return {**checked, "initial_pulls": pulls, "first_looks": looks, "least": least, "reason": reason}
+
+
+def check_statements(asked: Asked) -> Asked:
+    """What is stated of heavy tails; with it, whether that is enough for what is asked."""
+    checked: Asked = {}
+    for name, least, allowed in (
+        ("kurtosis", 1.0, "a finite number of at least 1, the least that any rewards have (3: normal ones)"),
+        ("cv", SMALLEST, "a finite number above 0: the standard deviation is at most so many times the mean"),
+    ):
+        given, served = asked[name], name in NOISES[asked["noise"]].parameters
+        require(given is None or served, name, "absent without noise heavy, of which it is a statement", given)
+        if given is not None:
+            checked[name] = check_number(given, name, allowed, lambda value, least=least: value >= least)
+    if asked["noise"] == HEAVY:
+        statements = NOISES[HEAVY].parameters
+        allowed = "given with what is known of its tails: heavy:kurtosis=10, say; also sigma_max, or cv"
+        require(any(asked[name] is not None for name in statements), "noise heavy", allowed, "no statement")
+        allowed = (
+            "given for a task about mean and risk: sigma_max and cv tell only about means; heavy:kurtosis=10, say (a "
+            "normal distribution has 3, an exponential one 9)"
+        )
+        enough = asked["kurtosis"] is not None or not asked["task"].about_risk
+        require(enough, "kurtosis", allowed, asked["kurtosis"])
+    return checked
 
 
 def check_alarm(alarm: Any) -> float | None:
@@ -220,7 +277,7 @@ def check_goal(asked: Asked) -> Asked:
     goal = "confidence" if budget is None else "budget"
     policy, decide = resolve_policy(asked["policy"], goal, asked["task"].policies)
     if budget is None:
-        if asked["epsilon"] is None:
+        if asked["epsilon"] is None and asked["epsilon_share"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
             raise InvalidSpec(what="epsilon", allowed=allowed)
         delta = DEFAULT_DELTA if delta is None else delta
@@ -233,6 +290,9 @@ def check_goal(asked: Asked) -> Asked:
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])
+        allowed = "a number under a budget for rewards without a range, or absent"
+        open_share = asked["epsilon"] is None and asked["epsilon_share"] is not None
+        require(not open_share, "epsilon", allowed, f"{100.0 * (asked['epsilon_share'] or 0.0):g}%")
     return {"goal": goal, "policy": policy, "decide": decide, "delta": delta, "budget": budget}
 
 
@@ -272,7 +332,7 @@ def _with_warnings(spec: Spec) -> Spec:
             "than that may never be told apart, however many the pulls"
         )
         return replace(spec, warnings=(message,))
-    if spec.noise == "gaussian" or spec.epsilon is None:
+    if not spec.rewards.ranged or spec.epsilon is None:
         return spec
     low, high = spec.risk_range
     widest = (high - low) * spec.span / spec.risk_weight
@@ -303,20 +363,41 @@ def check_names(arms: Iterable[object]) -> tuple[str, ...]:
 
 
 def check_reward_range(noise: str, reward_range: Any) -> tuple[float, float] | None:
-    """The range of bounded rewards; Gaussian ones have none."""
-    if noise == "gaussian":
-        require(reward_range is None, "reward_range", "absent with gaussian noise", reward_range)
+    """The range of bounded rewards; others have none."""
+    if not NOISES[noise].ranged:
+        require(reward_range is None, "reward_range", f"absent with {noise} noise", reward_range)
         return None
-    allowed = "two finite numbers (low, high) with low < high, or noise='gaussian' in its place"
+    allowed = f"two finite numbers (low, high) with low < high, or left out for noise {noise_names(ranged=False)}"
     try:
         low, high = (as_float(end) for end in reward_range)
     except (TypeError, ValueError):
         low = high = math.nan
+    if math.isinf(low) or math.isinf(high):
+        finite = f"finite at both ends; for rewards without a range leave it out (noise {noise_names(ranged=False)})"
+        require(False, "reward_range", finite, reward_range)
     require(math.isfinite(high - low) and low < high, "reward_range", allowed, reward_range)
     inside = low >= -LARGEST and high <= LARGEST  # the squares of rewards must be numbers, too
     require(inside, "reward_range", f"between {-LARGEST:g} and {LARGEST:g}", reward_range)
     require(high - low >= SMALLEST, "reward_range", f"at least {SMALLEST:g} wide", reward_range)
     return low, high
+
+
+def parse_share(epsilon: Any) -> float | None:
+    """What a tolerance in per cent is a share of one; None for other tolerances.
+
+    >>> parse_share("5%"), parse_share(0.05)
+    (0.05, None)
+    """
+    if not isinstance(epsilon, str):
+        return None
+    allowed = "a finite number of at least 0, a pair (mean, risk), or a share such as '5%', above 0 and below 100"
+    number, sign, rest = epsilon.strip().partition("%")
+    try:
+        share = float(number) / 100.0 if sign and not rest else math.nan
+    except ValueError:
+        share = math.nan
+    require(0.0 < share < 1.0, "epsilon", allowed, epsilon)
+    return share
 
 
 def check_tolerance(epsilon: Any) -> tuple[float | None, float | None]:

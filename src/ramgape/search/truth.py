@@ -41,13 +41,13 @@ class TrueArms:
         """The names of the right answer."""
         return tuple(name for name, inside in zip(self.spec.names, self.front, strict=True) if inside)
 
-    def assess(self, answer: Mask) -> Truth:
-        """How an answer compares with the truth."""
+    def assess(self, answer: Mask, epsilon: float | None) -> Truth:
+        """How an answer compares with the truth, and whether it is right up to epsilon."""
         return Truth(
             front=self.names,
             regret=float(np.where(answer != self.front, self.gaps, 0.0).max()),
             exact=bool((answer == self.front).all()),
-            eps_correct=self._task.is_right(answer, self.means, self.risks, self.spec.epsilon or 0.0),
+            eps_correct=self._task.is_right(answer, self.means, self.risks, epsilon or 0.0),
         )
 
     def table(self) -> Table:

@@ -32,7 +32,7 @@ FAILURES = ("retry", "worst")
 EXPIRED = ("retry", "fail")
 
 OF_A_SEARCH = frozenset(Options.__annotations__)
-OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon")
+OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share")
 
 FORMAT = 3  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
@@ -138,7 +138,7 @@ def read_outline(text: str) -> tuple[tuple[str, ...], Goal]:
     """The arms and the goal in a stored specification: all that a list of studies shows, at a fraction of the cost."""
     try:
         search = json.loads(text)["search"]
-        return tuple(search["names"]), Goal(*(search[name] for name in OUTLINE))
+        return tuple(search["names"]), Goal(*(search.get(name) for name in OUTLINE))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(f"a stored specification cannot be read ({error})", given=shorten(text)) from error
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ramgape.bounds import Bound, the_bound
-from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian
+from ramgape.noises import NOISES
+from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Uniform
 from ramgape.problems.environments import Arm, Instance
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
@@ -19,6 +20,7 @@ from ramgape.testing.expecting import expect_that
 HARD = {
     "bounded": (Bernoulli(0.02), Bernoulli(0.5), Beta(0.1, 0.3), Data((0.5,) * 30 + (1.0,))),
     "gaussian": (Gaussian(0.3, 0.01), Gaussian(-1.0, 1.0)),
+    "any": (Gaussian(0.3, 0.01), Uniform(-1.0, 1.0), Beta(2.0, 5.0)),
 }
 
 
@@ -43,17 +45,17 @@ def check_bound(bound: str | Bound, risks: Sequence[Any] = ("mean-variance:0.5",
     """
     chosen = the_bound(bound)
     for noise in chosen.noises:
-        reward_range = (0.0, 1.0) if noise == "bounded" else None
+        reward_range = (0.0, 1.0) if NOISES[noise].ranged else None
         for risk in risks:
             arms = tuple(Arm(str(number), hard) for number, hard in enumerate(HARD[noise]))
-            check_boxes(Instance("hard", arms, reward_range, noise), bound=bound, risk=risk, **options)  # type: ignore[arg-type]
+            check_boxes(Instance("hard", arms, reward_range, noise), bound=bound, risk=risk, **options)
             _check_widths(bound, noise, risk, options)
 
 
 def _check_widths(bound: str | Bound, noise: str, risk: Any, options: dict[str, Any]) -> None:
     generator, widths = np.random.default_rng(1), {}
-    rewards = generator.beta(2.0, 2.0, 10_000) if noise == "bounded" else generator.normal(0.5, 0.2, 10_000)
-    asked: dict[str, Any] = {"reward_range": (0, 1)} if noise == "bounded" else {"noise": noise}
+    rewards = generator.beta(2.0, 2.0, 10_000) if NOISES[noise].ranged else generator.normal(0.5, 0.2, 10_000)
+    asked: dict[str, Any] = {"reward_range": (0, 1)} if NOISES[noise].ranged else {"noise": noise}
     for delta in (0.05, 0.001):
         for count in (100, 10_000):
             engine = Engine(make_spec(["a", "b"], epsilon=0.0, delta=delta, bound=bound, risk=risk, **asked, **options))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING
 
+from ramgape.bounds import APPROXIMATE, BOUNDS
 from ramgape.common.formatting import NAMES_IN_HEADLINE, cut, list_names, plural, round_up
 from ramgape.errors import printable
+from ramgape.noises import NOISES
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, Goal, Result
@@ -21,6 +24,16 @@ SYMBOLS = {"in": "\N{CHECK MARK}", "out": "\N{MULTIPLICATION SIGN}", "undecided"
 def least_word(exact: bool | None) -> str:
     """What to call the number of samples that `lower_bound` computes: a bound only where it is one."""
     return "lower bound" if exact else "Gaussian reference"
+
+
+def is_approximate(bound: str) -> bool:
+    """Whether intervals of this bound hold only nearly as often as they state."""
+    return bound in BOUNDS and BOUNDS[bound].rigour == APPROXIMATE
+
+
+def bound_words(bound: str) -> str:
+    """A bound, and that it is approximate if it is."""
+    return f"{bound} (approximate)" if is_approximate(bound) else bound
 
 
 def answer_word(task: str) -> str:
@@ -43,7 +56,9 @@ def title(result: Result) -> str:
     lines = [f"{found}, after {plural(result.samples, 'pull')}"]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
-    lines.append(f"certified: {', '.join(proved)}" if proved else "no guarantee: estimates only")
+    proved = proved if result.is_informative else []
+    word = "certified, approximately" if result.rigour == "approximate" else "certified"
+    lines.append(f"{word}: {', '.join(proved)}" if proved else "no guarantee: estimates only")
     return "\n".join(lines)
 
 
@@ -53,12 +68,13 @@ def facts(
     """What stands behind the headline, as pairs of a word and its explanation; `notes` and `first` are further ones."""
     alarm = [("Alarm", alarm_words(result))] if result.alarms else []
     lines = [*first, *alarm, ("Guarantee", result.guarantee)]
-    if result.certified_epsilon is not None:
+    if result.is_informative:
         lines.append(("Certified", _certified(result)))
     lines += notes
     lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
     if result.truth is not None:
         lines.append(("Truth", _truth(result)))
+    lines += [("Note", note) for note in result.notes]
     return [(word, printable(text)) for word, text in lines]
 
 
@@ -89,12 +105,12 @@ def odds(evidence: float) -> str:
     """A large number, never more than it is.
 
     >>> odds(1240.7), odds(3.27e9), odds(250.0)
-    ('1,240', '3.2e+09', '250')
+    ('1,240', '3.2e+9', '250')
     """
     if evidence < 1e9:
         return f"{math.floor(evidence):,}"
-    digits = f"{evidence:.1e}"
-    return digits if float(digits) <= evidence else f"{evidence * 0.95:.1e}"
+    with localcontext(prec=2, rounding=ROUND_FLOOR):
+        return f"{+Decimal(evidence):.1e}"
 
 
 def _certified(result: Result) -> str:
@@ -105,15 +121,18 @@ def _certified(result: Result) -> str:
         tolerance = f"({tolerance}, {round_up(result.certified_risk_epsilon)})"
     delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
     certificates: Counter[str] = Counter(arm.certificate for arm in result.arms)
-    words = {"in": "proved in", "out": "proved out", "within-epsilon": "within epsilon", "none": "not certified"}
+    how = "approximately" if result.rigour == "approximate" else "proved"
+    words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within epsilon", "none": "not certified"}
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
-    return f"epsilon={tolerance}{delta}; of the arms {counts}"
+    first = "approximate: " if result.rigour == "approximate" else ""
+    return f"{first}epsilon={tolerance}{delta}; of the arms {counts}"
 
 
 ENDINGS = {
     "confidence": "the evidence sufficed",
     "budget": "the budget was used up",
     "cap": "the largest allowed number of pulls was reached",
+    "constant": "nothing can be said of an arm whose rewards are all equal",
     "interrupted": "interrupted",
     "error": "an error ended it",
     "callback": "a callback ended it",
@@ -126,7 +145,11 @@ def _ending(result: Result) -> str:
     goal = result.goal
     asked = asked_for(goal)
     reached = "goal reached" if result.goal_reached else "goal not reached"
-    return f"{ENDINGS[result.stopped]}; {reached}" + (f" ({asked})" if asked else "")
+    ending = f"{ENDINGS[result.stopped]}; {reached}" + (f" ({asked})" if asked else "")
+    if goal.epsilon_share is None:
+        return ending
+    whole = "the smallest absolute mean after the first looks" if result.reward_range is None else "the reward range"
+    return f"{ending}; epsilon is {100.0 * goal.epsilon_share:g}% of {whole}"
 
 
 def asked_for(goal: Goal) -> str:
@@ -135,12 +158,16 @@ def asked_for(goal: Goal) -> str:
     return ", ".join(f"{name}={value:,.6g}" for name, value in names.items() if value is not None)
 
 
-def wanted(epsilon: float | None, risk_epsilon: float | None = None) -> str:
+def wanted(epsilon: float | None, risk_epsilon: float | None = None, share: float | None = None) -> str:
     """What a tolerance asks for.
 
     >>> wanted(0.02), wanted(0.01, 0.005), wanted(0.0)
     ('an answer within 0.02', 'an answer within 0.01 in mean and 0.005 in risk', 'the exact Pareto set')
+    >>> wanted(None, share=0.05)
+    'an answer within 5% of the smallest absolute mean after the first looks'
     """
+    if epsilon is None and share is not None:
+        return f"an answer within {100.0 * share:g}% of the smallest absolute mean after the first looks"
     if not epsilon:
         return "the exact Pareto set"
     apart = "" if risk_epsilon is None else f" in mean and {risk_epsilon:g} in risk"
@@ -150,25 +177,31 @@ def wanted(epsilon: float | None, risk_epsilon: float | None = None) -> str:
 def _objectives(result: Result) -> str:
     mean = "low" if result.direction == "minimize" else "high"
     if result.alpha in (None, 1.0):
-        return f"{mean} mean and low risk, risk = {result.risk_formula}"
+        return f"{mean} mean and {'high' if is_turned(result.arms) else 'low'} {result.risk_label}"
     return f"{mean} mean and low risk, risk = alpha ({result.risk_formula}), alpha={result.alpha:.4g}"
 
 
-def risk_label(result: Result) -> str | None:
+def risk_axis(result: Result) -> str | None:
     """What stands at the axis of a risk; None for the mean-variance, which has its own letters."""
     if result.risk.startswith("mean-variance"):
         return None
-    return f"Risk = {result.risk_formula}" if result.alpha in (None, 1.0) else f"Risk ξ = α ({result.risk_formula})"
+    return result.risk_label[0].upper() + result.risk_label[1:]
+
+
+def is_turned(arms: Sequence[ArmReport]) -> bool:
+    """Whether people are shown risks with the other sign, more being better."""
+    return any(arm.risk_shown == -arm.risk != 0.0 for arm in arms)
 
 
 def _method(result: Result) -> str:
-    parts = [f"policy {result.policy}", f"bound {result.bound}"]
+    parts = [f"policy {result.policy}", f"bound {bound_words(result.bound)}"]
     if result.interval_bound != result.bound:
-        parts.append(f"intervals by {result.interval_bound}")
+        parts.append(f"intervals by {bound_words(result.interval_bound)}")
     if result.reward_range is not None:
         parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")
-    if result.noise == "gaussian":
-        parts.append("Gaussian rewards")
+    words = NOISES[result.noise].words
+    if words:
+        parts.append(words)
     if result.exploration is not None:
         parts.append(f"exploration {result.exploration:.4g}")
     if result.seed is not None:

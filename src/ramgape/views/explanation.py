@@ -20,7 +20,7 @@ class Column:
     """One column of a table.
 
     Args:
-        heading: What stands above it.
+        heading: What stands above it, in one line or two.
         cells: One for each row; a cell may have two lines.
         right: Whether it is aligned to the right.
         marks: For each row "in", "undecided" or "", which decides its colour; empty for a column without colours.
@@ -36,8 +36,7 @@ class Column:
     @property
     def width(self) -> int:
         """The columns of a terminal that it takes."""
-        lines = (line for cell in self.cells for line in cell.split("\n"))
-        return max([cell_width(self.heading), *map(cell_width, lines)])
+        return max(cell_width(line) for cell in (self.heading, *self.cells) for line in cell.split("\n"))
 
 
 def total_width(columns: Sequence[Column]) -> int:

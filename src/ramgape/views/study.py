@@ -62,7 +62,7 @@ def goal_words(goal: Goal) -> str:
     if goal.budget is not None:
         return f"the best answer after {goal.budget:,} pulls"
     assert goal.delta is not None
-    return f"{wanted(goal.epsilon, goal.risk_epsilon)}, with probability {1.0 - goal.delta:.6g}"
+    return f"{wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share)}, with probability {1.0 - goal.delta:.6g}"
 
 
 def progress_words(report: Report, letters: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import Digits, share, short_names
-from ramgape.views.content import SYMBOLS
+from ramgape.views.content import SYMBOLS, is_turned
 from ramgape.views.explanation import Column, total_width
 
 if TYPE_CHECKING:
@@ -21,20 +22,48 @@ def verdict_words(arm: ArmReport, returned: bool, symbols: bool) -> str:
     return f"{SYMBOLS[arm.verdict]} {arm.verdict}{side}" if symbols else f"{arm.verdict}{side}"
 
 
-CERTIFICATES = {"in": "proved", "out": "proved", "within-epsilon": "within epsilon", "none": "no"}
+MORE_DIGITS = 8  # than a typical interval is worth, where verdicts differ
+CERTIFICATES = {
+    "proved": {"in": "proved", "out": "proved", "within-epsilon": "within epsilon", "none": "no"},
+    "approximate": {"in": "approximate", "out": "approximate", "within-epsilon": "approx. within eps.", "none": "no"},
+}
 
 
-def _estimates(heading: str, values: Sequence[float], intervals: Sequence[tuple[float, float]], form: str) -> Column:
+def _estimates(
+    heading: str, values: Sequence[float], intervals: Sequence[tuple[float, float]], form: str, digits: Digits
+) -> Column:
     """Estimates and intervals as one column, written in a line, stacked, or without the intervals."""
-    digits = Digits.of(values, intervals)
     ends = [digits.interval(low, high) for low, high in intervals]
     middle = _aligned([digits.text(value) for value in values])
     if form == "narrow":
-        return Column(heading, middle, right=True)
+        return Column(_heading(heading, middle), middle, right=True)
     lows, highs = _aligned([low for low, _ in ends]), _aligned([high for _, high in ends])
     gap = "\n" if form == "stacked" else " "
     cells = [f"{m}{gap}[{low}, {high}]" for m, low, high in zip(middle, lows, highs, strict=True)]
-    return Column(heading, cells, right=True)
+    return Column(_heading(heading, cells), cells, right=True)
+
+
+def _heading(text: str, cells: Sequence[str]) -> str:
+    """A heading in two lines, where it would be wider than what stands below it."""
+    widest = max((len(line) for cell in cells for line in cell.split("\n")), default=0)
+    if len(text) <= widest:
+        return text
+    lines = textwrap.wrap(text, max(widest, (len(text) + 1) // 2 + 3))
+    return "\n".join(lines) if len(lines) <= 2 else text
+
+
+def _distinct(arms: Sequence[ArmReport], digits: tuple[Digits, Digits]) -> tuple[Digits, Digits]:
+    """Enough digits of means and risks that arms with different verdicts never show the same numbers."""
+    for _ in range(MORE_DIGITS):
+        verdicts: dict[tuple[str, str], str] = {}
+        written = [(digits[0].text(arm.mean), digits[1].text(arm.risk_shown)) for arm in arms]
+        clear = all(
+            verdicts.setdefault(pair, arm.verdict) == arm.verdict for pair, arm in zip(written, arms, strict=True)
+        )
+        if clear:
+            break
+        digits = digits[0].finer(), digits[1].finer()
+    return digits
 
 
 def _aligned(texts: Sequence[str]) -> list[str]:
@@ -58,19 +87,23 @@ def build_columns(
     returned = set(result.front)
     marks = [arm.verdict for arm in arms]
     verdicts = [verdict_words(arm, arm.name in returned, symbols) for arm in arms]
-    certificates = [CERTIFICATES[arm.certificate] for arm in arms]
+    certificates = [CERTIFICATES[result.rigour][arm.certificate] for arm in arms]
     pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
     shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
     rivals = ["" if arm.dominated_by is None else beaten_by + above[arm.dominated_by] for arm in arms]
     modelled = any(arm.empirical_risk is not None for arm in arms)
-    heading = "risk (normal model)" if modelled else "risk"
-    estimates = [
-        _estimates("mean", [arm.mean for arm in arms], [arm.mean_interval for arm in arms], form),
-        _estimates(heading, [arm.risk for arm in arms], [arm.risk_interval for arm in arms], form),
-    ]
+    means, mean_intervals = [arm.mean for arm in arms], [arm.mean_interval for arm in arms]
+    risks, risk_intervals = [arm.risk_shown for arm in arms], [arm.risk_shown_interval for arm in arms]
+    digits = _distinct(arms, (Digits.of(means, mean_intervals), Digits.of(risks, risk_intervals)))
+    estimates = [_estimates("mean", means, mean_intervals, form, digits[0])]
+    if result.risk != "std":
+        estimates.append(_estimates("std", [arm.std for arm in arms], [], "narrow", digits[0]))
+    label = "std" if result.risk == "std" else "scaled risk" if result.alpha not in (None, 1.0) else result.risk_label
+    estimates.append(_estimates(label, risks, risk_intervals, form, digits[1]))
     if modelled:
-        empirical = [math.nan if arm.empirical_risk is None else arm.empirical_risk for arm in arms]
-        estimates.append(_estimates("risk (data)", empirical, [arm.risk_interval for arm in arms], "narrow"))
+        turned = -1.0 if is_turned(arms) else 1.0
+        empirical = [math.nan if arm.empirical_risk is None else turned * arm.empirical_risk for arm in arms]
+        estimates.append(_estimates("in the data", empirical, [], "narrow", digits[1]))
     first = Column("arm", [names[arm.name] for arm in arms], marks=marks, names=True)
     if form == "wide":
         return [
@@ -83,7 +116,7 @@ def build_columns(
         ]
     if form == "stacked":
         indent = "  " if symbols else ""
-        under = [indent + ("not certified" if text == CERTIFICATES["none"] else text) for text in certificates]
+        under = [indent + ("not certified" if text == "no" else text) for text in certificates]
         return [
             replace(first, cells=[f"{name}\n{by}" for name, by in zip(first.cells, rivals, strict=True)]),
             Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, under, strict=True)], marks=marks),

@@ -41,10 +41,15 @@ def _wrapped(text: str, width: int, indent: int) -> list[str]:
 
 def _table_lines(columns: Sequence[Column]) -> list[str]:
     widths = [column.width for column in columns]
-    rows = [[column.heading for column in columns], ["-" * width for width in widths]]
+    headings = [column.heading for column in columns]
+    rows = [*_lines(headings), ["-" * width for width in widths]]
     for cells in zip(*(column.cells for column in columns), strict=True):
-        split = [cell.split("\n") for cell in cells]
-        for line in range(max(map(len, split))):
-            rows.append([parts[line] if line < len(parts) else "" for parts in split])
+        rows += _lines(cells)
     sides = [column.right for column in columns]
     return [(" " * GAP).join(map(pad, row, widths, sides)) for row in rows]
+
+
+def _lines(cells: Sequence[str]) -> list[list[str]]:
+    """The lines of a row, of whose cells some have fewer."""
+    split = [cell.split("\n") for cell in cells]
+    return [[parts[line] if line < len(parts) else "" for parts in split] for line in range(max(map(len, split)))]

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
+from ramgape.views.content import is_turned
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import Label, boxes_around, place_labels
 
@@ -176,6 +177,20 @@ def _label_axes(axes: Axes, direction: Direction, risk: str | None) -> None:
         axes.set_xlabel(mean)
     if axes.yaxis.label.get_window_extent().height > room.height:
         axes.set_ylabel(risk)
+
+
+def show_as(axes: Axes, arms: Sequence[ArmReport]) -> None:
+    """Write what people are shown at the axis of the risk, where that has the other sign: then more is better."""
+    if not is_turned(arms):
+        return
+    plain = axes.yaxis.get_major_formatter()
+
+    def turned(value: float, place: float) -> str:
+        plain.set_locs(list(axes.get_yticks()))  # else it knows no digits
+        return str(plain(0.0 - value, int(place)))
+
+    axes.yaxis.set_major_formatter(turned)
+    axes.set_ylabel(axes.get_ylabel().replace("lower is better", "higher is better"))
 
 
 def _draw_group(

@@ -1,0 +1,25 @@
+"""The distributions by the names that they have in instance files: the only list."""
+
+from __future__ import annotations
+
+from ramgape.problems.distribution import Distribution
+from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Uniform
+from ramgape.problems.mixtures import Mixture
+from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
+
+DISTRIBUTIONS: dict[str, type[Distribution]] = {
+    kind.kind: kind
+    for kind in (
+        Beta,
+        Bernoulli,
+        Uniform,
+        Data,
+        Gaussian,
+        StudentT,
+        LogNormal,
+        Exponential,
+        Gamma,
+        Pareto,
+        Mixture,
+    )
+}
