@@ -225,8 +225,9 @@ def goal_of(spec: Spec) -> Goal:
 
 
 def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
-    """The tolerance in risk that goes with one in the mean, where they differ."""
-    return None if tolerance is None or spec.risk_weight == 1.0 else tolerance / spec.risk_weight
+    """The tolerance in risk that goes with one in the mean, where they differ or were given apart."""
+    one_for_both = spec.risk_epsilon is None and spec.risk_weight == 1.0
+    return None if tolerance is None or one_for_both else tolerance / spec.risk_weight
 
 
 def _certificate(findings: Findings, arm: int) -> Certificate:
