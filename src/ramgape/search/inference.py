@@ -243,7 +243,9 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     seen = PolicyState(spec, engine.state._replace(arms=evidence.arms))
     proved, returned, reason = findings.proved.tolist(), findings.answer.tolist(), findings.dominators.tolist()
     means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()
-    risks, risk_lows, risk_highs = seen.risk.tolist(), seen.risk_low.tolist(), seen.risk_high.tolist()
+    least, most = spec.risk.possible  # which bounds that do not narrow their boxes know nothing of
+    risks = seen.risk.tolist()
+    risk_lows, risk_highs = seen.risk_low.clip(least, most).tolist(), seen.risk_high.clip(least, most).tolist()
     pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
     open_ended = not ready or spec.goal == "confidence"
     costs = spec.direction == "minimize"
