@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
     from ramgape.problems.mixtures import Mixture
-    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
+    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
-    from ramgape.search.result import ArmReport, Expectation, Goal, Result, Truth
+    from ramgape.search.result import Alarm, ArmReport, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
     from ramgape.studies.exchange import Answer, Exchange, Pull
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from ramgape.tasks.task import Task
 
 __all__ = [
+    "Alarm",
     "Analysis",
     "Answer",
     "Arm",
@@ -90,13 +91,13 @@ __all__ = [
     "InvalidReward",
     "InvalidSpec",
     "LogNormal",
+    "Lomax",
     "LowerBound",
     "MeanVariance",
     "Measure",
     "MissingExtra",
     "Mixture",
     "NoAnswer",
-    "Pareto",
     "Plan",
     "Progress",
     "Pull",
@@ -149,7 +150,7 @@ _HOMES = {
     "search.analysis": ("Analysis", "analyze"),
     "problems.distribution": ("Distribution",),
     "problems.mixtures": ("Mixture",),
-    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Pareto", "StudentT"),
+    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Lomax", "StudentT"),
     "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",
@@ -181,7 +182,7 @@ _HOMES = {
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
-    "search.result": ("ArmReport", "Expectation", "Goal", "Result", "Truth"),
+    "search.result": ("Alarm", "ArmReport", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ramgape.bounds import Bound, the_bound
 from ramgape.common.formatting import list_names, plural
 from ramgape.core.table import Table
 from ramgape.noises import HEAVY
+from ramgape.search.result import Alarm
 from ramgape.search.spec import Spec
 
 FAR = 10.0  # standard errors
@@ -48,9 +50,9 @@ def _stated(spec: Spec) -> str:
     return f"{'' if spec.cv is None else ', never negative'}, whose {words}"
 
 
-def objections_to(spec: Spec, arms: Table, misses: int) -> list[Objection]:
+def objections_to(spec: Spec, arms: Table, misses: int, alarms: Sequence[Alarm] = ()) -> list[Objection]:
     """What the data say against the assumption."""
-    found = []
+    found = [_not_one_distribution(alarms)] if alarms else []
     if misses:
         brief = f"{plural(misses, 'time')} an interval contradicted an older one or the average"
         reason = "an unlikely event, or rewards that are not independent draws from one distribution for each arm"
@@ -77,6 +79,17 @@ def equal_rewards(spec: Spec, arms: Table) -> str:
 def warnings_of(spec: Spec, arms: Table) -> tuple[str, ...]:
     """What is no objection to the assumption, but keeps arms from being judged."""
     return tuple(filter(None, [equal_rewards(spec, arms)]))
+
+
+def _not_one_distribution(alarms: Sequence[Alarm]) -> Objection:
+    """Arms whose rewards are not independent draws from one distribution."""
+    names = list_names([alarm.arm for alarm in alarms])
+    place = f"by its pull {alarms[0].pull:,}" if len(alarms) == 1 else "by the pulls in `alarms`"
+    return Objection(
+        f"rewards are not draws from one distribution ({names})",
+        f"rewards are not independent draws from one distribution ({names}), as was plain {place}: find out what "
+        "changes them, or how one reward bears on the next, and search again with rewards for which that is over",
+    )
 
 
 def _repeated(spec: Spec, arms: Table) -> list[Objection]:

@@ -12,7 +12,7 @@ from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, who
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, NOISES, Noise, noise_names
-from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
+from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
@@ -52,6 +52,7 @@ class Spec:
     task: Task = PARETO
     epsilon_share: float | None = None  # of what epsilon was to be a part
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
+    alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
 
     @property
     def rewards(self) -> Noise:
@@ -234,6 +235,7 @@ def check_counts(asked: Asked) -> Asked:
     least, arms = pulls * len(asked["names"]), len(asked["names"])
     reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
     checked["max_pulls"] = whole(asked["max_pulls"], "max_pulls", reason, least)
+    checked["alarm"] = check_alarm(asked["alarm"])
     return {**checked, "initial_pulls": pulls, "first_looks": looks, "least": least, "reason": reason}
 
 
@@ -259,6 +261,14 @@ def check_statements(asked: Asked) -> Asked:
         enough = asked["kurtosis"] is not None or not asked["task"].about_risk
         require(enough, "kurtosis", allowed, asked["kurtosis"])
     return checked
+
+
+def check_alarm(alarm: Any) -> float | None:
+    """The accepted probability of a false alarm; None where nothing is watched."""
+    if alarm is None or alarm == "off":
+        return None
+    allowed = "between 0 and 1, both excluded, or 'off'"
+    return check_number(alarm, "alarm", allowed, lambda value: 0.0 < value < 1.0)
 
 
 def check_goal(asked: Asked) -> Asked:
