@@ -39,17 +39,19 @@ if TYPE_CHECKING:
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
     from ramgape.problems.mixtures import Mixture
-    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
+    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.measure import Measure
+    from ramgape.risks.quantile import Quantile
     from ramgape.risks.semivariance import Semivariance
+    from ramgape.risks.shortfall import Shortfall
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
-    from ramgape.search.result import ArmReport, Expectation, Goal, Result, Truth
+    from ramgape.search.result import Alarm, ArmReport, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
     from ramgape.studies.exchange import Answer, Exchange, Pull
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from ramgape.tasks.task import Task
 
 __all__ = [
+    "Alarm",
     "Analysis",
     "Answer",
     "Arm",
@@ -88,18 +91,19 @@ __all__ = [
     "InvalidReward",
     "InvalidSpec",
     "LogNormal",
+    "Lomax",
     "LowerBound",
     "MeanVariance",
     "Measure",
     "MissingExtra",
     "Mixture",
     "NoAnswer",
-    "Pareto",
     "Plan",
     "Progress",
     "Pull",
     "PullForecast",
     "Quality",
+    "Quantile",
     "RamgapeError",
     "RamgapeWarning",
     "Replication",
@@ -108,6 +112,7 @@ __all__ = [
     "Run",
     "Search",
     "Semivariance",
+    "Shortfall",
     "SpecificationError",
     "StandardDeviation",
     "StorageError",
@@ -145,7 +150,7 @@ _HOMES = {
     "search.analysis": ("Analysis", "analyze"),
     "problems.distribution": ("Distribution",),
     "problems.mixtures": ("Mixture",),
-    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Pareto", "StudentT"),
+    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Lomax", "StudentT"),
     "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",
@@ -177,14 +182,16 @@ _HOMES = {
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
-    "search.result": ("ArmReport", "Expectation", "Goal", "Result", "Truth"),
+    "search.result": ("Alarm", "ArmReport", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
     "risks.standard_deviation": ("StandardDeviation",),
     "risks.measure": ("Measure",),
+    "risks.quantile": ("Quantile",),
     "risks.semivariance": ("Semivariance",),
+    "risks.shortfall": ("Shortfall",),
     "search.simulation": ("Replication", "Run", "replicate", "simulate"),
     "studies.study": ("Study",),
     "studies.exchange": ("Answer", "Exchange", "Pull"),

@@ -3,6 +3,7 @@
 any        no range, no model: what is said of them is approximate, by the central limit theorem
 bounded    every reward lies in a stated range
 gaussian   normal, of unknown mean and variance
+heavy      of bounded kurtosis, standard deviation or coefficient of variation, which must be stated
 """
 
 from __future__ import annotations
@@ -35,13 +36,14 @@ class Noise:
     skewed: bool = False
 
 
-ANY, BOUNDED, GAUSSIAN = "any", "bounded", "gaussian"
+ANY, BOUNDED, GAUSSIAN, HEAVY = "any", "bounded", "gaussian", "heavy"
 NOISES: dict[str, Noise] = {
     noise.name: noise
     for noise in (
         Noise(ANY, "rewards of any kind", first_looks=(10, 20), skewed=True),
         Noise(BOUNDED, ranged=True),
         Noise(GAUSSIAN, "Gaussian rewards", ("resolution", "sigma_max"), normal=True),
+        Noise(HEAVY, "rewards with heavy tails", ("kurtosis", "sigma_max", "cv")),
     )
 }
 
@@ -50,7 +52,7 @@ def noise_names(ranged: bool | None = None) -> str:
     """The names, for messages; those with a range or those without, if that is asked for.
 
     >>> noise_names(ranged=False)
-    'any or gaussian'
+    'any, gaussian or heavy'
     """
     names = [name for name, noise in NOISES.items() if ranged is None or noise.ranged == ranged]
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

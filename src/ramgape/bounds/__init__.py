@@ -24,12 +24,17 @@ from typing import Any, Literal
 from ramgape import registry
 from ramgape.errors import require
 from ramgape.noises import ANY, NOISES
-from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT
+from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
 # Of risks, as far as a noise has use for them.
-KINDS = {ANY: (MOMENTS, ROOT, MEANS), "bounded": (MOMENTS, ROOT, MEANS), "gaussian": (MOMENTS, ROOT, NORMAL)}
+KINDS = {
+    ANY: (UNRANGED,),
+    "bounded": (MOMENTS, ROOT, MEANS),
+    "gaussian": (MOMENTS, ROOT, NORMAL),
+    "heavy": (MOMENTS, ROOT),
+}
 Rigour = Literal["proved", "approximate"]
 PROVED: Rigour = "proved"
 APPROXIMATE: Rigour = "approximate"
@@ -146,10 +151,18 @@ BOUNDS: dict[str, Bound] = {
             sides=2.0,
         ),
         Bound(
+            "heavy",
+            "heavy",
+            ("heavy",),
+            (MOMENTS, ROOT),
+            "heavy tails: needs a stated kurtosis; sigma_max or cv alone tell only about means",
+            sides=1.0,  # it counts its events itself: they depend on what is stated
+        ),
+        Bound(
             "central-limit",
             "central_limit",
             (ANY,),
-            (MOMENTS, ROOT, MEANS),
+            (UNRANGED,),
             "rewards of any kind, approximately: by the central limit theorem, at all times at once",
             sides=2.0,
             narrows=False,
@@ -185,7 +198,7 @@ BOUNDS: dict[str, Bound] = {
             "budget",
             "budget",
             EVERY,
-            (MOMENTS, ROOT, MEANS, NORMAL),
+            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
             "the paper's sqrt(a/T) for a fixed budget; steers, proves only what Theorem 1 does",
             BUDGET,
             narrows=False,
@@ -195,7 +208,7 @@ BOUNDS: dict[str, Bound] = {
             "none",
             "none",
             EVERY,
-            (MOMENTS, ROOT, MEANS, NORMAL),
+            (MOMENTS, ROOT, MEANS, NORMAL, UNRANGED),
             "no intervals while searching, for policies that need none: evidence, and those that eliminate",
             BUDGET,
             boxless=True,
@@ -204,7 +217,7 @@ BOUNDS: dict[str, Bound] = {
 }
 
 # What `auto` stands for: tight, and with intervals that say themselves what was proved.
-CONFIDENT = {ANY: "central-limit", "bounded": "empirical-bernstein", "gaussian": "gaussian"}
+CONFIDENT = {ANY: "central-limit", "bounded": "empirical-bernstein", "gaussian": "gaussian", "heavy": "heavy"}
 USUAL = {
     **{(noise, "confidence"): bound for noise, bound in CONFIDENT.items()},
     **{(noise, "budget"): "budget" for noise in CONFIDENT},
@@ -241,7 +254,11 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"
-        missing = f"one that {noise} rewards have an interval for: a `Measure` needs {needed} for that"
+        needed = needed if NOISES[noise].normal or NOISES[noise].ranged else "`unclipped`"
+        served = [risk for known_noise, risk, known_goal in AUTOMATIC if (known_noise, known_goal) == (noise, goal)]
+        missing = f"one that {noise} rewards have an interval for ({', '.join(served)})"
+        if {MEANS, NORMAL, UNRANGED} & {*KINDS[noise]}:
+            missing += f"; one from outside needs {needed} for that"
         require(bool(serving), "risk", missing, str(risk))
         choices = ", ".join(["auto", *serving])
         allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"

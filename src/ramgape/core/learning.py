@@ -72,7 +72,12 @@ def box_of_means(interval, narrow, row, past, search, problem):
 
 @open_kernel
 def box_of_normal(moment_intervals, risk, row, past, search, problem):
-    """The box of Gaussian rewards: their risk is the less the larger the mean, and the more the larger the variance."""
+    """The box of Gaussian rewards: their risk is the less the larger the mean, and mostly the more the larger the
+    variance; where it falls with that instead, the other end counts."""
     mean_low, mean_high, variance_low, variance_high = moment_intervals(row, problem)
     risk_low, risk_high = risk(problem, mean_high, variance_low), risk(problem, mean_low, variance_high)
+    other_low, other_high = risk(problem, mean_high, variance_high), risk(problem, mean_low, variance_low)
+    # Comparisons that are false for what is not a number, as where nothing is known of mean and variance.
+    risk_low = other_low if other_low < risk_low else risk_low
+    risk_high = other_high if other_high > risk_high else risk_high
     narrow_box(row, search, mean_low, mean_high, risk_low, risk_high)

@@ -118,7 +118,9 @@ PROBLEM = np.dtype(
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget
         ("exploration", np.float64),  # a of the fixed-budget bound
-        ("sigma_max", np.float64),
+        ("sigma_max", np.float64),  # what is stated of heavy tails, and sigma_max of Gaussian rewards, too; or NaN
+        ("kurtosis", np.float64),
+        ("cv", np.float64),
         ("resolution", np.float64),  # the step to which Gaussian rewards were rounded, or 0
         ("mean_scales", np.float64, 2),  # of a mixture: the amounts of variation it is made for, in mean and in risk
         ("risk_scales", np.float64, 2),

@@ -321,8 +321,9 @@ class Data(Distribution):
         return min(self.values), max(self.values)
 
     def quantile(self, shares: Floats) -> Floats:
-        places = np.minimum((checked_shares(shares) * len(self.values)).astype(int), len(self.values) - 1)
-        return np.asarray(np.sort(self.values)[places])
+        # the least value that is enough; a share times their number is meant to be whole where it nearly is
+        ranks = np.ceil(checked_shares(shares) * (len(self.values) * (1.0 - 1e-12))).astype(int)
+        return np.asarray(np.sort(self.values)[np.maximum(ranks, 1) - 1])
 
     def cumulative(self, value: float) -> float:
         return sum(each <= value for each in self.values) / len(self.values)

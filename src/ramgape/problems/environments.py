@@ -42,7 +42,7 @@ from ramgape.problems.distributions import Bernoulli, Beta, Data, Drawn, Gaussia
 from ramgape.problems.kinds import DISTRIBUTIONS
 from ramgape.problems.mixtures import Mixture
 from ramgape.problems.parameters import parameter
-from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
+from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 
@@ -192,7 +192,7 @@ DRAWS: dict[type[Distribution], Draw] = {
     LogNormal: draw_lognormal,
     Exponential: draw_gamma,
     Gamma: draw_gamma,
-    Pareto: draw_pareto,
+    Lomax: draw_pareto,
     Mixture: draw_any,
 }
 MIXED = {Beta, Bernoulli, Uniform, Data, Gaussian}  # what `draw_mixed` knows
@@ -233,7 +233,7 @@ def column(distribution: Distribution, start: int) -> tuple[float, ...]:
             return LOGNORMAL, mu, sigma, location, scale
         case Exponential() | Gamma():
             return GAMMA, distribution.shape, 0.0, distribution.location, distribution.scale
-        case Pareto(shape, scale, location):
+        case Lomax(shape, scale, location):
             return PARETO, shape, 0.0, location, scale
         case _:  # draws by itself
             return (math.nan,) * 5
@@ -269,9 +269,9 @@ class Instance:
     Args:
         name: Its name.
         arms: At least two, with names of their own.
-        reward_range: The range that every reward lies in; None with another noise than "bounded".
+        reward_range: The range that every reward lies in; None with a noise that has none.
         noise: What a search is told of the rewards: "bounded", or, with arms of any distribution, "any", "gaussian" or
-            "heavy:kurtosis=10". Truths are those of the distributions, whether the noise describes them or not.
+            "heavy:kurtosis=10", say. Truths are those of the distributions, whether the noise describes them or not.
         sigma_max: A standard deviation that no arm exceeds, if that is to be known.
         risk: The risk that its searches are about unless another is asked for; None: the usual one.
 
@@ -296,9 +296,7 @@ class Instance:
         check_arms(self.arms)
         object.__setattr__(self, "arms", tuple(self.arms))
         object.__setattr__(self, "risk", checked_risk(self.risk))
-        noise: Any = self.noise
-        name = noise.partition(":")[0] if isinstance(noise, str) else noise
-        require(name in tuple(NOISES), "noise", noise_names(), noise, error=InvalidInstance)
+        name = checked_noise(self.noise)
         if NOISES[name].ranged:
             object.__setattr__(self, "reward_range", checked_range(self.reward_range, self.arms))
             absent = self.sigma_max is None
@@ -445,6 +443,13 @@ def checked_risk(risk: Any) -> Measure | None:
     except (InvalidSpec, UnknownName) as error:
         parts = {"what": error.what, "allowed": error.allowed, "given": error.given, "hint": error.hint}
         raise InvalidInstance(**parts) from None
+
+
+def checked_noise(noise: Any) -> str:
+    """The name of a noise, whose parameters are checked where it is searched."""
+    name = noise.partition(":")[0] if isinstance(noise, str) else noise
+    require(name in tuple(NOISES), "noise", noise_names(), noise, error=InvalidInstance)
+    return str(name)
 
 
 def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ From below. If the tail mean is at most c, then E (z - X)+ >= level (z - c) for 
 has no positive mean and is at least -(z - level (z - c)), and the mixture of core/mixture.py over y is a test
 supermartingale; so is a weighted mean of them over z, which rejects c when it reaches e^L. Each node z = k / 1024 has
 weight 1 / (7 2^d) for each level d = 4 ... 10 of halved ranges that it ends a part of: 1 in all. Any of the nodes are a
-lower bound for all: 25 about the empirical quantile are taken, the closer together the more is known.
+lower bound for all: 17 about the empirical quantile are taken, the closer together the more is known.
 
 From above. If the tail mean is at least c, then E (z - X)+ <= level (z - c) for ONE z, the quantile, which is at least
 c. So y = (z - X)+ - level (z - c) has no positive mean there and is at least -level (z - c). Which z it is nobody
@@ -51,6 +51,7 @@ from ramgape.risks.cells import (
     SUMS,
     WIDTH,
     remember,
+    remember_unranged,
     sums_below,
     value_at,
     with_those,
@@ -65,9 +66,9 @@ if TYPE_CHECKING:
     from ramgape.problems.distributions import Distribution
 
 NODES, NODE = COLUMNS, 5  # behind the cells stand the nodes in use: place, sums below it, logarithm of the weight
-MOST_NODES = 25
+MOST_NODES = 17
 AROUND = MOST_NODES // 2
-FLAT = 8  # nodes are so far apart that within as many of them h falls by a standard error
+FLAT = 4  # nodes are so far apart that within as many of them h falls by a standard error
 
 LEVELS = 7  # of halved ranges, from 16 parts to 1,024
 
@@ -208,10 +209,10 @@ def is_too_high(row, past, problem, tail):
         start = block * BLOCK
         end = start + BLOCK
         further = with_those(past, BLOCK_SUMS + SUMS * block, float(start), sums)
-        if end > tail and not is_excluded(row, problem, tail, enough, end, start, end, sums, further):
+        if end >= tail and not is_excluded(row, problem, tail, enough, end, start, end, sums, further):
             for place in range(start, end):
                 own = with_those(past, CELL + SUMS * place, float(place), sums)
-                if place + 1 > tail and not is_excluded(row, problem, tail, enough, end, place, place + 1, sums, own):
+                if place + 1 >= tail and not is_excluded(row, problem, tail, enough, end, place, place + 1, sums, own):
                     return False
                 sums = own
         sums = further
@@ -298,7 +299,9 @@ class CVaR(Measure):
     def kernels(self, noise: str) -> Learning:
         if NOISES[noise].normal:
             return super().kernels(noise)
-        return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
+        if NOISES[noise].ranged:
+            return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
+        return Learning(COLUMNS, remember_unranged, estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:
         return narrow

@@ -14,7 +14,9 @@ import numpy as np
 
 from ramgape.core.kernel import inlined
 from ramgape.errors import require
-from ramgape.risks.measure import Measure
+from ramgape.noises import NOISES
+from ramgape.risks.measure import Learning, Measure
+from ramgape.risks.table import RISKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from ramgape.problems.distributions import Distribution
 
 MOST_GAMMA = 300.0  # in units of the reward range: beyond, squares of exp(-gamma) are no floats, and nothing is learnt
+
+WORST, TOTAL, SQUARES = range(3)  # of the memory, for rewards without a range
 
 
 @inlined
@@ -45,6 +49,41 @@ def slope(problem, part):
     """The derivative of the above."""
     gamma, length, least = problem.risk_parameters[0], problem.risk_parameters[1], problem.risk_parameters[2]
     return problem.alpha * length / (gamma * (least + length * part))
+
+
+@inlined
+def remember_unranged(row, past, problem, value):
+    """Add a reward without a range: sums of (exp(-gamma (x - worst)) - 1) / gamma, about the worst reward so far.
+
+    So nothing overflows for a large gamma, and no digits are lost for a small one. A new worst reward multiplies all
+    exponentials by one and the same factor.
+    """
+    gamma = problem.risk_parameters[0]
+    if row.pulls == 0:
+        past[WORST] = value
+    elif value < past[WORST]:
+        factor, excess = math.exp(gamma * (value - past[WORST])), math.expm1(gamma * (value - past[WORST])) / gamma
+        count, total = float(row.pulls), past[TOTAL]
+        past[TOTAL] = factor * total + count * excess
+        past[SQUARES] = factor * factor * past[SQUARES] + excess * (2.0 * factor * total + count * excess)
+        past[WORST] = value
+    excess = math.expm1(gamma * (past[WORST] - value)) / gamma
+    past[TOTAL] += excess
+    past[SQUARES] += excess * excess
+
+
+@inlined
+def estimate_unranged(row, past, problem):
+    """From these sums, the spread by the delta method.
+
+    Where gamma times the spread of rewards is large, the worst of them decides alone: then the estimate is little
+    below minus that reward, whatever the distribution, and the spread is one that no average has settled.
+    """
+    gamma, average = problem.risk_parameters[0], past[TOTAL] / row.pulls
+    mean = max(1.0 + gamma * average, 0.5 / row.pulls)  # of the exponentials, the worst of which is 1
+    row.risk = problem.alpha * ((math.log1p(gamma * average) if mean > 0.5 else math.log(mean)) / gamma - past[WORST])
+    variance = max(past[SQUARES] / row.pulls - average * average, 0.0)
+    row.risk_spread = problem.alpha * problem.alpha * variance / (mean * mean)
 
 
 @inlined
@@ -99,6 +138,15 @@ class Entropic(Measure):
     def value_in(self, rewards: NDArray[np.float64]) -> float:
         low = float(rewards.min())
         return float(np.log1p(np.expm1(-self.gamma * (rewards - low)).mean())) / self.gamma - low
+
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        return RISKS[self.name].made_of
+
+    def kernels(self, noise: str) -> Learning:
+        if NOISES[noise].normal or NOISES[noise].ranged:
+            return super().kernels(noise)
+        return Learning(3, remember_unranged, estimate_unranged)
 
     def write(self, problem: Any) -> None:
         problem["risk_parameters"] = self.gamma, -math.expm1(-self.gamma), math.exp(-self.gamma)

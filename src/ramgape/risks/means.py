@@ -50,6 +50,13 @@ def estimate(untransform, slope, row, past, problem):
     row.risk_spread = steepness * steepness * variance_of(row, past)
 
 
+@inlined
+def estimate_unclipped(row, past, problem):
+    """The average itself, of whatever size."""
+    row.risk = problem.alpha * (past[SHIFT] + (past[TOTAL] + past[TOTAL_CARRY]) / row.pulls)
+    row.risk_spread = problem.alpha * problem.alpha * variance_of(row, past)
+
+
 @open_kernel
 def narrow(interval, untransform, row, past, search, problem):
     """The interval of the risk, from that of the mean of w; the risk may rise or fall with it."""
@@ -86,6 +93,11 @@ def learn_mean(transform: Kernel, untransform: Kernel, slope: Kernel | None) -> 
     """What such a risk remembers and estimates."""
     known = slope or fixed(numerical_slope, untransform)
     return fixed(remember, transform), fixed(estimate, untransform, known)
+
+
+def learn_unclipped(unclipped: Kernel) -> tuple[Kernel, Kernel]:
+    """The same of rewards without a range."""
+    return fixed(remember, unclipped), estimate_unclipped
 
 
 def learn_normal(risk: Kernel, spread: Kernel | None) -> tuple[Kernel, Kernel]:

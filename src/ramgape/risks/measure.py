@@ -12,7 +12,12 @@ Most risks are a function of the mean of a transformed reward: such a one brings
 
 and, if it is to serve Gaussian rewards as well, what their risk is in closed form,
 
-    normal_risk(problem, mean, variance) the same: not more for a larger mean, and not less for a larger variance
+    normal_risk(problem, mean, variance) the same: not more for a larger mean; for any one mean, with the variance it
+                                         either never falls or never rises
+
+and, if it is to serve rewards without a range,
+
+    unclipped(problem, value)            any reward, made something of which the risk is problem.alpha times the mean
 
 `slope` and `normal_spread` are derivatives of these, for whoever knows them exactly. What the kernels need of the
 measure's parameters stands in problem.risk_parameters, where `write` puts it. A risk of another kind has its own
@@ -29,7 +34,7 @@ import numpy as np
 
 from ramgape.common.checks import check_number
 from ramgape.noises import NOISES
-from ramgape.risks.table import MEANS, NORMAL
+from ramgape.risks.table import MEANS, NORMAL, UNRANGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,19 +65,22 @@ class Measure:
 
     Attributes:
         name: By which it is asked for.
-        power: Of the unit of rewards: 1 for a risk in reward units, 2 for one in their squares.
+        power: Of the unit of rewards: 1 for a risk in reward units, 2 for one in their squares, 0 for a probability.
+        possible: The least and the greatest value that it has for any rewards.
         scaled: It is shown with a factor alpha, by which one tolerance serves mean and risk alike; others as they are.
-        transform, untransform, slope, normal_risk, normal_spread: Kernels, as far as it has them; see above.
+        transform, untransform, slope, normal_risk, normal_spread, unclipped: Kernels, as far as it has them; see above.
     """
 
     name: ClassVar[str]
     power: ClassVar[int] = 1
+    possible: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     scaled: ClassVar[bool] = False
     transform: ClassVar[Any] = None
     untransform: ClassVar[Any] = None
     slope: ClassVar[Any] = None
     normal_risk: ClassVar[Any] = None
     normal_spread: ClassVar[Any] = None
+    unclipped: ClassVar[Any] = None
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -173,7 +181,7 @@ class Measure:
     @property
     def made_of(self) -> tuple[str, ...]:
         """What a bound must know of it: see risks/table.py."""
-        brought = ((MEANS, self.transform), (NORMAL, self.normal_risk))
+        brought = ((MEANS, self.transform), (NORMAL, self.normal_risk), (UNRANGED, self.unclipped))
         return tuple(kind for kind, kernel in brought if kernel is not None)
 
     def kernels(self, noise: str) -> Learning:
@@ -186,6 +194,8 @@ class Measure:
 
         if NOISES[noise].normal:
             return Learning(0, *means.learn_normal(self.normal_risk, self.normal_spread))
+        if not NOISES[noise].ranged:
+            return Learning(means.COLUMNS, *means.learn_unclipped(self.unclipped))
         return Learning(means.COLUMNS, *means.learn_mean(self.transform, self.untransform, self.slope))
 
     def narrow(self, interval: Kernel) -> Kernel:

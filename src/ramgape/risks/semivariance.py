@@ -40,6 +40,13 @@ def slope(problem, part):
     return problem.alpha * problem.risk_parameters[2]
 
 
+@inlined
+def unclipped(problem, value):
+    """The squared shortfall as it is."""
+    short = max(problem.risk_parameters[0] - value, 0.0)
+    return short * short
+
+
 @kernel
 def normal_risk(problem, mean, variance):
     """Of a normal distribution; less for a larger mean and more for a larger variance."""
@@ -74,8 +81,10 @@ class Semivariance(Measure):
 
     name = "semivariance"
     power = 2
+    possible = (0.0, math.inf)
     transform, untransform, slope = staticmethod(transform), staticmethod(untransform), staticmethod(slope)
     normal_risk, normal_spread = staticmethod(normal_risk), staticmethod(normal_spread)
+    unclipped = staticmethod(unclipped)
     target: float = 0.0
 
     def __post_init__(self) -> None:

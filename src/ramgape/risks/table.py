@@ -6,6 +6,7 @@ What a bound must know about a risk is what the risk is made of:
     root      it is the standard deviation: its box is the root of the variance's
     means     for rewards in [0, 1] an interval of the risk follows from intervals of means of transformed rewards
     normal    for Gaussian rewards the risk is a function of mean and variance
+    unranged  it is estimated, and the spread of the estimate too, from rewards without a range
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from ramgape.common.parsing import notation
 
-MOMENTS, ROOT, MEANS, NORMAL = "moments", "root", "means", "normal"
+MOMENTS, ROOT, MEANS, NORMAL, UNRANGED = "moments", "root", "means", "normal", "unranged"
 
 
 class Risk(NamedTuple):
@@ -24,13 +25,15 @@ class Risk(NamedTuple):
     measure: str
     parameter: str | None
     meaning: str
-    made_of: tuple[str, ...] = (MEANS, NORMAL)
+    made_of: tuple[str, ...] = (MEANS, NORMAL, UNRANGED)
     parameter_needed: bool = False  # in a command there is no usual value
 
 
-MEAN_VARIANCE = (MOMENTS, MEANS, NORMAL)
+MEAN_VARIANCE = (MOMENTS, MEANS, NORMAL, UNRANGED)
 RISKS: dict[str, Risk] = {
-    "std": Risk("standard_deviation", "StandardDeviation", None, "standard deviation", made_of=(ROOT, MEANS, NORMAL)),
+    "std": Risk(
+        "standard_deviation", "StandardDeviation", None, "standard deviation", made_of=(ROOT, MEANS, NORMAL, UNRANGED)
+    ),
     "mean-variance": Risk(
         "mean_variance", "MeanVariance", "rho", "variance - rho mean, the paper's", made_of=MEAN_VARIANCE
     ),
@@ -40,6 +43,10 @@ RISKS: dict[str, Risk] = {
     ),
     "entropic": Risk("entropic", "Entropic", "gamma", "ln E exp(-gamma X) / gamma, in reward units"),
     "cvar": Risk("cvar", "CVaR", "level", "minus the mean of the worst rewards, a share `level` of all"),
+    "quantile": Risk("quantile", "Quantile", "level", "minus the quantile below which a share `level` of rewards lies"),
+    "shortfall": Risk(
+        "shortfall", "Shortfall", "threshold", "the probability of a reward below a threshold", parameter_needed=True
+    ),
 }
 
 

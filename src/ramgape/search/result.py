@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
+AlarmKind = Literal["level", "spread", "memory", "clusters"]
 # "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
 # "constant": nothing can be said of an arm whose rewards are all equal, and all else is settled.
 Stopped = Literal["confidence", "budget", "cap", "constant", "interrupted", "error", "callback", "open", "data"]
@@ -85,6 +86,25 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
+class Alarm:
+    """An arm whose rewards are not independent draws from one distribution, by the evidence against it.
+
+    Attributes:
+        arm: Its name.
+        kind: What gave it away: their "level" moved or their "spread" did; each has to do with the one before
+            ("memory"); large and small deviations come in "clusters".
+        evidence: How often one would have multiplied one's stake by bets that such draws lose on average: the most so
+            far. Draws as assumed give c or more with probability at most 1 / c.
+        pull: The arm's own pull, counted from 1, at which there was enough of it for an alarm.
+    """
+
+    arm: str
+    kind: AlarmKind
+    evidence: float
+    pull: int
+
+
+@dataclass(frozen=True, slots=True)
 class Expectation:
     """How many more pulls a search may take that is not at its end.
 
@@ -145,6 +165,9 @@ class Result(Explained):
             no bound applies; certified_delta is the failure probability that goes with it, and
             certified_risk_epsilon the tolerance in risk, where the goal has one for each.
         expected: Of a study that goes on: how many more pulls it may take.
+        alarm: The probability with which there would be any alarm if all rewards were as assumed, or less; None where
+            they were not watched.
+        alarms: The arms whose rewards are not; what is said to be proved rests on that they are.
         task: What was looked for: "pareto", or a task from outside as it is written.
 
     Examples:
@@ -196,6 +219,8 @@ class Result(Explained):
     risk_label: str = "variance - rho mean"
     notes: tuple[str, ...] = ()
     rigour: Literal["proved", "approximate"] = "proved"
+    alarm: float | None = None
+    alarms: tuple[Alarm, ...] = ()
 
     @property
     def is_informative(self) -> bool:

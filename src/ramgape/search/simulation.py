@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -17,7 +17,7 @@ from ramgape.common.checks import check_seed, whole
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.table import TRACE, Table, new_table
 from ramgape.errors import RamgapeWarning, require
-from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, shows_options
+from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
@@ -284,7 +284,13 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk
-    return make_spec(instance.names, **options)
+    spec = make_spec(instance.names, **options)
+    for place, arm in enumerate(instance.arms if spec.cv is not None else ()):
+        least = float(arm.distribution.quantile(np.array([0.0]))[0])
+        require(least >= 0.0, f"arms[{place}].distribution", "never negative, as cv states", arm.distribution)
+    asked = flatten(options).get("alarm")
+    require(asked in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", asked)
+    return replace(spec, alarm=None)
 
 
 def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:

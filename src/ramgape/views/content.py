@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 from ramgape.bounds import APPROXIMATE, BOUNDS
-from ramgape.common.formatting import list_names, plural, round_up
+from ramgape.common.formatting import NAMES_IN_HEADLINE, cut, list_names, plural, round_up
 from ramgape.errors import printable
 from ramgape.noises import NOISES
 
@@ -65,7 +66,8 @@ def facts(
     result: Result, notes: Sequence[tuple[str, str]] = (), first: Sequence[tuple[str, str]] = ()
 ) -> list[tuple[str, str]]:
     """What stands behind the headline, as pairs of a word and its explanation; `notes` and `first` are further ones."""
-    lines = [*first, ("Guarantee", result.guarantee)]
+    alarm = [("Alarm", alarm_words(result))] if result.alarms else []
+    lines = [*first, *alarm, ("Guarantee", result.guarantee)]
     if result.is_informative:
         lines.append(("Certified", _certified(result)))
     lines += notes
@@ -74,6 +76,41 @@ def facts(
         lines.append(("Truth", _truth(result)))
     lines += [("Note", note) for note in result.notes]
     return [(word, printable(text)) for word, text in lines]
+
+
+SIGNS = {
+    "level": "their level moved",
+    "spread": "their spread changed",
+    "memory": "each has to do with the one before",
+    "clusters": "large and small deviations come in clusters",
+}
+
+
+def alarm_words(result: Result) -> str:
+    """Which rewards are not what every proof assumes, and how sure that is."""
+    shown = [
+        (cut(printable(alarm.arm), 80), f"{SIGNS[alarm.kind]}; evidence {odds(alarm.evidence)} to 1")
+        for alarm in result.alarms[:NAMES_IN_HEADLINE]
+    ]
+    signs = [sign if len(shown) == 1 else f"{name}: {sign}" for name, sign in shown]
+    names = list_names([alarm.arm for alarm in result.alarms])
+    level = "" if result.alarm is None else f" with probability at most {round_up(result.alarm)}"
+    return (
+        f"the rewards of {names} are not independent draws from one distribution ({'; '.join(signs)}). "
+        f"If all were, such an alarm would come{level}. What is said to be proved rests on that assumption."
+    )
+
+
+def odds(evidence: float) -> str:
+    """A large number, never more than it is.
+
+    >>> odds(1240.7), odds(3.27e9), odds(250.0)
+    ('1,240', '3.2e+9', '250')
+    """
+    if evidence < 1e9:
+        return f"{math.floor(evidence):,}"
+    with localcontext(prec=2, rounding=ROUND_FLOOR):
+        return f"{+Decimal(evidence):.1e}"
 
 
 def _certified(result: Result) -> str:
