@@ -489,7 +489,10 @@ def test_every_measure_is_a_value() -> None:
         (lambda: make_risk("cvar:7"), "the level of risk cvar must be a number from 1e-6 to 1, got 7.0"),
         (lambda: make_risk("variance:1"), "risk must be written variance, got 'variance:1'"),
         (lambda: make_risk("semivariance"), "risk must be written semivariance:TARGET, got 'semivariance'"),
-        (lambda: make_risk(0.1), "risk must be a measure such as ramgape.CVaR(level=0.1), or one of std, mean-variance:RHO"),
+        (
+            lambda: make_risk(0.1),
+            "risk must be a measure such as ramgape.CVaR(level=0.1), or one of std, mean-variance:RHO",
+        ),
     ],
 )
 def test_bad_parameters_are_explained(make: Callable[[], object], said: str) -> None:
