@@ -22,7 +22,6 @@ ENDING = {
     "policies/ege_sr.py: compare": "begins a phase each time",
     "policies/ege_sh.py: compare": "settles an open arm each time, of those there are two at least",
     "policies/ege_sh.py: begin_phase": "doubles until it has reached the number of arms",
-    "risks/cvar.py: estimate": "goes on by a cell each time",
 }
 
 

@@ -102,15 +102,27 @@ STRESSED: dict[str, tuple[Distribution, ...]] = {
     "coins": (Bernoulli(0.5), Bernoulli(0.002), Bernoulli(0.998), Bernoulli(0.1), Bernoulli(0.9)),
     "shapes": (Beta(0.1, 0.1), Beta(0.3, 3.0), Uniform(0.999, 1), Uniform(0, 0.001), Beta(5_000, 5_000), Uniform(0, 1)),
     "ends": (Data((0.0, 0.0, 0.5, 1.0)), Data((0.0,) * 29 + (1.0,)), Data((0.0,)), Data((1.0,)), Data((0.3,))),
+    "tails": (
+        Beta(2, 5),
+        Beta(0.5, 0.5),
+        Bernoulli(0.92),
+        Bernoulli(0.88),
+        Data((0.2,) + (0.8,) * 11),
+        Bernoulli(0.12),
+    ),
     "nodes": (Data((0.25, 0.5)), Data((1 / 64, 63 / 64, 1.0)), Data((0.0, 1 / 64)), Data((0.5,) * 19 + (0.49,))),
 }
 BOUNDED = [*SIX, "semivariance:1.3", "semivariance:0.01", "entropic:0.001", "entropic:100"]
-TAILS = ["cvar:0.97", "cvar:1", "cvar:0.001"]
+TAILS = ["cvar:0.97", "cvar:1", "cvar:0.001", "quantile:0.1", "quantile:0.9", "shortfall:0.5"]
+FAST = [
+    *itertools.product(SIX, ("coins", "shapes", "ends", "nodes")),
+    *itertools.product(["cvar:0.1", *TAILS], ("tails",)),
+    *itertools.product(TAILS, ("coins",)),
+]
 NORMAL = (Gaussian(0, 1e-8), Gaussian(5, 100), Gaussian(-3, 0.25), Gaussian(1_000, 1))
 
 
-@pytest.mark.parametrize("arms", STRESSED)
-@pytest.mark.parametrize("risk", [*SIX, *TAILS])
+@pytest.mark.parametrize(("risk", "arms"), FAST)
 def test_bounded_risks_hold_at_all_times(risk: str, arms: str) -> None:
     """A look after every pull. The two sides of the risk have half of delta. False alarm: at most 1e-6 for each case.
 
@@ -341,6 +353,8 @@ MIRRORED = {
     "semivariance:0.5": ("semivariance:4", 16.0, 0.0),
     "entropic:2": ("entropic:0.5", 4.0, 6.0),
     "cvar:0.25": ("cvar:0.25", 4.0, 6.0),
+    "quantile:0.25": ("quantile:0.25", 4.0, 6.0),
+    "shortfall:0.5": ("shortfall:4", 1.0, 0.0),
 }
 
 
@@ -370,6 +384,9 @@ def test_costs_are_mirrored_rewards(risk: str, goal: dict[str, Any]) -> None:
             assert mine / (costs.alpha or 1.0) == pytest.approx(factor * raw + constant, abs=1e-9)
 
 
+UNITS = ["quantile:0.2", "shortfall:14"]
+
+
 def defined(risk: str, values: Any) -> float:
     """A risk of recorded rewards, from its definition."""
     name, _, number = risk.partition(":")
@@ -377,6 +394,10 @@ def defined(risk: str, values: Any) -> float:
         return float(values.std())
     if name == "cvar":
         return -float(np.sort(values)[: round(float(number) * len(values))].mean())
+    if name == "quantile":
+        return -float(np.quantile(values, float(number)))
+    if name == "shortfall":
+        return float((values < float(number)).mean())
     if name == "entropic":
         return math.log(float(np.exp(-float(number) * values).mean())) / float(number)
     if name == "semivariance":
@@ -385,22 +406,24 @@ def defined(risk: str, values: Any) -> float:
 
 
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
-@pytest.mark.parametrize("risk", ["std", "mean-variance:3", "variance", "semivariance:14", "entropic:0.3", "cvar:0.1"])
+@pytest.mark.parametrize(
+    "risk", ["std", "mean-variance:3", "variance", "semivariance:14", "entropic:0.3", "cvar:0.1", *UNITS]
+)
 def test_the_reported_risk_is_in_the_units_of_the_user(risk: str, direction: str) -> None:
     """Against the definition, on as many rewards as the search has seen; for costs, of their negatives."""
     shapes = {"a": Beta(2, 5, 10, 20), "b": Uniform(11, 17), "c": Bernoulli(0.3, 12, 19), "d": Data((10, 13, 13.5, 20))}
     instance = Instance("units", tuple(Arm(name, shape) for name, shape in shapes.items()), (10, 20), "bounded")
     options: dict[str, Any] = {"risk": risk, "budget": 40_000, "policy": "round-robin", "direction": direction}
     result = simulate(instance, seed=1, **options)
-    costs = direction == "minimize"
+    costs, measure = direction == "minimize", make_risk(risk)
     generator = np.random.default_rng(2)
     for arm, (place, name) in zip(result.arms, enumerate(shapes), strict=True):
         assert arm.name == name
         values = np.array([instance.draw(place, generator) for _ in range(10_000)]) * (-1 if costs else 1)
-        expected = defined("semivariance:-14" if costs and "semi" in risk else risk, values)
+        mirrored = f"{measure.name}:-14" if costs and risk.endswith(":14") else risk
+        expected = defined(mirrored, values)
         assert arm.risk / (result.alpha or 1.0) == pytest.approx(expected, abs=0.05 * (abs(expected) + 1))
         assert arm.risk_interval[0] <= arm.risk <= arm.risk_interval[1]
-    measure = make_risk(risk)
     for end in measure.mirrored().mirrored(), make_risk(str(measure)):
         assert end == measure
 
@@ -450,6 +473,8 @@ OBJECTS = {
     "semivariance:0.25": ramgape.Semivariance(target=0.25),
     "entropic:2": ramgape.Entropic(gamma=2),
     "cvar:0.1": ramgape.CVaR(level=0.1),
+    "quantile:0.1": ramgape.Quantile(level=0.1),
+    "shortfall:0.25": ramgape.Shortfall(threshold=0.25),
 }
 
 
@@ -562,6 +587,8 @@ FORMULAS = {
     "semivariance:0.25": ("mean of ((0.25 - X)+)^2", "mean of ((X - 0.25)+)^2"),
     "entropic:2": ("ln E exp(-2 X) / 2", "ln E exp(2 X) / 2"),
     "cvar:0.1": ("mean of the lowest 10%, negated", "mean of the highest 10%"),
+    "quantile:0.1": ("the 10% quantile, negated", "the 90% quantile"),
+    "shortfall:0.25": ("P(X < 0.25)", "P(X > 0.25)"),
 }
 
 

@@ -209,10 +209,10 @@ def is_too_high(row, past, problem, tail):
         start = block * BLOCK
         end = start + BLOCK
         further = with_those(past, BLOCK_SUMS + SUMS * block, float(start), sums)
-        if end > tail and not is_excluded(row, problem, tail, enough, end, start, end, sums, further):
+        if end >= tail and not is_excluded(row, problem, tail, enough, end, start, end, sums, further):
             for place in range(start, end):
                 own = with_those(past, CELL + SUMS * place, float(place), sums)
-                if place + 1 > tail and not is_excluded(row, problem, tail, enough, end, place, place + 1, sums, own):
+                if place + 1 >= tail and not is_excluded(row, problem, tail, enough, end, place, place + 1, sums, own):
                     return False
                 sums = own
         sums = further

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -102,6 +103,7 @@ class Variance(Moments):
     """The variance: mean-variance with rho = 0."""
 
     name = "variance"
+    possible = (0.0, math.inf)
     rho: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def formula(self, costs: bool) -> str:

@@ -148,7 +148,7 @@ class Quantile(Measure):
         return f"the {share} quantile{'' if costs else ', negated'}"
 
     def label(self, costs: bool) -> str:
-        return f"the {100 * (1.0 - self.level if costs else self.level):.10g} % quantile"
+        return f"{100 * (1.0 - self.level if costs else self.level):.10g} % quantile"
 
     def shown(self, value: float, costs: bool = False) -> float:
         return value if costs else 0.0 - value

@@ -28,6 +28,7 @@ class StandardDeviation(Measure):
     """The standard deviation, in reward units."""
 
     name = "std"
+    possible = (0.0, math.inf)
 
     @property
     def made_of(self) -> tuple[str, ...]:

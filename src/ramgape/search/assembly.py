@@ -80,6 +80,8 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     if chosen.narrows and spec.rewards.ranged:
         arms["mean_low"], arms["mean_high"] = 0.0, 1.0
         arms["risk_low"], arms["risk_high"] = spec.risk_range
+    elif chosen.narrows:
+        arms["risk_low"], arms["risk_high"] = (spec.unit_scale * end for end in spec.risk.possible)
     columns = spec.risk.kernels(spec.noise).columns + chosen.columns
     search, problem = empty_search(), make_problem(spec, bound, delta)
     search["epsilon"] = problem["epsilon"]
