@@ -1,8 +1,8 @@
 """Which strategies are worth their risk? That depends on what counts as risk: the same arms, five risks, five fronts.
 
-Eight strategies by their monthly returns, in percent. A variance counts a windfall as it counts a loss, so it likes the
-carry trade, which wins a little almost always and crashes once in six years, and not the trend follower, which mostly
-treads water and sometimes wins a lot. Risks that look at losses alone see it the other way round.
+Eight strategies by their monthly returns, in percent. A standard deviation counts a windfall as it counts a loss, so it
+likes the carry trade, which wins a little almost always and crashes once in six years, and not the trend follower,
+which mostly treads water and sometimes wins a lot. Risks that look at losses alone see it the other way round.
 """
 
 import sys
@@ -25,8 +25,8 @@ STRATEGIES = {
     "Venture fund": ramgape.Beta(0.9, 4.3, -3.7, 30.0),
 }
 RISKS = {
+    "Standard deviation": ramgape.StandardDeviation(),
     "Mean-variance (ρ = 5)": ramgape.MeanVariance(rho=5),
-    "Variance": ramgape.Variance(),
     "Semivariance below 0": ramgape.Semivariance(target=0),
     "Entropic (γ = 0.1)": ramgape.Entropic(gamma=0.1),
     "CVaR: minus the mean of the worst 5%": ramgape.CVaR(level=0.05),
@@ -34,10 +34,10 @@ RISKS = {
 
 
 def search(risk: object, pulls: int) -> ramgape.Result:
-    """The Pareto set in mean and this risk; alpha=1 leaves the risk in its own units."""
+    """The Pareto set in mean and this risk; a percent of the mean is worth a unit of the risk."""
     arms = tuple(ramgape.Arm(name, returns) for name, returns in STRATEGIES.items())
     market = ramgape.Instance("strategies", arms, reward_range=(-30, 30), noise="bounded")
-    return ramgape.simulate(market, seed=1, risk=risk, alpha=1.0, budget=pulls)
+    return ramgape.simulate(market, seed=1, risk=risk, epsilon=(1.0, 1.0), budget=pulls)
 
 
 def draw(axes: Axes, title: str, result: ramgape.Result) -> None:

@@ -16,7 +16,7 @@ PULLS = 20_000
 
 def misses_of(seed: int, before: float, after: float, pulls: int, **options: Any) -> int:
     """Two coins, in turn, that change after so many pulls: how often intervals were contradicted, when it has ended."""
-    engine = Engine(make_spec(range(2), reward_range=(0.0, 1.0), epsilon=0.0, **options))
+    engine = Engine(make_spec(range(2), reward_range=(0.0, 1.0), epsilon=0.0, rho=0.01, **options))
     chances = np.where(np.arange(PULLS) < pulls, before, after)
     rewards = np.random.default_rng(seed).random(PULLS) < chances
     engine.learn_many(np.arange(PULLS) % 2, rewards.astype(float))

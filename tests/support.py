@@ -12,6 +12,7 @@ import pytest
 
 from ramgape import Instance, Result, identify
 from ramgape.core.table import Table
+from ramgape.options import PAPER_RISK
 from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
@@ -40,8 +41,10 @@ REFERENCE_NAMES = {
 
 
 def make_engine(arm_count: int, bound: str, **options: Any) -> Engine:
-    """A search with this bound; options replace its usual setting."""
+    """A search with this bound and the paper's risk; options replace its usual setting."""
     usual = {"policy": "ramgape", **SETTINGS.get(bound, UNBOUNDED)}
+    if "rho" not in options:
+        usual["risk"] = PAPER_RISK
     return Engine(make_spec(range(arm_count), bound=bound, **{**usual, **options}))
 
 
@@ -165,6 +168,8 @@ class Clock:
 def by_hand(instance: Instance, seed: int, **options: Any) -> Result:
     """The road for real trials, with the instance in the user's part."""
     options.setdefault("sigma_max", instance.sigma_max)
+    if "rho" not in options:
+        options.setdefault("risk", instance.risk)
 
     def pull(name: str, rng: np.random.Generator) -> float:
         return instance.draw(instance.names.index(name), rng)

@@ -225,12 +225,12 @@ def test_a_model_s_risk_is_called_so_and_stands_beside_that_of_the_rewards(
     risk: Measure, direction: str, road: Road, tmp_path: Path
 ) -> None:
     columns = np.random.default_rng(2).normal(0.3, 0.5, (2, 150))
-    result = road(rows_of(*columns), tmp_path, risk=risk, direction=direction, alpha=0.5, epsilon=0.0)
+    result = road(rows_of(*columns), tmp_path, risk=risk, direction=direction, epsilon=0.0)
     for rewards, arm in zip(columns, result.arms, strict=True):
         known = Data(tuple(rewards))
         oriented = (risk, known) if direction == "maximize" else (risk.mirrored(), known.mirrored())
         assert arm.pulls == 150
-        assert arm.empirical_risk == pytest.approx(0.5 * oriented[0].value_of(oriented[1]), rel=1e-9)
+        assert arm.empirical_risk == pytest.approx(oriented[0].value_of(oriented[1]), rel=1e-9)
     assert result.risk_formula == f"{risk.formula(direction == 'minimize')}, under a normal model"
     assert [arm["empirical_risk"] for arm in result.to_dict()["arms"]] == [arm.empirical_risk for arm in result.arms]
     for text in (str(result), page(result)):

@@ -21,7 +21,7 @@ from ramgape.studies.ledger import Ledger
 
 ARMS = ["good", "poor"]
 SHAPES = {"good": (4.0, 3.0), "poor": (3.0, 4.0)}
-OPTIONS = {"reward_range": (0, 1), "epsilon": 0.02}
+OPTIONS = {"reward_range": (0, 1), "epsilon": 0.02, "rho": 0.01}
 
 
 def sorted_rows(seed: int, count: int = 1500) -> list[tuple[str, float]]:

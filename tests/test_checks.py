@@ -40,7 +40,7 @@ def test_a_policy_that_is_none_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "risk", ["mean-variance:0.5", "variance", "semivariance:0.6", "entropic:2", "cvar:0.2"], ids=str
+    "risk", ["std", "mean-variance:0.5", "variance", "semivariance:0.6", "entropic:2", "cvar:0.2"], ids=str
 )
 def test_our_risks_pass(risk: str) -> None:
     check_risk(make_risk(risk))

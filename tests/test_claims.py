@@ -18,6 +18,7 @@ from ramgape.search.simulation import play, simulated_spec
 from ramgape.search.spec import Spec
 
 RISKS = {
+    "std": "std",
     "mean-variance": "mean-variance:0.5",
     "variance": "variance",
     "semivariance": "semivariance:0.6",
@@ -27,7 +28,9 @@ RISKS = {
 SERVED = [(bound, risk) for bound, served in BOUNDS.items() for risk in served.risks if bound not in ("budget", "none")]
 BETAS = [(6.0, 3.0), (2.0, 2.0), (1.0, 3.0), (4.0, 4.0)]
 NORMALS = [(0.7, 0.01), (0.5, 0.25), (0.2, 0.3), (0.5, 0.05)]
-BOUNDED = Instance("bounded", tuple(Arm(str(i), Beta(*shape)) for i, shape in enumerate(BETAS)), (0.0, 1.0), "bounded")
+LAWS = tuple(Arm(str(i), Beta(*shape)) for i, shape in enumerate(BETAS))
+BOUNDED = Instance("bounded", LAWS, (0.0, 1.0), "bounded")
+UNKNOWN = Instance("any", LAWS, None, "any")
 NORMAL = Instance(
     "normal", tuple(Arm(str(i), Gaussian(*shape)) for i, shape in enumerate(NORMALS)), None, "gaussian", sigma_max=0.6
 )
@@ -36,8 +39,10 @@ NORMAL = Instance(
 def legal_specs(instance: Instance, bound: str, risk: str) -> list[Spec]:
     """All searches for a confidence by this bound and risk: every policy, every way to choose what is returned."""
     slow = bound in ("paper", "gaussian-paper")
-    goal: dict[str, Any] = {"epsilon": 0.5 if slow else 0.3, "alpha": 1.0, "max_pulls": 30_000 if slow else 6_000}
-    goal |= {"bound": bound, "risk": RISKS[risk]}
+    tolerance, most = (0.5, 30_000) if slow else (0.3, 6_000)
+    if risk == "std" and bound in ("paper", "hoeffding"):  # the root of a variance that might be 0 is known last
+        most *= 8
+    goal: dict[str, Any] = {"epsilon": (tolerance, tolerance), "max_pulls": most, "bound": bound, "risk": RISKS[risk]}
     found = []
     for policy in POLICIES:
         for returned in ("last", "smallest-doubt"):
@@ -50,7 +55,7 @@ def legal_specs(instance: Instance, bound: str, risk: str) -> list[Spec]:
 
 @pytest.mark.parametrize(("bound", "risk"), SERVED)
 def test_a_confident_end_is_a_proof_of_what_is_returned(bound: str, risk: str) -> None:
-    instance = NORMAL if "gaussian" in BOUNDS[bound].noises else BOUNDED
+    instance = {"gaussian": NORMAL, "bounded": BOUNDED, "any": UNKNOWN}[BOUNDS[bound].noises[0]]
     specs = legal_specs(instance, bound, risk)
     assert {spec.returned for spec in specs} == {"last", "smallest-doubt"}
     confident = 0
@@ -62,7 +67,7 @@ def test_a_confident_end_is_a_proof_of_what_is_returned(bound: str, risk: str) -
         assert result.front == tuple(np.array(spec.names)[engine.answer()])
         proved = bool(findings.proved.all())
         assert (result.stopped == "confidence") == result.goal_reached == (engine.stopped == "confidence")
-        assert result.guarantee.startswith("With probability") == result.goal_reached
+        assert result.guarantee.startswith(("With probability", "Approximately")) == result.goal_reached
         assert proved or not result.goal_reached
         assert all(arm.certified for arm in result.arms) == proved
         confident += result.goal_reached

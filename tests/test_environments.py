@@ -299,7 +299,7 @@ NORMAL = (Arm("A", Gaussian(0, 1)), Arm("B", Gaussian(0, 2)))
         (("x", (GOOD[0], NORMAL[1]), (0, 1), "bounded"), "arms[1].distribution must be"),
         (("x", GOOD, (0, 1), "bounded", 1.0), "sigma_max must be"),
         (("x", NORMAL, (0, 1), "gaussian"), "reward_range must be"),
-        (("x", (NORMAL[0], GOOD[1]), None, "gaussian"), "arms[1].distribution must be"),
+        (("x", NORMAL, None, "heavier"), "noise must be"),
         (("x", NORMAL, None, "gaussian", 0), "sigma_max must be"),
         (("x", NORMAL, None, "gaussian", "1"), "sigma_max must be"),
         (("x", NORMAL, None, "gaussian", 1.0), "sigma_max must be at least"),

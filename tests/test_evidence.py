@@ -237,6 +237,7 @@ def test_it_may_be_stopped_at_any_moment() -> None:
         lambda arm, rng: known.draw(int(arm) - 1, rng),
         known.names,
         noise="gaussian",
+        risk=known.risk,
         budget=5000,
         seed=3,
         callback=lambda progress: progress.samples >= 700,

@@ -25,7 +25,14 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+TAKES_LONG = "models.py"  # ten seconds, for fits; the lines of the README are run below, and `risks.py` is short
+
+
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(path, marks=[pytest.mark.long] * (path.name == TAKES_LONG)) for path in EXAMPLES],
+    ids=[path.name for path in EXAMPLES],
+)
 def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     arguments, line, picture = SHOWN[example.name]
     command = [sys.executable, str(example), *arguments]

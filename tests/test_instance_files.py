@@ -101,7 +101,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], list[str]]] = {
         ["reward_range[1] must be a number", "got inf"],
     ),
     "range and noise": (changed(noise="gaussian"), ["reward_range must be left out", "got [0, 1]"]),
-    "unknown noise": (changed(noise="normal"), ["noise must be", "'gaussian'", "got 'normal'"]),
+    "unknown noise": (changed(noise="normal"), ["noise must be", "gaussian", "got 'normal'"]),
     "sigma_max bounded": (changed(sigma_max=1), ["sigma_max must be left out", "got 1"]),
     "arm no object": (changed("[1, 2]"), ["arms[1] must be an object", "got [1, 2]"]),
     "arm without name": (changed('{"distribution": "bernoulli", "p": 1}'), ["arms[1].name must be given"]),

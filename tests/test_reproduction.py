@@ -358,8 +358,8 @@ def test_a_second_part_joins_the_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        "[]",
-        "5",
+        pytest.param("[]", marks=pytest.mark.long),
+        pytest.param("5", marks=pytest.mark.long),
         "not JSON",
         '{"files": 5, "parts": "gaps", "scale": "quick", "seed": 0}',
         '{"files": ["../precious.csv", "data/../../precious.csv"], "parts": [], "scale": "quick", "seed": 0}',

@@ -20,6 +20,7 @@ from ramgape import plan
 from ramgape.cli import app
 from ramgape.core.pareto import is_epsilon_cover, pareto_front
 from ramgape.errors import InvalidInstance, InvalidSpec, MissingExtra, UnknownName
+from ramgape.options import PAPER_RISK
 from ramgape.planning import lower_bound as theory
 from ramgape.planning.lower_bound import LowerBound, lower_bound
 from ramgape.problems.environments import Arm, Beta, Data, Gaussian, Instance
@@ -49,7 +50,7 @@ CASES = {
 
 def gaussian(moments: list[tuple[float, float]]) -> Instance:
     arms = tuple(Arm(f"arm {place}", Gaussian(*each)) for place, each in enumerate(moments))
-    return Instance("gaussian", arms, reward_range=None, noise="gaussian")
+    return Instance("gaussian", arms, reward_range=None, noise="gaussian", risk=PAPER_RISK)
 
 
 def shares_of(bound: LowerBound) -> Floats:
@@ -73,6 +74,26 @@ def test_the_shares_keep_all_alternatives_away(case: str, epsilon: float) -> Non
     answers = Pareto().right_answers(means, risks, epsilon)
     distance = max(slow_distance(instance, shares, epsilon, answer=answer) for answer in answers)
     assert distance == pytest.approx(1.0 / bound.reached, rel=2e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.03])
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.long) if len(CASES[case]) > 2 else case for case in CASES]
+)
+def test_the_shares_for_the_standard_deviation_do_so_too(case: str, epsilon: float) -> None:
+    """At epsilon 0 they are those of the variance, which has the same Pareto set; else they are its own."""
+    instance = gaussian(CASES[case])
+    bound = lower_bound(instance, risk="std", epsilon=epsilon)
+    assert (bound.risk, bound.rho, bound.alpha) == ("std", None, None)
+    assert bound.reached is not None
+    answers = Pareto().right_answers(instance.means, np.sqrt(instance.variances), epsilon)
+    away = [slow_distance(instance, shares_of(bound), epsilon, answer=each, deviation=True) for each in answers]
+    assert max(away) == pytest.approx(1.0 / bound.reached, rel=2e-4)
+    if epsilon == 0.0:
+        for other in (lower_bound(instance, risk="variance"), lower_bound(instance, rho=0)):
+            assert bound.samples == pytest.approx(other.samples, rel=1e-9)
+            assert bound.allocation == pytest.approx(other.allocation, abs=1e-6)
+            assert bound.exact == other.exact
 
 
 @pytest.mark.long
@@ -122,6 +143,11 @@ def test_random_instances_by_brute_force(seed: int) -> None:
     families = [kind(arms, answer, epsilon, epsilon * 3.01) for kind in (theory.Duels, theory.Escapes)]
     found = min((theory.nearest(family, weights) @ weights).min(initial=math.inf) for family in families)
     assert found == pytest.approx(slow_distance(instance, weights, epsilon), rel=1e-3)
+    arms, answer = theory.Gaussians(means, variances, 0.0, root=True), pareto_front(means, variances)
+    families = [kind(arms, answer, epsilon, epsilon) for kind in (theory.Duels, theory.Escapes)]
+    found = min((theory.nearest(family, weights) @ weights).min(initial=math.inf) for family in families)
+    slow = slow_distance(instance, weights, epsilon, answer=answer, deviation=True)
+    assert found == pytest.approx(slow, rel=1e-3)
 
 
 def test_a_known_closed_form() -> None:
@@ -225,7 +251,7 @@ def test_a_tolerance_that_leaves_one_answer_is_exact() -> None:
 
 def test_shares_add_up_and_follow_their_arms() -> None:
     instance = load_instance("paper:46")
-    turned = Instance("turned", instance.arms[::-1], instance.reward_range, instance.noise)
+    turned = Instance("turned", instance.arms[::-1], instance.reward_range, instance.noise, risk=PAPER_RISK)
     bound, other = lower_bound(instance), lower_bound(turned)
     assert sum(bound.allocation.values()) == pytest.approx(1.0)
     assert min(bound.allocation.values()) >= 0.0
@@ -248,7 +274,7 @@ def test_units_do_not_matter(epsilon: float) -> None:
     costs = Instance("costs", mirrored, reward_range=(-1.0, 0.0), noise="bounded")
     for found in (
         lower_bound(wide, rho=0.1, epsilon=10.0 * epsilon),
-        lower_bound(costs, epsilon=epsilon, direction="minimize"),
+        lower_bound(costs, rho=0.01, epsilon=epsilon, direction="minimize"),
         lower_bound(instance, epsilon=epsilon, alpha=1.0 / 3.01),
     ):
         assert found.samples == pytest.approx(expected.samples, rel=theory.GAP)
@@ -296,6 +322,13 @@ def test_nearly_a_tie_takes_very_long() -> None:
         ({"epsilon": math.inf}, "epsilon must be a finite number of at least 0, or a pair (mean, risk), got inf"),
         ({"rho": -1}, "rho must be a finite number of at least 0, got -1"),
         ({"alpha": 0}, "alpha must be a finite number above 0, got 0"),
+        ({"risk": "std", "rho": 1}, "rho must be absent together with risk, which has its own parameter, got 1"),
+        (
+            {"risk": "std", "alpha": 1},
+            "alpha must be absent, unless the risk is mean-variance; epsilon as a pair (mean, risk) has a tolerance "
+            "for each, got 1",
+        ),
+        ({"risk": "cvar:0.1"}, "risk must be std, variance or mean-variance, for a lower bound, got 'cvar:0.1'"),
     ],
 )
 def test_bad_values(options: dict[str, Any], words: str) -> None:

@@ -3,6 +3,7 @@
 any        no range, no model: what is said of them is approximate, by the central limit theorem
 bounded    every reward lies in a stated range
 gaussian   normal, of unknown mean and variance
+heavy      of bounded kurtosis, standard deviation or coefficient of variation, which must be stated
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Noise:
         ranged: Rewards have a range, which must be stated.
         normal: Rewards are modelled as normal, and risks as functions of their mean and variance.
         first_looks: Pulls of an arm before anything is said of its mean, and of its risk.
+        skewed: Bounds ask how the spread of an estimate grows with it; a risk that can tell remembers what it takes.
     """
 
     name: str
@@ -31,15 +33,17 @@ class Noise:
     ranged: bool = False
     normal: bool = False
     first_looks: tuple[int, int] = (FEWEST, FEWEST)
+    skewed: bool = False
 
 
-ANY, BOUNDED, GAUSSIAN = "any", "bounded", "gaussian"
+ANY, BOUNDED, GAUSSIAN, HEAVY = "any", "bounded", "gaussian", "heavy"
 NOISES: dict[str, Noise] = {
     noise.name: noise
     for noise in (
-        Noise(ANY, "rewards of any kind", first_looks=(10, 20)),
+        Noise(ANY, "rewards of any kind", first_looks=(10, 20), skewed=True),
         Noise(BOUNDED, ranged=True),
         Noise(GAUSSIAN, "Gaussian rewards", ("resolution", "sigma_max"), normal=True),
+        Noise(HEAVY, "rewards with heavy tails", ("kurtosis", "sigma_max", "cv")),
     )
 }
 
@@ -48,7 +52,7 @@ def noise_names(ranged: bool | None = None) -> str:
     """The names, for messages; those with a range or those without, if that is asked for.
 
     >>> noise_names(ranged=False)
-    'any or gaussian'
+    'any, gaussian or heavy'
     """
     names = [name for name, noise in NOISES.items() if ranged is None or noise.ranged == ranged]
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -28,6 +28,7 @@ DEFAULT_EPSILON = 0.1
 DEFAULT_RISK = "std"
 PAPER_RISK = "mean-variance:0.01"
 DEFAULT_MAX_PULLS = 10**9
+DEFAULT_ALARM = 0.01
 PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
 Tolerance = float | tuple[float, float] | str  # one in mean and risk, or one for each; or a share, "5%"
 
@@ -61,6 +62,7 @@ NAME, FLAG, NUMBER, PULLS = (
 COUNT, SEED, SECONDS = Kind(parse_number, "COUNT"), Kind(parse_number, "SEED"), Kind(parse_number, "SECONDS")
 TOLERANCE, RANGE = Kind(tolerance, "NUMBER"), Kind(number_range, "LO HI")
 MEASURE, CONSTANT = Kind(as_typed, "NAME:NUMBER"), Kind(number_or_name, "A")
+LEVEL = Kind(number_or_name, "NUMBER")
 
 
 class Option(NamedTuple):
@@ -144,9 +146,12 @@ class GoalOptions(TypedDict, total=False):
         "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
     noise: Annotated[str | None, Option(TRIALS, NAME, doors=REAL, help=
-        "gaussian, for Gaussian rewards, or any, for rewards of any kind: they have no range.", unless=
+        "gaussian, for Gaussian rewards, any, for rewards of any kind, or heavy:kurtosis=10, say, for long tails: they "
+        "have no range.", unless=
         "bounded with a {reward_range}; without one any, and what is said is approximate (large samples)",
         at={ANALYZE: {"panel": DATA}})]
+    block: Annotated[int, Option(TRIALS, COUNT, doors=(ANALYZE,), default=1, at={ANALYZE: {"panel": DATA}}, help=
+        "Take the mean of so many consecutive rows of an arm for a reward; the risk is then that of such a mean.")]
     items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
     price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
     spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
@@ -180,18 +185,25 @@ class SearchOptions(TypedDict, total=False):
     alpha: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
         "Factor of the risk mean-variance, by which one {epsilon} serves mean and risk; other risks have none.", unless=
         "1 / (3 reward range + rho), or 1 if {epsilon} is {pair}")]
-    alarm: Annotated[Any, _later(METHOD, "What to do when the data speak against the assumptions.")]
+    alarm: Annotated[float | str | None, Option(METHOD, LEVEL, doors=REAL, default=DEFAULT_ALARM, help=
+        "Accepted probability of a false alarm, which says that an arm's rewards are not independent draws from one "
+        "distribution; off: nothing is watched.")]
 
 
 class Options(GoalOptions, SearchOptions, total=False):
     """The keywords of a search: those of `make_spec`, and of every door that searches."""
 
     sigma_max: Annotated[float | None, Option(METHOD, NUMBER, help=
-        "For bound gaussian-paper: the largest standard deviation an arm may have.",
+        "The largest standard deviation an arm may have: for bound gaussian-paper, or a statement of {noise} heavy.",
         at={door: {"unless": "the instance's own"} for door in SIMULATED})]
     resolution: Annotated[float | None, Option(METHOD, NUMBER, help=
         "For Gaussian rewards: the step to which they were rounded, in their units; intervals hold for the rewards "
         "before that.")]
+    kurtosis: Annotated[float | None, Option(METHOD, NUMBER, help=
+        "For {noise} heavy: no arm's rewards have a larger kurtosis, E(X - mean)^4 / variance^2 (docs/rewards.md).")]
+    cv: Annotated[float | None, Option(METHOD, NUMBER, help=
+        "For {noise} heavy: no reward is negative, and no arm's standard deviation is more than this many times its "
+        "mean.")]
 
 
 class TrialOptions(TypedDict, total=False):

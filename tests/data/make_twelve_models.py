@@ -2,12 +2,13 @@
 
     python tests/data/make_twelve_models.py > tests/data/twelve_models.csv
 
-A fit is on 60 training rows drawn at random, by class; what is recorded is how many of the other 509 rows it gets right.
+A fit is on 60 training rows drawn at random, by class; what is recorded is how many of the other 509 rows are right.
 Every fit has a split of its own. scikit-learn is needed here only; the recorded bank was made with version 1.9.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -47,7 +48,7 @@ def main() -> None:
     """A line for each fit, a column for each model."""
     inputs, labels = load_breast_cancer(return_X_y=True)
     names = list(models(0))
-    print(",".join(names))
+    sys.stdout.write(",".join(names) + "\n")
     for fit in range(FITS):
         right = []
         for number, name in enumerate(names):
@@ -55,7 +56,7 @@ def main() -> None:
             parts = train_test_split(inputs, labels, train_size=TRAINING_ROWS, stratify=labels, random_state=seed)
             model = make_pipeline(StandardScaler(), models(seed)[name]).fit(parts[0], parts[2])
             right.append(int((model.predict(parts[1]) == parts[3]).sum()))
-        print(",".join(map(str, right)))
+        sys.stdout.write(",".join(map(str, right)) + "\n")
 
 
 if __name__ == "__main__":

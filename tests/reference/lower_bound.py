@@ -22,15 +22,22 @@ def slow_divergence(moments: Floats, moved: Floats) -> Floats:
     return 0.5 * (np.log(new_variance / variance) + (variance + (mean - new_mean) ** 2) / new_variance - 1.0)
 
 
-def slow_minimum(moments: Floats, weights: Floats, demands: list[tuple[Floats, float]]) -> float:
-    """The cheapest move of all arms at once, to where demands (linear in means and variances) hold; several starts.
+def slow_minimum(
+    moments: Floats, weights: Floats, demands: list[tuple[Floats, float]], deviation: bool = False
+) -> float:
+    """The cheapest move of all arms at once, to where demands hold; several starts.
 
-    Moves are in units of the arms: deviations of their means, and logarithms of how their variances grow.
+    Demands are linear in means and variances, or in means and standard deviations (`deviation`). Moves are in units of the arms: deviations of their means, and logarithms of how their variances grow.
     """
     count = len(moments)
     rows, margins = np.array([row for row, _ in demands]), np.array([margin for _, margin in demands])
     deviations = np.sqrt(moments[:, 1])
-    units = np.abs(rows) @ moments.ravel()
+
+    def compared(moments: Floats) -> Floats:
+        """What demands are about, of all arms."""
+        return (np.column_stack([moments[:, 0], np.sqrt(moments[:, 1])]) if deviation else moments).ravel()
+
+    units = np.abs(rows) @ compared(moments)
 
     def moved(flat: Floats) -> Floats:
         shifts, growths = flat.reshape(2, count)
@@ -40,7 +47,7 @@ def slow_minimum(moments: Floats, weights: Floats, demands: list[tuple[Floats, f
         return float(weights @ slow_divergence(moments, moved(flat))) / scale
 
     scale = 1.0
-    slack = {"type": "ineq", "fun": lambda flat: (rows @ moved(flat).ravel() - margins) / units}
+    slack = {"type": "ineq", "fun": lambda flat: (rows @ compared(moved(flat)) - margins) / units}
     generator = np.random.default_rng(1)
     best = math.inf
     for attempt in range(6):
@@ -55,11 +62,20 @@ def slow_minimum(moments: Floats, weights: Floats, demands: list[tuple[Floats, f
 
 
 def slow_distance(
-    instance: Instance, weights: Floats, epsilon: float = 0.0, rho: float = 0.01, answer: Any = None
+    instance: Instance,
+    weights: Floats,
+    epsilon: float = 0.0,
+    rho: float = 0.01,
+    answer: Any = None,
+    deviation: bool = False,
 ) -> float:
-    """The nearest alternative by brute force, straight from the definition of a wrong answer."""
+    """The nearest alternative by brute force, straight from the definition of a wrong answer.
+
+    The risk is variance - rho mean with the usual factor, or the standard deviation as it is.
+    """
     moments = np.column_stack([instance.means, instance.variances])
-    count, margin = len(moments), epsilon * (3.0 + rho)
+    rho, margin = (0.0, epsilon) if deviation else (rho, epsilon * (3.0 + rho))
+    count = len(moments)
     if answer is None:
         answer = pareto_front(instance.means, instance.risks(rho))
 
@@ -74,11 +90,11 @@ def slow_distance(
     for i, j in itertools.product(inside, range(count)):
         if i != j:
             demands = [(ahead(j, i, True), epsilon), (ahead(j, i, False), margin)]
-            found.append(slow_minimum(moments, weights, demands))
+            found.append(slow_minimum(moments, weights, demands, deviation))
     for i in outside:
         for ways in itertools.product((True, False), repeat=len(inside)):
             demands = [
                 (ahead(i, j, in_mean), epsilon if in_mean else margin) for j, in_mean in zip(inside, ways, strict=True)
             ]
-            found.append(slow_minimum(moments, weights, demands))
+            found.append(slow_minimum(moments, weights, demands, deviation))
     return min(found)

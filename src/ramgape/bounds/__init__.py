@@ -10,7 +10,8 @@ A bound is a few kernels (see core/learning.py), in a module of this package or 
 One of them is enough. Besides there may be `constants(record, arm_count, delta)`, which writes into the problem what
 they need; `due(row)`, for boxes that are not made with every pull; `remember(row, past, problem, value)`, if the bound
 keeps sums of its own; `stop`, and with it `withstands` and `covers`, if it compares two arms in another way than by
-their boxes. `BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
+their boxes; `unknown_first`, an open kernel around `decide`, if arms of which nothing is known come before others.
+`BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
 """
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
 # Of risks, as far as a noise has use for them.
-KINDS = {ANY: (UNRANGED,), "bounded": (MOMENTS, ROOT, MEANS), "gaussian": (MOMENTS, ROOT, NORMAL)}
+KINDS = {
+    ANY: (UNRANGED,),
+    "bounded": (MOMENTS, ROOT, MEANS),
+    "gaussian": (MOMENTS, ROOT, NORMAL),
+    "heavy": (MOMENTS, ROOT),
+}
 Rigour = Literal["proved", "approximate"]
 PROVED: Rigour = "proved"
 APPROXIMATE: Rigour = "approximate"
@@ -145,12 +151,21 @@ BOUNDS: dict[str, Bound] = {
             sides=2.0,
         ),
         Bound(
+            "heavy",
+            "heavy",
+            ("heavy",),
+            (MOMENTS, ROOT),
+            "heavy tails: needs a stated kurtosis; sigma_max or cv alone tell only about means",
+            sides=1.0,  # it counts its events itself: they depend on what is stated
+        ),
+        Bound(
             "central-limit",
             "central_limit",
             (ANY,),
             (UNRANGED,),
             "rewards of any kind, approximately: by the central limit theorem, at all times at once",
             sides=2.0,
+            narrows=False,
             rigour=APPROXIMATE,
         ),
         Bound(
@@ -202,7 +217,7 @@ BOUNDS: dict[str, Bound] = {
 }
 
 # What `auto` stands for: tight, and with intervals that say themselves what was proved.
-CONFIDENT = {ANY: "central-limit", "bounded": "empirical-bernstein", "gaussian": "gaussian"}
+CONFIDENT = {ANY: "central-limit", "bounded": "empirical-bernstein", "gaussian": "gaussian", "heavy": "heavy"}
 USUAL = {
     **{(noise, "confidence"): bound for noise, bound in CONFIDENT.items()},
     **{(noise, "budget"): "budget" for noise in CONFIDENT},
@@ -240,7 +255,10 @@ def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | 
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"
         needed = needed if NOISES[noise].normal or NOISES[noise].ranged else "`unclipped`"
-        missing = f"one that {noise} rewards have an interval for: a `Measure` needs {needed} for that"
+        served = [risk for known_noise, risk, known_goal in AUTOMATIC if (known_noise, known_goal) == (noise, goal)]
+        missing = f"one that {noise} rewards have an interval for ({', '.join(served)})"
+        if {MEANS, NORMAL, UNRANGED} & {*KINDS[noise]}:
+            missing += f"; one from outside needs {needed} for that"
         require(bool(serving), "risk", missing, str(risk))
         choices = ", ".join(["auto", *serving])
         allowed = f"one that serves {noise} rewards, risk {risk.name} and a fixed {goal} ({choices})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ramgape.core.kernel import inlined, kernel
 
 GROWTH = 100  # a costly box is renewed when its arm has a hundredth more pulls; the old one stays valid meanwhile
@@ -23,6 +25,12 @@ def set_box(row, mean_width, risk_width):
     row.mean_high = row.average + mean_width
     row.risk_low = row.risk - risk_width
     row.risk_high = row.risk + risk_width
+
+
+@inlined
+def set_aside(row):
+    """Turn the box inside out: no arm beats such a one, nor is beaten by it, so nothing waits for it."""
+    row.mean_low, row.mean_high, row.risk_low, row.risk_high = np.inf, -np.inf, np.inf, -np.inf
 
 
 @inlined

@@ -155,13 +155,13 @@ def update_rows(arms, search, changed):
 def worsen(arms, row):
     """The row of a changed arm of the front: every threat to it grew by at most what the arm lost itself."""
     if row.second > -np.inf:  # with two arms there is no second threat
-        if row.risk_high - row.mean_low < np.inf and row.seen_risk_high - row.seen_mean_low < np.inf:
+        if abs(row.risk_high - row.mean_low) < np.inf and abs(row.seen_risk_high - row.seen_mean_low) < np.inf:
             lost_mean = row.seen_mean_low - row.mean_low
             lost_risk = row.risk_high - row.seen_risk_high
             lost = lost_mean if lost_mean > lost_risk else lost_risk
             # The last summand is more than rounding can hide.
             row.second += lost + 1e-15 * (abs(row.second) + abs(lost))
-        else:  # the box is, or was, unbounded
+        else:  # the box is, or was, unbounded or set aside
             row.second = np.inf
     row.seen_mean_low, row.seen_risk_high = row.mean_low, row.risk_high
     stand_out(row, threat(arms[row.rival], row))

@@ -11,9 +11,11 @@ rewards give the same bits on every road through the code.
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import inspect
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,7 +78,8 @@ def as_kernel(function: Any) -> Kernel:
 def fixed(function: Any, *parts: Any) -> Kernel:
     """The kernel that an open one is with these for its first parameters; found on disk like any other.
 
-    It is written out as source, because a closure would be compiled anew in every process. Kernels from outside the
+    It is written out as source, in which the parts stand for the first parameters: a closure would be compiled anew in
+    every process, and an open kernel that is called would be one more thing to compile. Kernels from outside the
     package are compiled in every process: nobody notices when what they call has been edited.
     """
     if numba.config.DISABLE_JIT:
@@ -84,11 +87,15 @@ def fixed(function: Any, *parts: Any) -> Kernel:
     parts = tuple(map(as_kernel, parts))
     opened = function.py_func
     taken = [f"{part.py_func.__module__}.{part.py_func.__name__}" for part in parts]
-    names = {f"part_{place}": part for place, part in enumerate(parts)}
-    rest = ", ".join([*inspect.signature(opened).parameters][len(parts) :])
     name = f"{opened.__name__}_{hashlib.sha256(' '.join(taken).encode()).hexdigest()[:12]}"
     own = all(map(_is_kept, parts)) and all(name.startswith("ramgape.") for name in taken)
-    return _written(name, rest, f"open_({', '.join(names)}, {rest})", {"open_": function, **names}, opened, own)
+    (written,) = ast.parse(textwrap.dedent(inspect.getsource(opened))).body
+    assert isinstance(written, ast.FunctionDef)
+    written.name, written.decorator_list = name, []
+    closed = [parameter.arg for parameter in written.args.args[: len(parts)]]
+    del written.args.args[: len(parts)]
+    names = {**opened.__globals__, **dict(zip(closed, parts))}
+    return _written(name, ast.Module([written], []), names, opened, own)
 
 
 @functools.cache
@@ -102,8 +109,9 @@ def entry(function: Kernel) -> Kernel:
     kernel = function.py_func  # type: ignore[attr-defined]
     more = "".join(f", {parameter}" for parameter in [*inspect.signature(kernel).parameters][4:])
     call = f"kernel(arms, memory, searches[0], problems[0]{more})"
-    name, taken = f"{kernel.__name__}_entry", f"arms, memory, searches, problems{more}"
-    return _written(name, taken, call, {"kernel": function}, kernel, _is_kept(function))
+    name = f"{kernel.__name__}_entry"
+    source = f"def {name}(arms, memory, searches, problems{more}):\n    return {call}\n"
+    return _written(name, ast.parse(source), {"kernel": function}, kernel, _is_kept(function))
 
 
 def _is_kept(function: Any) -> bool:
@@ -111,10 +119,9 @@ def _is_kept(function: Any) -> bool:
     return isinstance(function._cache, UnopenedCache | KernelCache)
 
 
-def _written(name: str, taken: str, call: str, names: dict[str, Any], beside: Kernel, own: bool) -> Kernel:
-    """A kernel that passes on what it takes, written out under the name of the file where another one stands."""
+def _written(name: str, source: ast.Module, names: dict[str, Any], beside: Kernel, own: bool) -> Kernel:
+    """A kernel that is written out, under the name of the file where another one stands."""
     names = {**names, "__name__": beside.__module__}
-    source = f"def {name}({taken}):\n    return {call}\n"
     exec(compile(source, beside.__code__.co_filename, "exec"), names)
     return _compile(names[name]) if own else numba.njit(**OPTIONS)(names[name])  # type: ignore[no-any-return]
 

@@ -71,6 +71,14 @@ def fourth_moment(row):
 
 
 @inlined
+def third_moment(row):
+    """The average of (X - average)^3, likewise."""
+    count, mean = row.pulls, (row.total + row.total_carry) / row.pulls
+    squares, cubes = (row.squares + row.squares_carry) / count, (row.cubes + row.cubes_carry) / count
+    return cubes - mean * (3.0 * squares - 2.0 * mean * mean)
+
+
+@inlined
 def squared_error(row, variance, average):
     """Of an estimate: its variance, drawn towards the average of all arms while pulls are few."""
     pulls = row.pulls

@@ -41,6 +41,7 @@ ARM = np.dtype(
         ("variance", np.float64),
         ("risk", np.float64),
         ("risk_spread", np.float64),  # the variance of what the risk is estimated by, for one pull
+        ("risk_skew", np.float64),  # its third central moment over that: how the spread grows with the risk; or 0
         ("mean_low", np.float64),  # the box
         ("mean_high", np.float64),
         ("risk_low", np.float64),
@@ -108,6 +109,7 @@ PROBLEM = np.dtype(
             np.int64,
             2,
         ),  # pulls before a bound that waits says anything of an arm's mean, of its risk
+        ("risk_power", np.float64),  # of the unit of rewards, in the risk
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),  # 0 where it is a share
@@ -116,7 +118,9 @@ PROBLEM = np.dtype(
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget
         ("exploration", np.float64),  # a of the fixed-budget bound
-        ("sigma_max", np.float64),
+        ("sigma_max", np.float64),  # what is stated of heavy tails, and sigma_max of Gaussian rewards, too; or NaN
+        ("kurtosis", np.float64),
+        ("cv", np.float64),
         ("resolution", np.float64),  # the step to which Gaussian rewards were rounded, or 0
         ("mean_scales", np.float64, 2),  # of a mixture: the amounts of variation it is made for, in mean and in risk
         ("risk_scales", np.float64, 2),

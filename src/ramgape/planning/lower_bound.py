@@ -82,7 +82,8 @@ class LowerBound(Explained):
             probability 1 - delta whatever Gaussian arms it is given. Otherwise it is a reference: a number to compare
             with, which a method may well be below.
         note: Why it is the one or the other.
-        instance: What was asked about, as `delta`, `epsilon`, `rho`, `alpha` and `direction` are what was asked for.
+        instance: What was asked about, as `delta`, `epsilon`, `risk`, `rho`, `alpha` and `direction` are
+            what was asked for.
     """
 
     samples: float | None

@@ -316,9 +316,9 @@ def _quantile(runs: tuple[Run, ...], percent: int) -> int | None:
     """The pulls within which this part of the runs, or a little more, was done; None if that is beyond the cap."""
     if not runs:
         return None
-    ordered = sorted(runs, key=lambda run: (run.stopped == "cap", run.samples))
+    ordered = sorted(runs, key=lambda run: (not run.decided, run.samples))
     run = ordered[(percent * len(runs) + 99) // 100 - 1]  # in whole numbers: 0.1 * 70 is a little more than 7
-    return None if run.stopped == "cap" else run.samples
+    return run.samples if run.decided else None
 
 
 # ---------------------------------------------------------------------------------------- budget

@@ -269,9 +269,9 @@ class Instance:
     Args:
         name: Its name.
         arms: At least two, with names of their own.
-        reward_range: The range that every reward lies in; None with another noise than "bounded".
+        reward_range: The range that every reward lies in; None with a noise that has none.
         noise: What a search is told of the rewards: "bounded", or, with arms of any distribution, "any", "gaussian" or
-            "heavy:kurtosis=10". Truths are those of the distributions, whether the noise describes them or not.
+            "heavy:kurtosis=10", say. Truths are those of the distributions, whether the noise describes them or not.
         sigma_max: A standard deviation that no arm exceeds, if that is to be known.
         risk: The risk that its searches are about unless another is asked for; None: the usual one.
 
@@ -296,9 +296,7 @@ class Instance:
         check_arms(self.arms)
         object.__setattr__(self, "arms", tuple(self.arms))
         object.__setattr__(self, "risk", checked_risk(self.risk))
-        noise: Any = self.noise
-        name = noise.partition(":")[0] if isinstance(noise, str) else noise
-        require(name in tuple(NOISES), "noise", noise_names(), noise, error=InvalidInstance)
+        name = checked_noise(self.noise)
         if NOISES[name].ranged:
             object.__setattr__(self, "reward_range", checked_range(self.reward_range, self.arms))
             absent = self.sigma_max is None
@@ -445,6 +443,13 @@ def checked_risk(risk: Any) -> Measure | None:
     except (InvalidSpec, UnknownName) as error:
         parts = {"what": error.what, "allowed": error.allowed, "given": error.given, "hint": error.hint}
         raise InvalidInstance(**parts) from None
+
+
+def checked_noise(noise: Any) -> str:
+    """The name of a noise, whose parameters are checked where it is searched."""
+    name = noise.partition(":")[0] if isinstance(noise, str) else noise
+    require(name in tuple(NOISES), "noise", noise_names(), noise, error=InvalidInstance)
+    return str(name)
 
 
 def checked_range(reward_range: Any, arms: tuple[Arm, ...]) -> tuple[float, float]:

@@ -6,8 +6,8 @@
       {"name": "C", "distribution": "uniform", "low": 0.2, "high": 0.9},
       {"name": "D", "distribution": "data", "values": [0.1, 0.4]}]}
 
-or a `"noise"`, "any", "gaussian" or "heavy:kurtosis=10", in place of `"reward_range"`, optionally `"sigma_max"`; then
-arms may be of any distribution, without bounds as well, such as
+or `"noise"`, "any", "gaussian" or "heavy:kurtosis=10" say, in place of `"reward_range"`, optionally
+`"sigma_max"`; then arms may be of any distribution, without bounds as well, such as
 
       {"name": "G", "distribution": "gaussian", "mean": 0.5, "variance": 0.04}
       {"name": "T", "distribution": "student-t", "df": 5, "location": 0.5, "scale": 0.2}

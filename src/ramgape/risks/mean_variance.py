@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import MEAN_VARIANCE
 
@@ -27,8 +29,10 @@ class Moments(Measure):
         return MEAN_VARIANCE
 
     def kernels(self, noise: str) -> Learning:
-        from ramgape.risks import moments
+        from ramgape.risks import moments, powers
 
+        if NOISES[noise].skewed:
+            return Learning(powers.COLUMNS, powers.remember, powers.estimate_moments)
         return Learning(0, moments.nothing, moments.estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:
@@ -99,6 +103,7 @@ class Variance(Moments):
     """The variance: mean-variance with rho = 0."""
 
     name = "variance"
+    possible = (0.0, math.inf)
     rho: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def formula(self, costs: bool) -> str:

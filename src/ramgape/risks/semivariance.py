@@ -81,6 +81,7 @@ class Semivariance(Measure):
 
     name = "semivariance"
     power = 2
+    possible = (0.0, math.inf)
     transform, untransform, slope = staticmethod(transform), staticmethod(untransform), staticmethod(slope)
     normal_risk, normal_spread = staticmethod(normal_risk), staticmethod(normal_spread)
     unclipped = staticmethod(unclipped)

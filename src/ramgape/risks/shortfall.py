@@ -56,6 +56,7 @@ class Shortfall(Measure):
     """
 
     name = "shortfall"
+    possible = (0.0, 1.0)
     power = 0
     transform, untransform, slope = staticmethod(transform), staticmethod(untransform), staticmethod(slope)
     unclipped = transform

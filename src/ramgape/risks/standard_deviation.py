@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
 
@@ -27,6 +28,7 @@ class StandardDeviation(Measure):
     """The standard deviation, in reward units."""
 
     name = "std"
+    possible = (0.0, math.inf)
 
     @property
     def made_of(self) -> tuple[str, ...]:
@@ -36,8 +38,10 @@ class StandardDeviation(Measure):
         return "standard deviation"
 
     def kernels(self, noise: str) -> Learning:
-        from ramgape.risks import root
+        from ramgape.risks import powers, root
 
+        if NOISES[noise].skewed:
+            return Learning(powers.COLUMNS, powers.remember, powers.estimate_root)
         return Learning(0, root.nothing, root.estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:

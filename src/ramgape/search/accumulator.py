@@ -13,9 +13,10 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.checks import LARGEST
 from ramgape.errors import InvalidData, InvalidReward, known_name, located, require, shorten
+from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder
+from ramgape.search.blocks import Blocks
 from ramgape.search.engine import Engine
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec, check_names
@@ -39,20 +40,30 @@ class Numbering(dict[str, int]):
 class Accumulator:
     """The statistics of arms that turn up row by row; of `spec` everything counts but the names.
 
-    `words` are what errors call an arm and a reward.
+    `words` are what errors call an arm and a reward; `block` rows of an arm make one reward.
     """
 
-    def __init__(self, spec: Spec, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS) -> None:
+    def __init__(
+        self, spec: Spec, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS, block: int = 1
+    ) -> None:
         self.spec = spec
         self._arm_words, self._reward_words = words
-        self.low, self.high = spec.reward_range or (-LARGEST, LARGEST)
+        self.low, self.high = spec.possible_rewards
         self._given = None if arms is None else check_names(arms)
         self._numbers = Numbering((name, number) for number, name in enumerate(self._given or ()))
         self._adder = Adder(spec)
         self._sample = Sample() if spec.modelled else None
+        self._watch = None if spec.alarm is None else Watch(spec.alarm, len(self._numbers))
         self._state = self._adder.new_state(max(16, len(self._numbers)))
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self._rows_waiting = 0
+        self._blocks = None if block == 1 else Blocks(block)
+        self.rows = 0
+
+    @property
+    def incomplete(self) -> int:
+        """Rows that are part of no reward, because those that should follow have not."""
+        return 0 if self._blocks is None else self._blocks.incomplete
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,6 +78,7 @@ class Accumulator:
         if names:
             self._waiting.append((self.mention(names, place), rewards))
             self._rows_waiting += len(names)
+            self.rows += len(names)
         if self._rows_waiting >= BLOCK:
             self._learn()
 
@@ -100,18 +112,24 @@ class Accumulator:
         """Learn what is waiting; the table grows first if it must."""
         if len(self._numbers) > len(self._state.arms):
             self._state = self._state.grown(2 * len(self._numbers))
+        if self._watch is not None:
+            self._watch.grow(len(self._numbers))
         if not self._waiting:
             return
         chosen = np.concatenate([numbers for numbers, _ in self._waiting])
         rewards = np.concatenate([values for _, values in self._waiting])
         self._waiting, self._rows_waiting = [], 0
+        if self._blocks is not None:
+            chosen, rewards = self._blocks.means(chosen, rewards)
         self._adder.add(self._state, chosen, rewards)
         if self._sample is not None:
             self._sample.add_many(chosen, rewards)
+        if self._watch is not None:
+            self._watch.add_many(chosen, rewards)
 
     def make_engine(self, spec: Spec) -> Engine:
         """A search, whose arms are the ones here, that has learnt all there is, as if by itself."""
         self._learn()
-        engine = Engine.from_statistics(spec, self._state, self._sample)
+        engine = Engine.from_statistics(spec, self._state, self._sample, self._watch)
         engine.look()
         return engine

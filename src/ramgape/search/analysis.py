@@ -46,12 +46,16 @@ class Analysis(Explained):
             were asked for where these alone may settle it.
         rows: Rows that were read.
         skipped: Those among them that were left out, because they had no reward.
+        block: How many consecutive rows of an arm make one reward, which is their mean.
+        incomplete: Rows that were left out because they do not fill a block.
     """
 
     result: Result
     next_pulls: dict[str, int] = field(hash=False)
     rows: int
     skipped: int
+    block: int = 1
+    incomplete: int = 0
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""
@@ -72,8 +76,9 @@ class Analysis(Explained):
         return self.result.plot(axes)
 
     def to_dict(self) -> dict[str, Any]:
-        """All that the result's `to_dict` has, and `rows`, `skipped` and `next_pulls`."""
-        further = {"rows": self.rows, "skipped": self.skipped, "next_pulls": dict(self.next_pulls)}
+        """All that the result's `to_dict` has, and what is of the analysis alone."""
+        counts = {name: getattr(self, name) for name in ("rows", "skipped", "block", "incomplete")}
+        further = {**counts, "next_pulls": dict(self.next_pulls)}
         return {**self.result.to_dict(), **further}
 
     @classmethod
@@ -137,12 +142,13 @@ class Reading:
         self._next_pulls = whole(next_pulls, "next_pulls", allowed, 0)
         require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
         self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_pulls": UNLIMITED})
+        self._block = whole(self._options.pop("block", 1), "block", "a whole number of at least 1", 1)
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
         spec = make_spec(("one", "other"), **self._options)
         _check_policy(spec.policy)
         for warning in spec.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=3)
-        self.accumulator = Accumulator(spec, arms, words)
+        self.accumulator = Accumulator(spec, arms, words, self._block)
         self.skipped = 0
 
     def infer(self) -> Analysis:
@@ -156,12 +162,15 @@ class Reading:
             # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
             engine.finish("confidence")
         result = infer(engine, engine.stopped or "data")
-        further = (*_lacking(engine), *_left_out(self.skipped))
+        further = (*_lacking(engine, self._block), *_left_out(self.skipped))
+        guarantee = " ".join([result.guarantee, *_of_blocks(self._block)])
         return Analysis(
-            result=replace(result, warnings=result.warnings + further),
+            result=replace(result, guarantee=guarantee, warnings=result.warnings + further),
             next_pulls=plan_pulls(engine, self._next_pulls),
-            rows=engine.samples + self.skipped,
+            rows=self.accumulator.rows + self.skipped,
             skipped=self.skipped,
+            block=self._block,
+            incomplete=self.accumulator.incomplete,
         )
 
 
@@ -181,14 +190,25 @@ def plan_pulls(engine: Engine, count: int) -> dict[str, int]:
     return {engine.spec.names[arm]: pulls for arm, pulls in chosen.most_common()}
 
 
-def _lacking(engine: Engine) -> tuple[str, ...]:
+def _of_blocks(block: int) -> tuple[str, ...]:
+    """Tell what mean and risk are about, where a reward is more than a row."""
+    if block == 1:
+        return ()
+    return (
+        f"A reward is here the mean of {block:,} consecutive rows of an arm: the risk is that of such a mean, not of a "
+        "single row.",
+    )
+
+
+def _lacking(engine: Engine, block: int) -> tuple[str, ...]:
     """Tell of arms that keep all others from being compared."""
     spec: Spec = engine.spec
     few = [name for name, pulls in zip(spec.names, engine.arms["pulls"], strict=True) if pulls < FEWEST_PULLS]
     if not few:
         return ()
+    rewards = "rewards" if block == 1 else f"rewards, each the mean of {block:,} rows"
     return (
-        f"arms with fewer than {FEWEST_PULLS} rewards, without which nothing can be compared: {list_names(few)}; "
+        f"arms with fewer than {FEWEST_PULLS} {rewards}, without which nothing can be compared: {list_names(few)}; "
         "they come first among the next pulls",
     )
 

@@ -16,7 +16,7 @@ from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
-from ramgape.policies import is_compiled, policy_module, round_robin
+from ramgape.policies import AUTOMATIC, is_compiled, policy_module, round_robin
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
 
@@ -34,6 +34,9 @@ def make_rule(spec: Spec) -> Rule:
     compare = getattr(policy, "compare", None) or spec.task.compare()
     # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
     decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
+    first = getattr(bound, "unknown_first", None)
+    if first is not None and spec.decide is None and spec.policy in AUTOMATIC.values():
+        decide = fixed(first, decide)
     return Rule(make_learn(spec, spec.bound), compare, decide, stop).compiled()
 
 
@@ -63,7 +66,7 @@ def make_box(spec: Spec, bound: str | Bound) -> Kernel:
     of_moments = getattr(kernels, "moments_box", None)
     if of_moments is not None and not {MOMENTS, ROOT}.isdisjoint(risk.made_of):
         return risk.box_by(of_moments)
-    if spec.rewards.normal:
+    if hasattr(kernels, "moment_intervals"):
         assert risk.normal_risk is not None
         return fixed(learning.box_of_normal, kernels.moment_intervals, risk.normal_risk)
     return fixed(learning.box_of_means, kernels.interval, risk.narrow(kernels.interval))
@@ -77,6 +80,8 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     if chosen.narrows and spec.rewards.ranged:
         arms["mean_low"], arms["mean_high"] = 0.0, 1.0
         arms["risk_low"], arms["risk_high"] = spec.risk_range
+    elif chosen.narrows:
+        arms["risk_low"], arms["risk_high"] = (spec.unit_scale * end for end in spec.risk.possible)
     columns = spec.risk.kernels(spec.noise).columns + chosen.columns
     search, problem = empty_search(), make_problem(spec, bound, delta)
     search["epsilon"] = problem["epsilon"]
@@ -99,6 +104,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["alpha"] = spec.unit_scale
     record["bounded"] = bounded
     record["first_looks"] = spec.first_looks
+    record["risk_power"] = spec.risk.power
     least, most = spec.risk_range
     # As wide for the risk as for the mean, in units of what is possible, unless the risk says otherwise.
     record["risk_factor"] = most - least if bounded else record["alpha"]
@@ -110,7 +116,9 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
         record["epsilon"] = (spec.epsilon or 0.0) / span
     record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
-    record["sigma_max"] = math.nan if spec.sigma_max is None else spec.sigma_max
+    for stated in ("sigma_max", "kurtosis", "cv"):
+        value = getattr(spec, stated)
+        record[stated] = math.nan if value is None else value
     record["resolution"] = spec.resolution or 0.0
     record["reference_mean"] = 0.0 if bounded else math.nan
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan

@@ -25,7 +25,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.checks import LARGEST
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
@@ -39,9 +38,10 @@ from ramgape.core.table import DECISIONS, ENDED, PROVED, TRACE, TRUTH, State, Ta
 from ramgape.errors import InvalidReward, require
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
+from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder, make_look, make_rule, make_state
 from ramgape.search.policy_state import PolicyState
-from ramgape.search.result import Stopped
+from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
 from ramgape.views.terminal import tell_compiling
@@ -54,7 +54,7 @@ UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 
 def check_reward(spec: Spec, reward: object) -> float:
     """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
-    low, high = spec.reward_range or (-LARGEST, LARGEST)
+    low, high = spec.possible_rewards
     if type(reward) is float and low <= reward <= high:  # as nearly always
         return reward
     value = math.nan
@@ -78,6 +78,7 @@ class Engine:
         self._asked = self._spec = spec
         self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
         self._limit = spec.limit
+        self.watch = None if spec.alarm is None else Watch(spec.alarm, len(spec.names))
         self._pending = [0] * len(spec.names)
         self._under_way = 0
         self._reason: Stopped = "confidence"  # why it stopped, once it has
@@ -96,7 +97,13 @@ class Engine:
 
     @classmethod
     def from_statistics(
-        cls, spec: Spec, statistics: State, sample: Sample | None = None, *, another_bound: bool = False
+        cls,
+        spec: Spec,
+        statistics: State,
+        sample: Sample | None = None,
+        watch: Watch | None = None,
+        *,
+        another_bound: bool = False,
     ) -> Engine:
         """A search whose arms have the statistics of the first arms of another state.
 
@@ -106,10 +113,11 @@ class Engine:
             spec: What is asked, of as many arms as there are names.
             statistics: The state of at least as many arms, made for the same rewards and the same risk.
             sample: The rewards themselves, where they were kept.
+            watch: What watched them, if anything did.
             another_bound: The state is that of a search with another bound: what that has found is no statistic.
         """
         engine = cls(spec)
-        engine.sample = sample
+        engine.sample, engine.watch = sample, watch
         learning = spec.risk.kernels(spec.noise)
         engine.state.take(statistics, learning.columns - learning.narrowed if another_bound else None)
         engine._samples[0] = engine.arms["pulls"].sum()
@@ -121,6 +129,7 @@ class Engine:
         other._hold(self.state.copy())
         other._pending = self._pending.copy()
         other.sample = deepcopy(self.sample)
+        other.watch = None if self.watch is None else self.watch.copy()
         return other
 
     @property
@@ -149,10 +158,15 @@ class Engine:
     def stopped(self) -> Stopped | None:
         """Why the search is over, or None."""
         if self._stopped[0]:
-            return self._reason
+            return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
         if self._samples[0] < self._limit:
             return None
         return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def set_aside(self) -> Mask:
+        """The arms of which nothing can be said, so that nothing waits for them: their boxes are inside out."""
+        return np.asarray(self.arms["mean_low"] > self.arms["mean_high"])
 
     @property
     def ready(self) -> bool:
@@ -163,6 +177,11 @@ class Engine:
     def misses(self) -> int:
         """How often an interval contradicted an earlier one, or the average."""
         return int(self.search["misses"][0])
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The arms whose rewards speak against what every proof assumes; none where nothing is watched."""
+        return () if self.watch is None else self.watch.alarms(self.spec.names)
 
     def answer(self) -> Mask:
         """The arms that would be returned now, as a mask; none before every arm has its initial pulls."""
@@ -282,6 +301,8 @@ class Engine:
         self._ahead = None
         if self.sample is not None:
             self.sample.add(arm, reward)
+        if self.watch is not None:
+            self.watch.add(arm, reward)
         steps = self._entries or self._steps()
         return bool(steps.take(*self.state, arm, reward))
 
@@ -315,17 +336,22 @@ class Engine:
         arguments: tuple[Any, ...] = (*functions, *self.state, arms, rewards, heed)
         with interrupts_deferred():
             made = int(replay(*arguments))
-        if self.sample is not None:
-            self.sample.add_many(arms[:made], rewards[:made])
+        self._keep(arms[:made], rewards[:made])
         return made
+
+    def _keep(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        """What else goes by rewards that have been learnt, in their order."""
+        if self.sample is not None:
+            self.sample.add_many(arms, rewards)
+        if self.watch is not None:
+            self.watch.add_many(arms, rewards)
 
     def add_up(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Learn rewards whose order means nothing. They count from the next `look` on, which is due when all are in."""
         if self._adder is None:
             self._adder = Adder(self.spec)
         self._adder.add(self.state, arms, rewards)
-        if self.sample is not None:
-            self.sample.add_many(arms, rewards)
+        self._keep(arms, rewards)
         self._samples[0] += len(arms)
 
     def make_boxes(self) -> None:
@@ -358,12 +384,17 @@ class Engine:
         parts = (*self.rule, type(spec.risk), type(spec.task))
         if not all(getattr(part, "py_func", part).__module__.startswith("ramgape.") for part in parts):
             return None
-        return zlib.compress(b"".join(table.tobytes() for table in self.state[:-1]), level=1)
+        return zlib.compress(b"".join(table.tobytes() for table in self._written), level=1)
+
+    @property
+    def _written(self) -> tuple[NDArray[Any], ...]:
+        """The tables that rewards have led to."""
+        return self.state[:-1] if self.watch is None else (*self.state[:-1], self.watch.table)
 
     def restore(self, state: bytes) -> None:
         """Go on from the state of an engine with the same `stamp`. What is under way stays as it is."""
         content, start = np.frombuffer(zlib.decompress(state), np.uint8), 0
-        for table in self.state[:-1]:
+        for table in self._written:
             end = start + table.nbytes
             table.reshape(-1).view(np.uint8)[:] = content[start:end]
             start = end
@@ -375,7 +406,7 @@ class Engine:
         about = (
             source_stamp(),
             (numba.__version__, numba.config.DISABLE_JIT, platform.machine()),
-            [(table.dtype.descr, table.shape) for table in self.state],
+            [(table.dtype.descr, table.shape) for table in (*self._written, self.problem)],
             self._asked,
             self.problem.tobytes(),
         )

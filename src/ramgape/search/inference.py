@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import USUAL, Bound, the_bound
+from ramgape.bounds import APPROXIMATE, USUAL, Bound, Rigour, the_bound
 from ramgape.common.formatting import round_up
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
-from ramgape.search.assumptions import Objection, assumption_of, objections_to
+from ramgape.search.assumptions import Objection, assumption_of, equal_rewards, objections_to, warnings_of
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth
@@ -32,6 +32,11 @@ class Evidence(NamedTuple):
     delta: float
     misses: int
 
+    @property
+    def rigour(self) -> Rigour:
+        """Whether they hold as stated, or only nearly so."""
+        return the_bound(self.bound).rigour
+
 
 def gather_evidence(engine: Engine) -> Evidence:
     """The boxes of the search, or after a budget those of the confidence bound that serves such rewards.
@@ -40,12 +45,23 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(engine.arms, spec.bound, spec.delta, engine.misses)
+        return Evidence(_without_set_aside(engine), spec.bound, spec.delta, engine.misses)
     bound = USUAL[spec.noise, "confidence"]
     asked = replace(spec, bound=bound, delta=DEFAULT_DELTA)
     proving = Engine.from_statistics(asked, engine.state, another_bound=True)
     proving.make_boxes()
-    return Evidence(proving.arms, bound, DEFAULT_DELTA, proving.misses)
+    return Evidence(_without_set_aside(proving), bound, DEFAULT_DELTA, proving.misses)
+
+
+def _without_set_aside(engine: Engine) -> Table:
+    """The arms, with boxes that say nothing where nothing can be said."""
+    unknown = engine.set_aside
+    if not unknown.any():
+        return engine.arms
+    arms = engine.arms.copy()
+    for low, high in (("mean_low", "mean_high"), ("risk_low", "risk_high")):
+        arms[low][unknown], arms[high][unknown] = -math.inf, math.inf
+    return arms
 
 
 class Findings(NamedTuple):
@@ -116,7 +132,7 @@ def infer(
     if reason == "confidence" and not findings.proved.all():
         # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
         reason = "data"
-    objections = objections_to(spec, engine.arms, evidence.misses)
+    objections = objections_to(spec, engine.arms, evidence.misses, engine.alarms)
     front = tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside)
     certified = None
     spread = observed_spread(engine)
@@ -147,12 +163,15 @@ def infer(
         interval_bound=str(evidence.bound),
         seed=seed,
         exploration=spec.exploration,
-        warnings=spec.warnings + tuple(objection.warning for objection in objections),
+        warnings=spec.warnings + tuple(objection.warning for objection in objections) + warnings_of(spec, engine.arms),
         truth=truth,
         certified_risk_epsilon=_risk_tolerance(spec, certified),
         task=str(spec.task),
         risk_label=risk_label(spec),
+        rigour=evidence.rigour,
         notes=() if reason == "open" else _notes(spec, spread),
+        alarm=spec.alarm,
+        alarms=engine.alarms,
     )
 
 
@@ -283,12 +302,14 @@ def _guarantee(
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
-        return _claim(spec, returned, spec.epsilon, spec.delta, assumption) + doubts
+        return _claim(spec, returned, spec.epsilon, spec.delta, assumption, evidence.rigour) + doubts
+    if stopped == "constant":
+        return f"Undecided: {equal_rewards(spec, engine.arms)}"
     if certified is None and stopped == "data":
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = _claim(spec, returned, certified, evidence.delta, assumption) + doubts
+    supported = _claim(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":
@@ -300,13 +321,15 @@ def _guarantee(
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
 
-def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str) -> str:
+def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str, rigour: Rigour) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
     risk = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk"
     claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
+    if rigour == APPROXIMATE:
+        return f"Approximately (large samples), with probability {confidence}, for {assumption}: {claim}"
     return f"With probability at least {confidence}, for {assumption}: {claim}"
 
 

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
+AlarmKind = Literal["level", "spread", "memory", "clusters"]
 # "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
-Stopped = Literal["confidence", "budget", "cap", "interrupted", "error", "callback", "open", "data"]
+# "constant": nothing can be said of an arm whose rewards are all equal, and all else is settled.
+Stopped = Literal["confidence", "budget", "cap", "constant", "interrupted", "error", "callback", "open", "data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,25 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
+class Alarm:
+    """An arm whose rewards are not independent draws from one distribution, by the evidence against it.
+
+    Attributes:
+        arm: Its name.
+        kind: What gave it away: their "level" moved or their "spread" did; each has to do with the one before
+            ("memory"); large and small deviations come in "clusters".
+        evidence: How often one would have multiplied one's stake by bets that such draws lose on average: the most so
+            far. Draws as assumed give c or more with probability at most 1 / c.
+        pull: The arm's own pull, counted from 1, at which there was enough of it for an alarm.
+    """
+
+    arm: str
+    kind: AlarmKind
+    evidence: float
+    pull: int
+
+
+@dataclass(frozen=True, slots=True)
 class Expectation:
     """How many more pulls a search may take that is not at its end.
 
@@ -132,6 +153,8 @@ class Result(Explained):
         policy: Who decided what was pulled.
         exploration: The constant of a fixed-budget width, where there is one.
         seed: Of the generator; None if there was none.
+        rigour: "proved" if the guarantee and the intervals hold as they are stated, "approximate" if only nearly so, by
+            the central limit theorem: for rewards of any kind.
         notes: What the answer does not rest on: an objective in which epsilon is more than all differences.
         warnings: What was probably not meant, and what in the data speaks against the guarantee's assumption.
         truth: Of a simulation: how the answer compares with it.
@@ -142,6 +165,9 @@ class Result(Explained):
             no bound applies; certified_delta is the failure probability that goes with it, and
             certified_risk_epsilon the tolerance in risk, where the goal has one for each.
         expected: Of a study that goes on: how many more pulls it may take.
+        alarm: The probability with which there would be any alarm if all rewards were as assumed, or less; None where
+            they were not watched.
+        alarms: The arms whose rewards are not; what is said to be proved rests on that they are.
         task: What was looked for: "pareto", or a task from outside as it is written.
 
     Examples:
@@ -192,6 +218,9 @@ class Result(Explained):
     expected: Expectation | None = None
     risk_label: str = "variance - rho mean"
     notes: tuple[str, ...] = ()
+    rigour: Literal["proved", "approximate"] = "proved"
+    alarm: float | None = None
+    alarms: tuple[Alarm, ...] = ()
 
     @property
     def is_informative(self) -> bool:

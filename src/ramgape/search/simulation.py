@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -17,7 +17,7 @@ from ramgape.common.checks import check_seed, whole
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.table import TRACE, Table, new_table
 from ramgape.errors import RamgapeWarning, require
-from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, shows_options
+from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
@@ -60,6 +60,11 @@ class Run:
     exact: bool
     eps_correct: bool
     seconds: float
+
+    @property
+    def decided(self) -> bool:
+        """Whether it came to an answer."""
+        return self.stopped not in ("cap", "constant")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,8 +111,8 @@ class Replication(Explained):
 
     @property
     def ended(self) -> tuple[Run, ...]:
-        """The runs that did not hit the cap."""
-        return tuple(run for run in self.runs if run.stopped != "cap")
+        """The runs that came to an answer: they neither hit the cap nor waited for an arm with equal rewards."""
+        return tuple(run for run in self.runs if run.decided)
 
     @property
     def errors(self) -> int:
@@ -279,7 +284,13 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk
-    return make_spec(instance.names, **options)
+    asked = flatten(options).get("alarm")
+    require(asked in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", asked)
+    spec = replace(make_spec(instance.names, **options), alarm=None)
+    for place, arm in enumerate(instance.arms if spec.cv is not None else ()):
+        least = float(arm.distribution.quantile(np.array([0.0]))[0])
+        require(least >= 0.0, f"arms[{place}].distribution", "never negative, as cv states", arm.distribution)
+    return spec
 
 
 def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:

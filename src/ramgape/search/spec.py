@@ -11,8 +11,8 @@ from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.noises import ANY, BOUNDED, FEWEST, NOISES, Noise, noise_names
-from ramgape.options import DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
+from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, NOISES, Noise, noise_names
+from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
@@ -46,10 +46,13 @@ class Spec:
     returned: Literal["last", "smallest-doubt"]
     warnings: tuple[str, ...] = ()
     resolution: float | None = None
+    kurtosis: float | None = None  # what is stated of heavy tails, beside sigma_max
+    cv: float | None = None
     first_looks: tuple[int, int] = (FEWEST, FEWEST)  # pulls before anything is said of an arm's mean, and of its risk
     task: Task = PARETO
     epsilon_share: float | None = None  # of what epsilon was to be a part
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
+    alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
 
     @property
     def rewards(self) -> Noise:
@@ -65,6 +68,11 @@ class Spec:
         """The same with the tolerance that a share has come to."""
         weight = self.risk_weight
         return replace(self, epsilon=epsilon, risk_epsilon=epsilon / weight if epsilon and weight != 1.0 else None)
+
+    @property
+    def possible_rewards(self) -> tuple[float, float]:
+        """The least and the greatest reward that is taken for one."""
+        return self.reward_range or (-LARGEST if self.cv is None else 0.0, LARGEST)
 
     @property
     def span(self) -> float:
@@ -169,7 +177,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     asked = complete(options, IDENTIFY)
     asked["names"] = check_names(arms)
     tolerance_given = asked["epsilon"] is not None
-    for check in (check_rewards, check_objectives, check_counts, check_goal, check_method):
+    for check in (check_rewards, check_objectives, check_counts, check_statements, check_goal, check_method):
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name != "warnings"})
     check_sizes(spec)
@@ -227,7 +235,40 @@ def check_counts(asked: Asked) -> Asked:
     least, arms = pulls * len(asked["names"]), len(asked["names"])
     reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
     checked["max_pulls"] = whole(asked["max_pulls"], "max_pulls", reason, least)
+    checked["alarm"] = check_alarm(asked["alarm"])
     return {**checked, "initial_pulls": pulls, "first_looks": looks, "least": least, "reason": reason}
+
+
+def check_statements(asked: Asked) -> Asked:
+    """What is stated of heavy tails; with it, whether that is enough for what is asked."""
+    checked: Asked = {}
+    for name, least, allowed in (
+        ("kurtosis", 1.0, "a finite number of at least 1, the least that any rewards have (3: normal ones)"),
+        ("cv", SMALLEST, "a finite number above 0: the standard deviation is at most so many times the mean"),
+    ):
+        given, served = asked[name], name in NOISES[asked["noise"]].parameters
+        require(given is None or served, name, "absent without noise heavy, of which it is a statement", given)
+        if given is not None:
+            checked[name] = check_number(given, name, allowed, lambda value, least=least: value >= least)
+    if asked["noise"] == HEAVY:
+        statements = NOISES[HEAVY].parameters
+        allowed = "given with what is known of its tails: heavy:kurtosis=10, say; also sigma_max, or cv"
+        require(any(asked[name] is not None for name in statements), "noise heavy", allowed, "no statement")
+        allowed = (
+            "given for a task about mean and risk: sigma_max and cv tell only about means; heavy:kurtosis=10, say (a "
+            "normal distribution has 3, an exponential one 9)"
+        )
+        enough = asked["kurtosis"] is not None or not asked["task"].about_risk
+        require(enough, "kurtosis", allowed, asked["kurtosis"])
+    return checked
+
+
+def check_alarm(alarm: Any) -> float | None:
+    """The accepted probability of a false alarm; None where nothing is watched."""
+    if alarm is None or alarm == "off":
+        return None
+    allowed = "between 0 and 1, both excluded, or 'off'"
+    return check_number(alarm, "alarm", allowed, lambda value: 0.0 < value < 1.0)
 
 
 def check_goal(asked: Asked) -> Asked:

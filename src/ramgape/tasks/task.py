@@ -66,11 +66,14 @@ class Task(ABC):
         name: By which it is asked for.
         policies: The policies of ours that serve it; None if all do.
         compares_pairs: Whether a bound that compares two arms directly may stop it.
+        about_risk: Whether it asks for risks at all; a task about means alone can do with rewards of which only these
+            can be known.
     """
 
     name: ClassVar[str]
     policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
     compares_pairs: ClassVar[bool] = False
+    about_risk: ClassVar[bool] = True
 
     def scaled(self, mean: Callable[[float], float], risk: Callable[[float], float]) -> Task:
         """The same task on another scale; one whose parameters are no means and no risks is its own.

@@ -15,6 +15,7 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.table import NORMAL, RISKS, UNRANGED
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
+from ramgape.search.units import user_risks
 from ramgape.testing.coverage import check_boxes
 from ramgape.testing.expecting import expect, expect_that
 
@@ -81,8 +82,8 @@ def _check_estimate(measure: Measure, distribution: Distribution) -> None:
         engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), budget=1_000, risk=measure, direction=direction))
         engine.learn_many(np.zeros(REWARDS, np.int64), rewards)
         oriented, signed = engine.spec.oriented_risk, rewards if direction == "maximize" else -rewards
-        wanted = engine.spec.risk_scale * oriented.value_in(signed)
-        found = float(engine.arms["risk"][0]) + engine.spec.risk_scale * oriented.offset(engine.spec.origin)
+        wanted = engine.spec.risk_factor * oriented.value_in(signed)
+        found = float(user_risks(engine.spec, engine.arms["risk"][0]))
         what = f"what is estimated of {distribution!r} to {direction}"
         expect_that(_near(found, wanted, 1.0 / 64.0), what, f"{wanted:g}", found)
         expect_that(float(engine.arms["risk_spread"][0]) >= 0.0, f"the spread of {what}", "0 or more", "less")

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import list_names, plural, round_up
+from ramgape.bounds import APPROXIMATE, BOUNDS
+from ramgape.common.formatting import NAMES_IN_HEADLINE, cut, list_names, plural, round_up
 from ramgape.errors import printable
 from ramgape.noises import NOISES
 
@@ -22,6 +23,16 @@ SYMBOLS = {"in": "\N{CHECK MARK}", "out": "\N{MULTIPLICATION SIGN}", "undecided"
 def least_word(exact: bool | None) -> str:
     """What to call the number of samples that `lower_bound` computes: a bound only where it is one."""
     return "lower bound" if exact else "Gaussian reference"
+
+
+def is_approximate(bound: str) -> bool:
+    """Whether intervals of this bound hold only nearly as often as they state."""
+    return bound in BOUNDS and BOUNDS[bound].rigour == APPROXIMATE
+
+
+def bound_words(bound: str) -> str:
+    """A bound, and that it is approximate if it is."""
+    return f"{bound} (approximate)" if is_approximate(bound) else bound
 
 
 def answer_word(task: str) -> str:
@@ -45,7 +56,8 @@ def title(result: Result) -> str:
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
     proved = proved if result.is_informative else []
-    lines.append(f"certified: {', '.join(proved)}" if proved else "no guarantee: estimates only")
+    word = "certified, approximately" if result.rigour == "approximate" else "certified"
+    lines.append(f"{word}: {', '.join(proved)}" if proved else "no guarantee: estimates only")
     return "\n".join(lines)
 
 
@@ -53,7 +65,8 @@ def facts(
     result: Result, notes: Sequence[tuple[str, str]] = (), first: Sequence[tuple[str, str]] = ()
 ) -> list[tuple[str, str]]:
     """What stands behind the headline, as pairs of a word and its explanation; `notes` and `first` are further ones."""
-    lines = [*first, ("Guarantee", result.guarantee)]
+    alarm = [("Alarm", alarm_words(result))] if result.alarms else []
+    lines = [*first, *alarm, ("Guarantee", result.guarantee)]
     if result.is_informative:
         lines.append(("Certified", _certified(result)))
     lines += notes
@@ -64,6 +77,41 @@ def facts(
     return [(word, printable(text)) for word, text in lines]
 
 
+SIGNS = {
+    "level": "their level moved",
+    "spread": "their spread changed",
+    "memory": "each has to do with the one before",
+    "clusters": "large and small deviations come in clusters",
+}
+
+
+def alarm_words(result: Result) -> str:
+    """Which rewards are not what every proof assumes, and how sure that is."""
+    shown = [
+        (cut(printable(alarm.arm), 80), f"{SIGNS[alarm.kind]}; evidence {odds(alarm.evidence)} to 1")
+        for alarm in result.alarms[:NAMES_IN_HEADLINE]
+    ]
+    signs = [sign if len(shown) == 1 else f"{name}: {sign}" for name, sign in shown]
+    names = list_names([alarm.arm for alarm in result.alarms])
+    level = "" if result.alarm is None else f" with probability at most {round_up(result.alarm)}"
+    return (
+        f"the rewards of {names} are not independent draws from one distribution ({'; '.join(signs)}). "
+        f"If all were, such an alarm would come{level}. What is said to be proved rests on that assumption."
+    )
+
+
+def odds(evidence: float) -> str:
+    """A large number, never more than it is.
+
+    >>> odds(1240.7), odds(3.27e9), odds(250.0)
+    ('1,240', '3.2e+09', '250')
+    """
+    if evidence < 1e9:
+        return f"{math.floor(evidence):,}"
+    digits = f"{evidence:.1e}"
+    return digits if float(digits) <= evidence else f"{evidence * 0.95:.1e}"
+
+
 def _certified(result: Result) -> str:
     """The tolerance and its chance of failure, and how many arms are proved beyond any tolerance."""
     assert result.certified_epsilon is not None
@@ -72,15 +120,18 @@ def _certified(result: Result) -> str:
         tolerance = f"({tolerance}, {round_up(result.certified_risk_epsilon)})"
     delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
     certificates: Counter[str] = Counter(arm.certificate for arm in result.arms)
-    words = {"in": "proved in", "out": "proved out", "within-epsilon": "within epsilon", "none": "not certified"}
+    how = "approximately" if result.rigour == "approximate" else "proved"
+    words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within epsilon", "none": "not certified"}
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
-    return f"epsilon={tolerance}{delta}; of the arms {counts}"
+    first = "approximate: " if result.rigour == "approximate" else ""
+    return f"{first}epsilon={tolerance}{delta}; of the arms {counts}"
 
 
 ENDINGS = {
     "confidence": "the evidence sufficed",
     "budget": "the budget was used up",
     "cap": "the largest allowed number of pulls was reached",
+    "constant": "nothing can be said of an arm whose rewards are all equal",
     "interrupted": "interrupted",
     "error": "an error ended it",
     "callback": "a callback ended it",
@@ -142,9 +193,9 @@ def is_turned(arms: Sequence[ArmReport]) -> bool:
 
 
 def _method(result: Result) -> str:
-    parts = [f"policy {result.policy}", f"bound {result.bound}"]
+    parts = [f"policy {result.policy}", f"bound {bound_words(result.bound)}"]
     if result.interval_bound != result.bound:
-        parts.append(f"intervals by {result.interval_bound}")
+        parts.append(f"intervals by {bound_words(result.interval_bound)}")
     if result.reward_range is not None:
         parts.append(f"rewards in [{result.reward_range[0]:g}, {result.reward_range[1]:g}]")
     words = NOISES[result.noise].words

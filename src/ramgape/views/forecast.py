@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from ramgape.common.formatting import Digits, list_names, plural, plus_minus, short_names
 from ramgape.errors import printable
-from ramgape.views.content import ROWS, least_word, wanted
+from ramgape.views.content import ROWS, bound_words, is_approximate, least_word, wanted
 from ramgape.views.explanation import Column, Explanation, Table, total_width
 
 if TYPE_CHECKING:
@@ -103,9 +103,10 @@ def facts(plan: Plan, sign: str) -> Iterator[tuple[str, str]]:
         yield from trials_facts(plan, cast("PullForecast", plan.chosen), sign)
     else:
         yield from quality_facts(cast("Quality", plan.chosen), sign)
-    yield "Method", f"policy {plan.policy}, bound {plan.bound}, risk {plan.risk}"
+    yield "Method", f"policy {plan.policy}, bound {bound_words(plan.bound)}, risk {plan.risk}"
     if plan.trials:
-        yield "Otherwise", "if the guess is wrong, the guarantee holds all the same; only the number of trials changes"
+        what = "what is said (approximately)" if is_approximate(plan.bound) else "the guarantee"
+        yield "Otherwise", f"if the guess is wrong, {what} holds all the same; only the number of trials changes"
     else:
         yield "Otherwise", "a budget comes with no guarantee: if the guess is wrong, all of this may be wrong"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import list_names, plural, plus_minus, share, short_names
 from ramgape.errors import printable
-from ramgape.views.content import ROWS, answer_word, asked_for
+from ramgape.views.content import ROWS, answer_word, asked_for, bound_words
 from ramgape.views.explanation import Column, Explanation, Table
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
     """The numbers, with a word in front of each."""
     runs, goal = replication.runs, replication.goal
     regrets = [run.regret for run in runs]
-    yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), bound {replication.bound}, risk {replication.risk}"
+    method = f"bound {bound_words(replication.bound)}, risk {replication.risk}"
+    yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), {method}"
     yield "Truth", f"the {answer_word(replication.task)} is {list_names(replication.true_front)}"
     yield "Pulls", pulls_of(replication, sign)
     yield "Wrong", errors_of(replication)
@@ -70,8 +71,10 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
     yield "Exact", f"{exact:,} of {len(runs):,} answers are exactly the true {answer_word(replication.task)}"
     yield "Regret", f"{fmean(regrets):.3g} on average, {max(regrets):.3g} at most (simple regret)"
     if goal.kind == "confidence":
-        capped = len(runs) - len(replication.ended)
-        yield "Undecided", f"{capped:,} of {len(runs):,} runs reached the largest allowed number of pulls"
+        waiting = sum(run.stopped == "constant" for run in runs)
+        capped = len(runs) - len(replication.ended) - waiting
+        why = f"; {waiting:,} waited for an arm whose rewards are all equal" if waiting else ""
+        yield "Undecided", f"{capped:,} of {len(runs):,} runs reached the largest allowed number of pulls{why}"
     yield "Speed", f"{replication.ns_per_pull:,.0f} ns a pull; {replication.seconds:,.2f} s in all"
 
 

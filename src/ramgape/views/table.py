@@ -23,7 +23,10 @@ def verdict_words(arm: ArmReport, returned: bool, symbols: bool) -> str:
 
 
 MORE_DIGITS = 8  # than a typical interval is worth, where verdicts differ
-CERTIFICATES = {"in": "proved", "out": "proved", "within-epsilon": "within epsilon", "none": "no"}
+CERTIFICATES = {
+    "proved": {"in": "proved", "out": "proved", "within-epsilon": "within epsilon", "none": "no"},
+    "approximate": {"in": "approximate", "out": "approximate", "within-epsilon": "approx. within eps.", "none": "no"},
+}
 
 
 def _estimates(
@@ -84,7 +87,7 @@ def build_columns(
     returned = set(result.front)
     marks = [arm.verdict for arm in arms]
     verdicts = [verdict_words(arm, arm.name in returned, symbols) for arm in arms]
-    certificates = [CERTIFICATES[arm.certificate] for arm in arms]
+    certificates = [CERTIFICATES[result.rigour][arm.certificate] for arm in arms]
     pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
     shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
     rivals = ["" if arm.dominated_by is None else beaten_by + above[arm.dominated_by] for arm in arms]
@@ -113,7 +116,7 @@ def build_columns(
         ]
     if form == "stacked":
         indent = "  " if symbols else ""
-        under = [indent + ("not certified" if text == CERTIFICATES["none"] else text) for text in certificates]
+        under = [indent + ("not certified" if text == "no" else text) for text in certificates]
         return [
             replace(first, cells=[f"{name}\n{by}" for name, by in zip(first.cells, rivals, strict=True)]),
             Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, under, strict=True)], marks=marks),

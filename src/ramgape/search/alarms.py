@@ -1,0 +1,95 @@
+"""What watches the rewards of a search: the table of `core/alarm.py`, and the alarms in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape.common.interrupts import interrupts_deferred
+from ramgape.core.alarm import BETS, WATCH_MANY, empty_watch, watch_many
+from ramgape.core.rule import compile_for
+from ramgape.core.table import Table
+from ramgape.search.result import Alarm, AlarmKind
+
+AT_ONCE = 64  # rewards that wait: a call of compiled code costs as much as watching ten
+
+assert get_args(AlarmKind) == BETS
+
+
+class Watch:
+    """Watches the rewards of every arm, in the order in which they come.
+
+    Args:
+        level: The accepted probability of any false alarm.
+        arm_count: The arms, which share it.
+    """
+
+    def __init__(self, level: float, arm_count: int) -> None:
+        self._level = level
+        self._table = empty_watch(arm_count)
+        self._arms: list[int] = []
+        self._rewards: list[float] = []
+
+    @property
+    def threshold(self) -> float:
+        """The evidence that is an alarm."""
+        return len(self._table) / self._level
+
+    @property
+    def table(self) -> Table:
+        """What has been seen of each arm, up to the last reward."""
+        self._catch_up()
+        return self._table
+
+    def add(self, arm: int, reward: float) -> None:
+        """Watch one reward."""
+        self._arms.append(arm)
+        self._rewards.append(reward)
+        if len(self._arms) >= AT_ONCE:
+            self._catch_up()
+
+    def add_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        """Watch many, in their order."""
+        self._catch_up()
+        self._judge(arms, rewards)
+
+    def _catch_up(self) -> None:
+        """Watch what waits."""
+        if self._arms:
+            self._judge(np.array(self._arms, np.int64), np.array(self._rewards, np.float64))
+            self._arms, self._rewards = [], []
+
+    def _judge(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        compile_for(watch_many, WATCH_MANY)
+        with interrupts_deferred():
+            watch_many(self._table, arms, rewards, self.threshold)
+
+    def grow(self, arm_count: int) -> None:
+        """There are more arms than one knew of, and a level for each is smaller.
+
+        Where the evidence had been enough for fewer arms and is no longer, the alarm is withdrawn until it is again.
+        """
+        more = arm_count - len(self._table)
+        if more > 0:
+            known, self._table = self.table, empty_watch(arm_count)
+            self._table[: len(known)] = known
+            self._table["alarm"][self._table["evidence"] < self.threshold] = 0
+
+    def copy(self) -> Watch:
+        """The same, to go on with elsewhere."""
+        other = copy(self)
+        other._table, other._arms, other._rewards = self.table.copy(), [], []
+        return other
+
+    def alarms(self, names: Sequence[str]) -> tuple[Alarm, ...]:
+        """The arms for which there is one."""
+        kinds: tuple[AlarmKind, ...] = get_args(AlarmKind)
+        found = np.flatnonzero(self.table["alarm"])
+        return tuple(
+            Alarm(names[arm], kinds[row["kind"]], float(row["evidence"]), int(row["alarm"]))
+            for arm, row in zip(found.tolist(), self.table[found], strict=True)
+        )
