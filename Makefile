@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo reproduce benchmark test coverage test-long bench lint format clean
+.PHONY: help install demo reproduce benchmark test pytest coverage test-long bench lint format clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -28,7 +28,11 @@ reproduce: $(STAMP) ## run the paper's experiments, write build/reproduction/rep
 benchmark: $(STAMP) ## compare all methods on many instances, write build/benchmark/report.html
 	@$(BIN)/ramgape benchmark --out build/benchmark
 
-test: lint ## lint, types, import contracts, all tests but the long ones
+test: $(STAMP) ## lint, types, import contracts, all tests but the long ones
+	@$(MAKE) --no-print-directory --jobs 2 lint pytest
+
+# Beside `lint`, whose parts take one core after the other.
+pytest: $(STAMP)
 	@echo "tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=20
 

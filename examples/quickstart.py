@@ -13,9 +13,7 @@ def pull(supplier: str) -> float:
 
 
 random.seed(1)
-result = ramgape.identify(
-    pull, list(SUPPLIERS), reward_range=(0, 30), direction="minimize", epsilon=1, delta=0.05
-)
+result = ramgape.identify(pull, list(SUPPLIERS), reward_range=(0, 30), direction="minimize", epsilon=1, delta=0.05)
 print(result)
 print("If it must be one:", result.best(max_risk=3))
 result.save_plot("suppliers.png")

@@ -189,8 +189,21 @@ TOLERANCES = [
 ]
 
 
-@pytest.mark.parametrize("policy", STOPPING_POLICIES)
-@pytest.mark.parametrize(("bound", "epsilon"), TOLERANCES)
+def some_of(tolerances: list[tuple[str, float]]) -> list[Any]:
+    """Every policy with one bound and every bound with one policy; the other pairs are for the long tests."""
+    return [
+        pytest.param(
+            policy,
+            bound,
+            epsilon,
+            marks=() if policy == "ramgape" or bound == "empirical-bernstein" else pytest.mark.long,
+        )
+        for bound, epsilon in tolerances
+        for policy in STOPPING_POLICIES
+    ]
+
+
+@pytest.mark.parametrize(("policy", "bound", "epsilon"), some_of(TOLERANCES))
 def test_wrong_answers_are_rare(policy: str, bound: str, epsilon: float) -> None:
     """Delta is one half, which a bound without slack would use up. False alarm: at most 1e-6 for each case."""
     options: dict[str, Any] = {"policy": policy, "bound": bound, "epsilon": epsilon, "delta": 0.5, "rho": RHO}
@@ -315,8 +328,7 @@ def test_the_cap_holds_on_random_instances() -> None:
 # --- (d) what a confident stop proves -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", STOPPING_POLICIES)
-@pytest.mark.parametrize(("bound", "epsilon"), [*TOLERANCES, ("hoeffding", 0.1)])
+@pytest.mark.parametrize(("policy", "bound", "epsilon"), some_of([*TOLERANCES, ("hoeffding", 0.1)]))
 def test_a_confident_answer_is_a_cover_of_small_regret(policy: str, bound: str, epsilon: float) -> None:
     """(a) no returned arm is beaten by epsilon, (b) excluded arms are covered, (c) the regret is below epsilon.
 

@@ -23,6 +23,7 @@ from ramgape import InvalidSpec, RamgapeError, RamgapeWarning, UnknownName, iden
 from ramgape.bounds import BOUNDS, resolve_bound
 from ramgape.core import kernel
 from ramgape.errors import LONGEST_MESSAGE
+from ramgape.noises import NOISES
 from ramgape.policies import POLICIES
 from ramgape.search.spec import Spec, make_spec
 
@@ -84,7 +85,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     *(
         ({"initial_pulls": value}, "initial_pulls", "a whole number of at least 2", repr(value))
-        for value in (1, 0, -2, 2.5, math.nan, "2", None, True)
+        for value in (1, 0, -2, 2.5, math.nan, "2", True)
     ),
     # the risk
     *(
@@ -105,11 +106,23 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     *(
         ({"reward_range": value}, "reward_range", "two finite numbers (low, high) with low < high", repr(value))
         for value in (
-            *(None, (1, 0), (1, 1), (0, math.nan), (math.nan, 1), (0, math.inf), (-math.inf, 0), (-1e308, 1e308)),
+            *((1, 0), (1, 1), (0, math.nan), (math.nan, 1), (-1e308, 1e308)),
             *((0,), (0, 1, 2), (), 1, "ab", ("low", "high"), (0, None), ((0, 1), (0, 1))),
         )
     ),
+    *(
+        (
+            {"reward_range": value},
+            "reward_range",
+            "finite at both ends; for rewards without a range leave it",
+            repr(value),
+        )
+        for value in ((0, math.inf), (-math.inf, 0), (-math.inf, math.inf))
+    ),
+    ({"reward_range": None, "noise": "bounded"}, "reward_range", "two finite numbers (low, high)", "None"),
     ({"reward_range": (0, 1), "noise": "gaussian"}, "reward_range", "absent with gaussian noise", "(0, 1)"),
+    ({"reward_range": (0, 1), "noise": "any"}, "reward_range", "absent with any noise", "(0, 1)"),
+    ({"resolution": 1.0, "reward_range": None}, "resolution", "absent without gaussian noise", "1.0"),
     # bounds that do not serve
     (
         {"bound": "gaussian-paper"},
@@ -210,7 +223,7 @@ CHOICES = {
     "policy": ["auto", *POLICIES],
     "bound": ["auto", *BOUNDS],
     "direction": ["maximize", "minimize"],
-    "noise": ["bounded", "gaussian"],
+    "noise": list(NOISES),
     "exploration": ["theorem", "sharp"],
     "returned": ["last", "smallest-doubt"],
 }
@@ -239,6 +252,8 @@ def test_known_names_are_known(what: str, name: str) -> None:
         options = {"budget": 100}
     if name in ("gaussian", "gaussian-paper"):
         options = {**GAUSSIAN, "sigma_max": 1.0}
+    if name in ("any", "central-limit"):
+        options = {"reward_range": None}
     spec = spec_of(**{**options, what: name})
     assert getattr(spec, what) == name or name in ("auto", "theorem", "sharp")
 

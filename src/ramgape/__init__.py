@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
     from ramgape.problems.mixtures import Mixture
-    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
+    from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
@@ -91,13 +91,13 @@ __all__ = [
     "InvalidReward",
     "InvalidSpec",
     "LogNormal",
+    "Lomax",
     "LowerBound",
     "MeanVariance",
     "Measure",
     "MissingExtra",
     "Mixture",
     "NoAnswer",
-    "Pareto",
     "Plan",
     "Progress",
     "Pull",
@@ -150,7 +150,7 @@ _HOMES = {
     "search.analysis": ("Analysis", "analyze"),
     "problems.distribution": ("Distribution",),
     "problems.mixtures": ("Mixture",),
-    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Pareto", "StudentT"),
+    "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Lomax", "StudentT"),
     "problems.environments": ("Arm", "Bernoulli", "Beta", "Data", "Gaussian", "Instance", "Uniform"),
     "errors": (
         "BudgetSpent",

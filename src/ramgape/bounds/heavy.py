@@ -57,7 +57,7 @@ from ramgape.core.statistics import squared_distance
 CELLS = 8  # of the mean's interval
 CRUDE = 100.0  # the crude bound fails so much less often than any other
 MEAN_SCALE = 30.0  # r: the number of pulls, about, for which the mean's interval is at its best is some ten times that
-VARIANCE_SCALE = 5.0  # likewise of the lower end, in units of the variance of Y
+VARIANCE_SCALE = 50.0  # likewise of the lower ends, in units of the variance of Y as it is stated
 LARGEST_NODE, NODES = 4.0, 16  # u k = 4, 2, 1, ...: the smallest is at its best after 10^10 pulls
 FINENESS = 64.0  # a lower end is found to this part of its distance from the estimate
 due = is_due

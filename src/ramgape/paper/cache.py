@@ -31,6 +31,7 @@ NUMBERS = (
     "common/proportions.py",
     "common/special.py",
     "core",
+    "noises.py",
     "options.py",
     "paper/jobs.py",
     "paper/statistics.py",

@@ -42,7 +42,7 @@ from ramgape.problems.distributions import Bernoulli, Beta, Data, Drawn, Gaussia
 from ramgape.problems.kinds import DISTRIBUTIONS
 from ramgape.problems.mixtures import Mixture
 from ramgape.problems.parameters import parameter
-from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
+from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 
@@ -192,7 +192,7 @@ DRAWS: dict[type[Distribution], Draw] = {
     LogNormal: draw_lognormal,
     Exponential: draw_gamma,
     Gamma: draw_gamma,
-    Pareto: draw_pareto,
+    Lomax: draw_pareto,
     Mixture: draw_any,
 }
 MIXED = {Beta, Bernoulli, Uniform, Data, Gaussian}  # what `draw_mixed` knows
@@ -233,7 +233,7 @@ def column(distribution: Distribution, start: int) -> tuple[float, ...]:
             return LOGNORMAL, mu, sigma, location, scale
         case Exponential() | Gamma():
             return GAMMA, distribution.shape, 0.0, distribution.location, distribution.scale
-        case Pareto(shape, scale, location):
+        case Lomax(shape, scale, location):
             return PARETO, shape, 0.0, location, scale
         case _:  # draws by itself
             return (math.nan,) * 5

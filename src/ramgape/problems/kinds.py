@@ -5,7 +5,7 @@ from __future__ import annotations
 from ramgape.problems.distribution import Distribution
 from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Uniform
 from ramgape.problems.mixtures import Mixture
-from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Pareto, StudentT
+from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     kind.kind: kind
@@ -19,7 +19,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
         LogNormal,
         Exponential,
         Gamma,
-        Pareto,
+        Lomax,
         Mixture,
     )
 }

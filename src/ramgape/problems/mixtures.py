@@ -97,8 +97,10 @@ class Mixture(Distribution):
         """Between those of the parts, by halving."""
         ends = [float(part.quantile(np.array([share]))[0]) for part in self.parts]
         low, high = min(ends), max(ends)
-        if share in (0.0, 1.0):
-            return high if share else low
+        if share == 1.0:
+            return high
+        if self.cumulative(low) >= share:
+            return low
         for _ in range(2 * HALVINGS):
             middle = 0.5 * (low + high)
             if not low < middle < high:

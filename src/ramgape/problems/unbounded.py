@@ -4,7 +4,7 @@
     LogNormal(mu, sigma)        exp(mu + sigma N), where N is a standard normal
     Exponential()
     Gamma(shape)
-    Pareto(shape)               Pareto's second kind, also named Lomax: P(Z > z) = (1 + z)^-shape for z >= 0
+    Lomax(shape)                Pareto's second kind, "pareto" in files: P(Z > z) = (1 + z)^-shape for z >= 0
 
 Every one is location + scale Z, where Z is the standard form above; a negative scale turns it round, so that the long
 tail is that of losses. Pareto's first kind, with least value s, has location = scale = s. A distribution without a
@@ -313,15 +313,15 @@ class Gamma(Gammas):
 
 
 @dataclass(frozen=True)
-class Pareto(Shifted):
-    """Pareto's second kind, also named Lomax: P(Z > z) = (1 + z)^-shape.
+class Lomax(Shifted):
+    """Pareto's second kind, named after Lomax as well: P(Z > z) = (1 + z)^-shape.
 
     Args:
         shape: Above 2. The kurtosis is infinite up to 4.
         scale, location: The rewards are location + scale Z; Pareto's first kind, of least value s, has both equal to s.
 
     Examples:
-        >>> Pareto(5).mean, round(Pareto(5).kurtosis, 1)
+        >>> Lomax(5).mean, round(Lomax(5).kurtosis, 1)
         (0.25, 73.8)
     """
 

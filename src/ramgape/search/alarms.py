@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from copy import copy
 from typing import get_args
@@ -9,7 +10,6 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core.alarm import BETS, WATCH_MANY, empty_watch, watch_many
 from ramgape.core.rule import compile_for
 from ramgape.core.table import Table
@@ -31,8 +31,7 @@ class Watch:
     def __init__(self, level: float, arm_count: int) -> None:
         self._level = level
         self._table = empty_watch(arm_count)
-        self._arms: list[int] = []
-        self._rewards: list[float] = []
+        self._arms, self._rewards = array("q"), array("d")
 
     @property
     def threshold(self) -> float:
@@ -60,13 +59,13 @@ class Watch:
     def _catch_up(self) -> None:
         """Watch what waits."""
         if self._arms:
-            self._judge(np.array(self._arms, np.int64), np.array(self._rewards, np.float64))
-            self._arms, self._rewards = [], []
+            arms, rewards = np.frombuffer(self._arms, np.int64), np.frombuffer(self._rewards)
+            self._arms, self._rewards = array("q"), array("d")
+            self._judge(arms, rewards)
 
     def _judge(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         compile_for(watch_many, WATCH_MANY)
-        with interrupts_deferred():
-            watch_many(self._table, arms, rewards, self.threshold)
+        watch_many(self._table, arms, rewards, self.threshold)
 
     def grow(self, arm_count: int) -> None:
         """There are more arms than one knew of, and a level for each is smaller.
@@ -82,7 +81,8 @@ class Watch:
     def copy(self) -> Watch:
         """The same, to go on with elsewhere."""
         other = copy(self)
-        other._table, other._arms, other._rewards = self.table.copy(), [], []
+        other._table = self.table.copy()
+        other._arms, other._rewards = array("q"), array("d")
         return other
 
     def alarms(self, names: Sequence[str]) -> tuple[Alarm, ...]:

@@ -225,8 +225,9 @@ def goal_of(spec: Spec) -> Goal:
 
 
 def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
-    """The tolerance in risk that goes with one in the mean, where they differ."""
-    return None if tolerance is None or spec.risk_weight == 1.0 else tolerance / spec.risk_weight
+    """The tolerance in risk that goes with one in the mean, where they differ or were given apart."""
+    one_for_both = spec.risk_epsilon is None and spec.risk_weight == 1.0
+    return None if tolerance is None or one_for_both else tolerance / spec.risk_weight
 
 
 def _certificate(findings: Findings, arm: int) -> Certificate:
@@ -242,7 +243,9 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     seen = PolicyState(spec, engine.state._replace(arms=evidence.arms))
     proved, returned, reason = findings.proved.tolist(), findings.answer.tolist(), findings.dominators.tolist()
     means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()
-    risks, risk_lows, risk_highs = seen.risk.tolist(), seen.risk_low.tolist(), seen.risk_high.tolist()
+    least, most = spec.risk.possible  # which bounds that do not narrow their boxes know nothing of
+    risks = seen.risk.tolist()
+    risk_lows, risk_highs = seen.risk_low.clip(least, most).tolist(), seen.risk_high.clip(least, most).tolist()
     pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
     open_ended = not ready or spec.goal == "confidence"
     costs = spec.direction == "minimize"

@@ -284,13 +284,13 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk
-    asked = flatten(options).get("alarm")
-    require(asked in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", asked)
-    spec = replace(make_spec(instance.names, **options), alarm=None)
+    spec = make_spec(instance.names, **options)
     for place, arm in enumerate(instance.arms if spec.cv is not None else ()):
         least = float(arm.distribution.quantile(np.array([0.0]))[0])
         require(least >= 0.0, f"arms[{place}].distribution", "never negative, as cv states", arm.distribution)
-    return spec
+    asked = flatten(options).get("alarm")
+    require(asked in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", asked)
+    return replace(spec, alarm=None)
 
 
 def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:

@@ -44,13 +44,19 @@ def _upgrade_1(stored: Json) -> Json:
 
 
 def _upgrade_2(stored: Json) -> Json:
-    """Before only the mean-variance had a factor: for others it was a tolerance of its own, said in another way."""
+    """Before only the mean-variance had a factor: for others it was a tolerance of its own, said in another way.
+
+    Without a tolerance an unusual factor stays: it has no other name, and decides what is tried next.
+    """
     search = dict(stored["search"])
     if search["risk"]["name"] != MeanVariance.name:
         alpha, epsilon, risk_epsilon = search["alpha"], search["epsilon"], search["risk_epsilon"]
-        search["alpha"] = None
-        if epsilon and alpha != 1.0:
+        low, high = search["reward_range"] or (0.0, 1.0)
+        usual = measure_from_dict(search["risk"]).usual_scale(high - low)
+        if epsilon and not alpha == usual == 1.0:
             search["risk_epsilon"] = (risk_epsilon or epsilon) / alpha
+        if epsilon or alpha == usual:
+            search["alpha"] = None
     return stored | {"search": search}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 from ramgape.bounds import APPROXIMATE, BOUNDS
@@ -104,12 +105,12 @@ def odds(evidence: float) -> str:
     """A large number, never more than it is.
 
     >>> odds(1240.7), odds(3.27e9), odds(250.0)
-    ('1,240', '3.2e+09', '250')
+    ('1,240', '3.2e+9', '250')
     """
     if evidence < 1e9:
         return f"{math.floor(evidence):,}"
-    digits = f"{evidence:.1e}"
-    return digits if float(digits) <= evidence else f"{evidence * 0.95:.1e}"
+    with localcontext(prec=2, rounding=ROUND_FLOOR):
+        return f"{+Decimal(evidence):.1e}"
 
 
 def _certified(result: Result) -> str:

@@ -1,0 +1,113 @@
+"""How often approximate intervals miss, at any time at all: families of rewards, and a compiled loop over their looks.
+
+python -m tests.misses        the tables of docs/rewards-of-any-kind.md, in about a minute
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ramgape import Bernoulli, Beta, Gaussian, Uniform
+from ramgape.core.table import State
+from ramgape.problems.distribution import Distribution
+from ramgape.problems.environments import Arm, Instance
+from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, StudentT
+from ramgape.risks import make_risk
+from ramgape.search.assembly import make_learn, make_state
+from ramgape.search.spec import Spec, make_spec
+
+FAMILIES: dict[str, Distribution] = {
+    "normal": Gaussian(0.0, 1.0),
+    "uniform": Uniform(0.0, 1.0),
+    "Bernoulli(0.5)": Bernoulli(0.5),
+    "Bernoulli(0.1)": Bernoulli(0.1),
+    "Beta(2, 5)": Beta(2.0, 5.0),
+    "Beta(0.5, 0.5)": Beta(0.5, 0.5),
+    "gamma(2)": Gamma(2.0),
+    "exponential": Exponential(),
+    "lognormal(0.5)": LogNormal(0.0, 0.5),
+    "t(5)": StudentT(5.0),
+}
+LEVELS = (0.05, 0.005, 0.001)
+FIRST_LOOKS = (10, 20, 30, 100)
+PULLS = 3_000  # a look after every one of them
+Counts = NDArray[np.int64]
+
+
+@numba.njit
+def last_misses(learn, arms, memory, searches, problems, rewards, mean, risk):  # type: ignore[no-untyped-def]
+    """Every arm is a run of its own: the last pull after which its box was without the true mean, the true risk."""
+    in_mean, in_risk = np.zeros(len(arms), np.int64), np.zeros(len(arms), np.int64)
+    for arm in range(len(arms)):
+        row = arms[arm]
+        for pull in range(rewards.shape[1]):
+            learn(arms, memory, searches[0], problems[0], arm, rewards[arm, pull])
+            if not row.mean_low <= mean <= row.mean_high:
+                in_mean[arm] = pull + 1
+            if not row.risk_low <= risk <= row.risk_high:
+                in_risk[arm] = pull + 1
+    return in_mean, in_risk
+
+
+@numba.njit
+def drawn(draw, parameters, values, generator, runs, pulls):  # type: ignore[no-untyped-def]
+    """Rewards of the first arm of an instance: a row for each run."""
+    rewards = np.empty((runs, pulls))
+    for run in range(runs):
+        for pull in range(pulls):
+            rewards[run, pull] = draw(parameters, values, 0, generator)
+    return rewards
+
+
+def spec_of(runs: int, risk: str) -> Spec:
+    """A search over so many arms, of which the first looks are at the first of `FIRST_LOOKS`."""
+    return make_spec(
+        [str(run) for run in range(runs)], epsilon=0.0, risk=risk, initial_pulls=FIRST_LOOKS[0], max_pulls=2**40
+    )
+
+
+def rewards_of(family: Distribution, runs: int, pulls: int, seed: int) -> NDArray[np.float64]:
+    """A row of rewards for each run."""
+    sampler = Instance("one", (Arm("a", family), Arm("b", family)), None, "any").sampler()
+    generator = np.random.default_rng(seed)
+    return np.asarray(drawn(sampler.draw, sampler.parameters, sampler.values, generator, runs, pulls))
+
+
+def misses(family: Distribution, level: float, runs: int, risk: str = "std", seed: int = 1, pulls: int = PULLS) -> Any:
+    """The last misses of mean and risk in each run, at a level for mean and risk each, from the first look on."""
+    spec = spec_of(runs, risk)
+    state: State = make_state(spec, spec.bound, spec.delta)
+    state.arms["level"] = math.log(1.0 / level)
+    truth = family.mean, spec.unit_scale * make_risk(risk).value_of(family)
+    rewards = rewards_of(family, runs, pulls, seed)
+    return last_misses(make_learn(spec, spec.bound), *state, rewards, *truth)
+
+
+def shares(last: Counts) -> list[float]:
+    """The part of the runs with a miss at or after each first look."""
+    return [float((last >= look).mean()) for look in FIRST_LOOKS]
+
+
+def main(runs: int = 4_000, risk: str = "std") -> None:
+    """Both tables, in Markdown."""
+    tables: dict[str, list[str]] = {"mean": [], risk: []}
+    for name, family in FAMILIES.items():
+        cells: dict[str, list[str]] = {"mean": [], risk: []}
+        for level in LEVELS:
+            for what, last in zip(cells, misses(family, level, runs, risk), strict=True):
+                cells[what].append(" / ".join(f"{share:.4f}".rstrip("0").lstrip("0") or "0" for share in shares(last)))
+        for what, row in cells.items():
+            tables[what].append(f"| {name} | {' | '.join(row)} |")
+    for what, rows in tables.items():
+        heading = " | ".join(f"nominal {level:g}" for level in LEVELS)
+        sys.stdout.write(f"\n| {what} | {heading} |\n|---|---|---|---|\n" + "\n".join(rows) + "\n")
+
+
+if __name__ == "__main__":
+    main(*[int(number) for number in sys.argv[1:2]], *sys.argv[2:3])
