@@ -49,6 +49,7 @@ from ramgape.risks.cells import (
     CELLS,
     COLUMNS,
     SUMS,
+    UNRANGED_COLUMNS,
     WIDTH,
     remember,
     remember_unranged,
@@ -307,7 +308,7 @@ class CVaR(Measure):
             return super().kernels(noise)
         if NOISES[noise].ranged:
             return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
-        return Learning(COLUMNS, remember_unranged, estimate)
+        return Learning(UNRANGED_COLUMNS, remember_unranged, estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:
         return narrow
