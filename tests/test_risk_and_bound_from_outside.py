@@ -106,7 +106,7 @@ def test_a_bound_from_outside_serves_every_risk(risk: str) -> None:
     instance = load_instance("paper:10")
     result = simulate(instance, risk=risk, bound=LOOKS, epsilon=0.05, delta=0.001, seed=3, max_pulls=5_000)
     assert result.bound == "looks"
-    truths = result.alpha * instance.risks_by(make_risk(risk))
+    truths = (result.alpha or 1.0) * instance.risks_by(make_risk(risk))
     for arm, truth in zip(result.arms, truths, strict=True):
         assert arm.risk_interval[0] <= truth <= arm.risk_interval[1]
 
