@@ -103,13 +103,16 @@ def test_the_five_risks_choose_five_sets(tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_readmes_lines_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first Python block, as it stands."""
-    block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    """The first Python block, as it stands, and what it prints."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     assert block is not None
     (tmp_path / "readme.py").write_text(block[1], encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runpy.run_path("readme.py")
-    assert "Pareto set: " in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Pareto set: " in shown
+    assert "\n".join(f"    {line}".rstrip() for line in shown.rstrip().splitlines()) in text
     assert (tmp_path / "suppliers.png").exists()
 
 

@@ -36,7 +36,7 @@ from ramgape.core.box import is_due, set_aside
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.statistics import third_moment
 
-PRIOR = 30.0  # c: intervals are at their best after some ten times as many pulls
+PRIOR = 15.0  # c: intervals are at their best after some ten times as many pulls
 SPREAD_PULLS, SKEW_PULLS = 30.0, 60.0  # pseudo-pulls, which show a spread of one unit squared, a skew of four units
 USUAL_SKEW = 4.0
 MARGIN, LESS = 1.5, 0.5
