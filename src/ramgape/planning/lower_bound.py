@@ -197,12 +197,7 @@ def lower_bound(
     known_name(direction, ("maximize", "minimize"), "direction")
     risks = scale * instance.risks_by(oriented, direction)
     variances = instance.variances
-    for name, variance in zip(instance.names, variances, strict=True):
-        allowed = "above 0 for a Gaussian reference (a constant reward is told from others by one sample)"
-        require(variance > 0.0, f"the variance of arm {name!r}", allowed, float(variance), error=InvalidInstance)
-    lost = rho * float(abs(instance.means).max()) / float(variances.min())
-    allowed = "small enough for a lower bound that variance - rho mean keeps the digits of the variance"
-    require(lost <= DIGITS, "rho", allowed, rho, error=InvalidInstance)
+    _check_variances(instance, rho)
     solve = load_solver()
 
     means = instance.means if direction == "maximize" else -instance.means
@@ -233,6 +228,16 @@ def lower_bound(
         note=f"{family_of(gaussian)} it is {scope_of(several, len(answers), chosen)}",
         **asked,
     )
+
+
+def _check_variances(instance: Instance, rho: float) -> None:
+    """Complain where there is no variance, or where nothing is left of it beside rho times the mean."""
+    for name, variance in zip(instance.names, instance.variances, strict=True):
+        allowed = "above 0 for a Gaussian reference (a constant reward is told from others by one sample)"
+        require(variance > 0.0, f"the variance of arm {name!r}", allowed, float(variance), error=InvalidInstance)
+    lost = rho * float(abs(instance.means).max()) / float(instance.variances.min())
+    allowed = "small enough for a lower bound that variance - rho mean keeps the digits of the variance"
+    require(lost <= DIGITS, "rho", allowed, rho, error=InvalidInstance)
 
 
 def scope_of(several: bool, looked_at: int, chosen: list[str]) -> str:
