@@ -27,6 +27,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "pairwise": {"reward_range": (0.0, 1.0), "epsilon": 0.0},
     "empirical-bernstein-stitched": {"reward_range": (0.0, 1.0), "epsilon": 0.0},
     "gaussian": {"noise": "gaussian", "epsilon": 0.1},
+    "heavy": {"noise": "heavy:kurtosis=10", "epsilon": 0.1},
+    "central-limit": {"noise": "any", "epsilon": 0.1},
     "paper": {"reward_range": (0.0, 1.0), "epsilon": 0.1},
     "hoeffding": {"reward_range": (0.0, 1.0), "epsilon": 0.1},
     "gaussian-paper": {"noise": "gaussian", "sigma_max": 0.5, "epsilon": 0.1},

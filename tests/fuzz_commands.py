@@ -91,6 +91,8 @@ KINDS: Mapping[str, Kind] = {
     "rho": Kind(("0", "5"), (*NO_NUMBERS, "-1"), ODD_NUMBERS),
     "alpha": Kind(("1", "0.2"), (*NO_NUMBERS, "0", "-1"), ODD_NUMBERS),
     "sigma_max": Kind(("1", "2"), (*NO_NUMBERS, "0", "-1"), ODD_NUMBERS),
+    "kurtosis": Kind((), (*NO_NUMBERS, "0.5", "-1"), ("9", *ODD_NUMBERS)),
+    "cv": Kind((), (*NO_NUMBERS, "0", "-1"), ("1", *ODD_NUMBERS)),
     "resolution": Kind(("0.01",), (*NO_NUMBERS, "-1"), ODD_NUMBERS),
     "exploration": Kind(("theorem", "sharp", "0.5"), ("x", "", "nan", "-1", *STRANGE), ODD_NUMBERS),
     "direction": Kind(("maximize", "minimize"), NO_NAMES),

@@ -175,7 +175,7 @@ KINDS: Mapping[str, Kind] = {
         (None, (-1e100, 1e100), (0, 5e-324), (1e16, 1e16 + 2), (0, 1e-100), (-1e308, 1e308), {0, 1}),
     ),
     "noise": Kind(
-        (None, "bounded", "gaussian", "gaussian:resolution=0.01"),
+        (None, "bounded", "gaussian", "gaussian:resolution=0.01", "heavy:kurtosis=9"),
         ("gaussian:", "bounded:1", "gaussian:x=1", "Gaussian", "", 5, [], True, b"gaussian", HALF),
     ),
     "policy": Kind(("auto", *POLICIES), (*NO_NAMES, None, "RAMGAPE", " ramgape")),
@@ -200,6 +200,8 @@ KINDS: Mapping[str, Kind] = {
         (1e300,),
     ),
     "sigma_max": Kind((None, 1.0, 2), (*NO_FLOATS, 0, -1, math.inf), (1e-100, 1e100, 1e308)),
+    "kurtosis": Kind((None,), (*NO_FLOATS, 0.5, -1, math.inf), (1.0, 9, 1e100, 1e308)),
+    "cv": Kind((None,), (*NO_FLOATS, 0, -1, math.inf), (1.0, 1e-100, 1e100, 1e308)),
     "resolution": Kind((None, 0.01), (*NO_FLOATS, -1, math.inf), (0, 1e-300, 1e300)),
     "arms": Kind(
         (["a", "bb"], ("a", "bb", "c"), range(3), Fresh("(generator)", lambda: (str(n) for n in range(2))),

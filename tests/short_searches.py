@@ -31,13 +31,14 @@ GAUSSIAN = Instance(
     sigma_max=0.5,
 )
 ANY = Instance("any", BOUNDED.arms, reward_range=None, noise="any")
+HEAVY = Instance("heavy", BOUNDED.arms, reward_range=None, noise="heavy:kurtosis=1.9,sigma_max=0.6,cv=1.1")
 RISKS = ("std", "mean-variance:0.5", "variance", "semivariance:0.5", "entropic:3", "cvar:0.1")
 GOALS: tuple[dict[str, Any], ...] = ({"epsilon": 0.01, "max_pulls": 60}, {"epsilon": 0.05, "budget": 60})
 
 
 def cases() -> Iterator[tuple[Instance, dict[str, Any]]]:
     """Every bound with every risk, and every policy, wherever they serve."""
-    for instance in (BOUNDED, GAUSSIAN, ANY):
+    for instance in (BOUNDED, GAUSSIAN, ANY, HEAVY):
         for goal in GOALS:
             for options in (
                 *({"bound": bound, "risk": risk} for bound in BOUNDS for risk in RISKS),

@@ -60,7 +60,8 @@ def log_of(rounds: int, seed: int = 1) -> list[tuple[str, float]]:
 def options_for(bound: str, risk: str) -> dict[str, Any]:
     noise = BOUNDS[bound].noises[0]
     kind: dict[str, Any] = {"reward_range": (-1.0, 2.0)} if NOISES[noise].ranged else {"noise": noise}
-    return {**kind, "bound": bound, "risk": risk, "sigma_max": 0.6 if bound == "gaussian-paper" else None}
+    stated: dict[str, Any] = {"gaussian-paper": {"sigma_max": 0.6}, "heavy": {"kurtosis": 9.0}}.get(bound, {})
+    return {**kind, "bound": bound, "risk": risk, **stated}
 
 
 # ---------------------------------------------------------------------- the numbers of a search

@@ -31,6 +31,7 @@ NORMALS = [(0.7, 0.01), (0.5, 0.25), (0.2, 0.3), (0.5, 0.05)]
 LAWS = tuple(Arm(str(i), Beta(*shape)) for i, shape in enumerate(BETAS))
 BOUNDED = Instance("bounded", LAWS, (0.0, 1.0), "bounded")
 UNKNOWN = Instance("any", LAWS, None, "any")
+HEAVY = Instance("heavy", LAWS, None, "heavy:kurtosis=4")
 NORMAL = Instance(
     "normal", tuple(Arm(str(i), Gaussian(*shape)) for i, shape in enumerate(NORMALS)), None, "gaussian", sigma_max=0.6
 )
@@ -55,7 +56,7 @@ def legal_specs(instance: Instance, bound: str, risk: str) -> list[Spec]:
 
 @pytest.mark.parametrize(("bound", "risk"), SERVED)
 def test_a_confident_end_is_a_proof_of_what_is_returned(bound: str, risk: str) -> None:
-    instance = {"gaussian": NORMAL, "bounded": BOUNDED, "any": UNKNOWN}[BOUNDS[bound].noises[0]]
+    instance = {"gaussian": NORMAL, "bounded": BOUNDED, "any": UNKNOWN, "heavy": HEAVY}[BOUNDS[bound].noises[0]]
     specs = legal_specs(instance, bound, risk)
     assert {spec.returned for spec in specs} == {"last", "smallest-doubt"}
     confident = 0

@@ -51,7 +51,7 @@ NAMES = [repr(law) for law, _ in LAWS]
 MIXTURES = [
     Mixture((0.9, 0.1), (Gaussian(1, 1), Exponential(-5))),
     Mixture((0.5, 0.5), (Bernoulli(0.3), Data((1.0, 2.0, 5.0)))),
-    Mixture((0.2, 0.8), (StudentT(5), Beta(2, 3, -1, 4))),
+    Mixture((0.2, 0.8), (StudentT(5), LogNormal(0, 0.5))),
     Mixture((0.4, 0.6), (Uniform(0, 1), Mixture((0.5, 0.5), (Lomax(5), Gamma(2))))),
 ]
 
@@ -63,6 +63,10 @@ def test_moments_are_those_of_scipy(law: Distribution, reference: Any) -> None:
     assert law.std == math.sqrt(law.variance)
     excess = float(reference.stats(moments="k"))
     assert law.kurtosis == (pytest.approx(excess + 3.0, rel=1e-6) if math.isfinite(excess) else math.inf)
+    skewness = float(reference.stats(moments="s"))
+    if math.isfinite(skewness):
+        assert law.skewness == pytest.approx(skewness, rel=1e-6, abs=1e-9)
+        assert law.mirrored().skewness == -law.skewness
     assert law.support is None
     assert pickle.loads(pickle.dumps(law)) == law
 
@@ -76,9 +80,8 @@ def test_quantiles_and_their_inverse_are_those_of_scipy(law: Distribution, refer
         assert law.quantile(np.array([share]))[0] == pytest.approx(place, rel=1e-6, abs=1e-9)
         assert law.cumulative(place) == pytest.approx(share, rel=1e-6)
         assert mirrored.cumulative(-place) == pytest.approx(1.0 - share, rel=1e-6)
-        assert mirrored.quantile(np.array([share]))[0] == pytest.approx(
-            -float(reference.isf(share)), rel=1e-6, abs=1e-9
-        )
+        other = float(reference.isf(share))
+        assert mirrored.quantile(np.array([share]))[0] == pytest.approx(-other, rel=1e-6, abs=1e-9)
     ends = law.quantile(np.array([0.0, 1.0])).tolist()
     assert ends == [float(reference.ppf(0.0)), math.inf]
     assert mirrored.quantile(np.array([0.0, 1.0])).tolist() == [-math.inf, -ends[0]]
@@ -118,7 +121,7 @@ def test_laplace_transforms_exist_or_are_refused() -> None:
     assert Lomax(3).log_laplace(0.7) == pytest.approx(math.log(expected), rel=1e-8)
     assert Lomax(3, location=2).log_laplace(1e-9) == pytest.approx(-2.5e-9, rel=1e-6)
     for law in (StudentT(5), StudentT(5).mirrored(), LogNormal(0, 1, 0, -1), Lomax(5, -1), Exponential(-2)):
-        with pytest.raises(InvalidSpec, match="gamma, for rewards from .* must be small enough"):
+        with pytest.raises(InvalidSpec, match=r"gamma, for rewards from .* must be small enough"):
             law.log_laplace(0.5)
 
 
@@ -135,10 +138,10 @@ def test_incomplete_gamma_functions_are_those_of_scipy(shape: float) -> None:
 
 @pytest.mark.parametrize("mixture", MIXTURES, ids=range(len(MIXTURES)))
 def test_mixtures_are_averages(mixture: Mixture) -> None:
-    """Beside integrals over quantiles, which are slow, and good to four digits or so."""
+    """Of their parts; beside 4,000 draws, whose errors are as large as the tolerances say."""
     assert mixture.mean == pytest.approx(sum(w * p.mean for w, p in zip(mixture.weights, mixture.parts, strict=True)))
     generator = np.random.default_rng(1)
-    count = 40_000
+    count = 4_000
     chosen = generator.choice(len(mixture.parts), count, p=mixture.weights)
     rewards = np.concatenate(
         [part.quantile(generator.random(int((chosen == place).sum()))) for place, part in enumerate(mixture.parts)]
@@ -146,33 +149,27 @@ def test_mixtures_are_averages(mixture: Mixture) -> None:
     # Twelve standard errors each, or what rare large rewards leave open.
     error = 12.0 * mixture.std / math.sqrt(count)
     assert mixture.mean == pytest.approx(rewards.mean(), abs=error)
-    assert mixture.variance == pytest.approx(rewards.var(), rel=0.25)
-    assert mixture.semivariance(0.5) == pytest.approx(
-        np.maximum(0.5 - rewards, 0.0).__pow__(2).mean(), rel=0.2, abs=1e-3
-    )
+    assert mixture.variance == pytest.approx(rewards.var(), rel=0.4)
+    missing = np.square(np.maximum(0.5 - rewards, 0.0)).mean()
+    assert mixture.semivariance(0.5) == pytest.approx(missing, rel=0.4, abs=1e-2)
     for level in (0.05, 0.5):
         lowest = np.sort(rewards)[: int(level * count)]
         assert mixture.tail_mean(level) == pytest.approx(lowest.mean(), abs=2.0 * error / level)
         place = float(mixture.quantile(np.array([level]))[0])
         assert mixture.cumulative(place) >= level - 1e-9
-        assert (rewards < place).mean() <= level + 0.02
+        assert (rewards < place).mean() <= level + 0.06
     mirrored = mixture.mirrored()
-    assert mirrored.mean == -mixture.mean
+    assert mirrored.mean == pytest.approx(-mixture.mean)
     assert mirrored.variance == pytest.approx(mixture.variance)
     assert mirrored.kurtosis == pytest.approx(mixture.kurtosis)
-    assert (
-        load_instance({"noise": "any", "arms": [{"name": n, **mixture.to_dict()} for n in "ab"]}).arms[0].distribution
-        == mixture
-    )
+    read = load_instance({"noise": "any", "arms": [{"name": name, **mixture.to_dict()} for name in "ab"]})
+    assert read.arms[0].distribution == mixture
 
 
 def test_a_mixture_in_closed_form() -> None:
     mixture = Mixture((0.25, 0.75), (Gaussian(-2, 1), Gaussian(1, 4)))
-    assert mixture.kurtosis == pytest.approx(
-        (0.25 * (3 + 6 * 1.75**2 * 1 + 1.75**4) + 0.75 * (48 + 6 * 1.25**2 * 4 + 1.25**4)) / mixture.variance**2
-        if mixture.mean != 0.25
-        else (0.25 * (3 + 6 * 2.25**2 + 2.25**4) + 0.75 * (48 + 6 * 0.75**2 * 4 + 0.75**4)) / mixture.variance**2
-    )
+    fourths = 3 + 6 * 2.25**2 + 2.25**4, 48 + 6 * 0.75**2 * 4 + 0.75**4
+    assert mixture.kurtosis == pytest.approx((0.25 * fourths[0] + 0.75 * fourths[1]) / mixture.variance**2)
     assert mixture.log_laplace(0.5) == pytest.approx(math.log(0.25 * math.exp(1.125) + 0.75 * math.exp(0.0)))
     assert Mixture((1.0,), (StudentT(3),)).kurtosis == math.inf
     assert Mixture((0.5, 0.5), (Beta(1, 1), Uniform(2, 3))).support == (0.0, 3.0)

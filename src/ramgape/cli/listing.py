@@ -142,6 +142,7 @@ def serves(noises: Iterable[str], risks: Iterable[str], goals: Iterable[str]) ->
 def show_instances() -> None:
     """One row per group of instances, and how to write one's own."""
     from ramgape.problems.instances import load_instance
+    from ramgape.problems.kinds import DISTRIBUTIONS
 
     rows = []
     for names in groups():
@@ -160,8 +161,8 @@ def show_instances() -> None:
     console.print("\nYour own is a JSON file: ramgape simulate mine.json, where mine.json holds\n")
     console.print(FILE_EXAMPLE, markup=False)
     console.print(
-        '\nor, for Gaussian rewards, "noise": "gaussian" and "sigma_max" in place of "reward_range", and arms with '
-        '"mean" and "variance".'
+        '\nor "noise", any, gaussian or heavy:kurtosis=10 say, in place of "reward_range", and then arms of any '
+        f"distribution: {', '.join(DISTRIBUTIONS)}."
     )
 
 

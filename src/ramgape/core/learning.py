@@ -13,6 +13,8 @@ together, make a box (`box`). Here they are put together, by `fixed`, when a sea
 
 from __future__ import annotations
 
+import math
+
 from ramgape.core.box import narrow_box
 from ramgape.core.kernel import inlined, open_kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
@@ -76,8 +78,7 @@ def box_of_normal(moment_intervals, risk, row, past, search, problem):
     variance; where it falls with that instead, the other end counts."""
     mean_low, mean_high, variance_low, variance_high = moment_intervals(row, problem)
     risk_low, risk_high = risk(problem, mean_high, variance_low), risk(problem, mean_low, variance_high)
-    other_low, other_high = risk(problem, mean_high, variance_high), risk(problem, mean_low, variance_low)
-    # Comparisons that are false for what is not a number, as where nothing is known of mean and variance.
-    risk_low = other_low if other_low < risk_low else risk_low
-    risk_high = other_high if other_high > risk_high else risk_high
+    if mean_high < math.inf:  # else nothing is known of the mean, and the end is as low as it can be
+        risk_low = min(risk_low, risk(problem, mean_high, variance_high))
+    risk_high = max(risk_high, risk(problem, mean_low, variance_low))
     narrow_box(row, search, mean_low, mean_high, risk_low, risk_high)

@@ -1,6 +1,6 @@
 """What every distribution of rewards knows: from its quantiles, unless it knows better.
 
-Beside `mean`, `variance`, `std`, `kurtosis` and `support` (None without bounds) each of them has
+Beside `mean`, `variance`, `std`, `skewness`, `kurtosis` and `support` (None without bounds) each of them has
 
     mirrored()               the distribution of -X: costs are rewards, mirrored
     semivariance(target)     E((target - X)+^2), what falls short of the target
@@ -96,6 +96,14 @@ class Distribution:
         return math.sqrt(self.variance)
 
     @property
+    def skewness(self) -> float:
+        """E (X - mean)^3 / std^3; of a constant 0."""
+        mean, variance = self.mean, self.variance
+        if variance == 0.0:
+            return 0.0
+        return float(self.expectation(lambda outcomes: (outcomes - mean) ** 3) / variance**1.5)
+
+    @property
     def kurtosis(self) -> float:
         """E (X - mean)^4 / variance^2, which is 3 for a normal distribution; infinite where there is no such mean.
 
@@ -188,6 +196,10 @@ class Mirrored(Distribution):
 
     def quantile(self, shares: Floats) -> Floats:
         return -self.original.quantile(1.0 - checked_shares(shares))
+
+    @property
+    def skewness(self) -> float:
+        return -self.original.skewness
 
     @property
     def kurtosis(self) -> float:

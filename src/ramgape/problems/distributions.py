@@ -81,6 +81,17 @@ class Beta(Distribution):
         return (self.high - self.low) ** 2 * ((self.a / total) * (self.b / total) / (total + 1.0))
 
     @property
+    def skewness(self) -> float:
+        total = self.a + self.b
+        return 2.0 * (self.b - self.a) / (total + 2.0) * math.sqrt((total + 1.0) / self.a / self.b)
+
+    @property
+    def kurtosis(self) -> float:
+        a, b = self.a, self.b
+        total = a + b
+        return 3.0 + 6.0 * ((a - b) ** 2 * ((total + 1.0) / (a * b)) - total - 2.0) / ((total + 2.0) * (total + 3.0))
+
+    @property
     def support(self) -> tuple[float, float]:
         return self.low, self.high
 
@@ -387,6 +398,10 @@ class Gaussian(Distribution):
 
     def __post_init__(self) -> None:
         self._settle(mean=parameter("mean", self.mean), variance=parameter("variance", self.variance, SMALLEST))
+
+    @property
+    def skewness(self) -> float:
+        return 0.0
 
     @property
     def kurtosis(self) -> float:

@@ -28,6 +28,7 @@ from ramgape.errors import InvalidInstance, InvalidSpec, require
 from ramgape.problems.distribution import Distribution, Floats
 from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, parameter
 
+Moments = tuple[float, float, float, float]  # mean, variance, skewness, kurtosis
 Partial = tuple[float, float, float]  # the share, the mean and the mean square of what lies on one side of a point
 
 MOST_SHAPE = 1e6  # of a Gamma distribution; a normal one is as good beyond
@@ -39,8 +40,8 @@ class Shifted(Distribution):
     location: float
     scale: float
 
-    def _standard_moments(self) -> tuple[float, float, float]:
-        """Mean, variance and kurtosis of Z."""
+    def _standard_moments(self) -> Moments:
+        """What is known of Z."""
         raise NotImplementedError
 
     def _standard_quantile(self, share: float, above: bool) -> float:
@@ -77,8 +78,12 @@ class Shifted(Distribution):
         return self.scale * self.scale * self._standard_moments()[1]
 
     @property
+    def skewness(self) -> float:
+        return math.copysign(1.0, self.scale) * self._standard_moments()[2]
+
+    @property
     def kurtosis(self) -> float:
-        return self._standard_moments()[2]
+        return self._standard_moments()[3]
 
     @property
     def support(self) -> None:
@@ -154,9 +159,9 @@ class StudentT(Shifted):
         self._settle(df=df)
         self._settle_scale()
 
-    def _standard_moments(self) -> tuple[float, float, float]:
+    def _standard_moments(self) -> Moments:
         df = self.df
-        return 0.0, df / (df - 2.0), 3.0 + 6.0 / (df - 4.0) if df > 4.0 else math.inf
+        return 0.0, df / (df - 2.0), 0.0 if df > 3.0 else math.nan, 3.0 + 6.0 / (df - 4.0) if df > 4.0 else math.inf
 
     def _standard_ends(self) -> tuple[float, float]:
         return -math.inf, math.inf
@@ -213,10 +218,11 @@ class LogNormal(Shifted):
         self._settle(mu=parameter("mu", self.mu, -100.0, 100.0), sigma=parameter("sigma", self.sigma, 1e-6, 10.0))
         self._settle_scale()
 
-    def _standard_moments(self) -> tuple[float, float, float]:
+    def _standard_moments(self) -> Moments:
         square = self.sigma * self.sigma
         mean, spread, factor = math.exp(self.mu + 0.5 * square), math.expm1(square), math.exp(square)
-        return mean, mean * mean * spread, factor**4 + 2.0 * factor**3 + 3.0 * factor**2 - 3.0
+        skewness = (factor + 2.0) * math.sqrt(spread)
+        return mean, mean * mean * spread, skewness, factor**4 + 2.0 * factor**3 + 3.0 * factor**2 - 3.0
 
     def _standard_quantile(self, share: float, above: bool) -> float:
         place = special.normal_quantile(share)
@@ -246,8 +252,8 @@ class Gammas(Shifted):
 
     shape: float
 
-    def _standard_moments(self) -> tuple[float, float, float]:
-        return self.shape, self.shape, 3.0 + 6.0 / self.shape
+    def _standard_moments(self) -> Moments:
+        return self.shape, self.shape, 2.0 / math.sqrt(self.shape), 3.0 + 6.0 / self.shape
 
     def _standard_quantile(self, share: float, above: bool) -> float:
         return special.gamma_quantile(self.shape, share, above)
@@ -334,18 +340,20 @@ class Lomax(Shifted):
         self._settle(shape=_with_variance("shape", self.shape))
         self._settle_scale()
 
-    def _standard_moments(self) -> tuple[float, float, float]:
+    def _standard_moments(self) -> Moments:
         a = self.shape
         variance = a / ((a - 1.0) * (a - 1.0) * (a - 2.0))
-        if a <= 4.0:
-            return 1.0 / (a - 1.0), variance, math.inf
-        return 1.0 / (a - 1.0), variance, 3.0 * (a - 2.0) * (3.0 * a * a + a + 2.0) / (a * (a - 3.0) * (a - 4.0))
+        skewness = 2.0 * (1.0 + a) / (a - 3.0) * math.sqrt((a - 2.0) / a) if a > 3.0 else math.inf
+        kurtosis = math.inf
+        if a > 4.0:
+            kurtosis = 3.0 * (a - 2.0) * (3.0 * a * a + a + 2.0) / (a * (a - 3.0) * (a - 4.0))
+        return 1.0 / (a - 1.0), variance, skewness, kurtosis
 
     def _standard_quantile(self, share: float, above: bool) -> float:
         return math.expm1((-math.log(share) if above else -math.log1p(-share)) / self.shape)
 
     def _below(self, place: float) -> Partial:
-        mean, variance, _ = self._standard_moments()
+        mean, variance, *_ = self._standard_moments()
         share, first, second = self._above(place)
         return 1.0 - share, mean - first, variance + mean * mean - second
 

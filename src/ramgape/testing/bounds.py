@@ -11,6 +11,7 @@ from ramgape.bounds import Bound, the_bound
 from ramgape.noises import NOISES
 from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Uniform
 from ramgape.problems.environments import Arm, Instance
+from ramgape.problems.unbounded import Exponential, StudentT
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from ramgape.testing.coverage import check_boxes
@@ -21,6 +22,7 @@ HARD = {
     "bounded": (Bernoulli(0.02), Bernoulli(0.5), Beta(0.1, 0.3), Data((0.5,) * 30 + (1.0,))),
     "gaussian": (Gaussian(0.3, 0.01), Gaussian(-1.0, 1.0)),
     "any": (Gaussian(0.3, 0.01), Uniform(-1.0, 1.0), Beta(2.0, 5.0)),
+    "heavy": (StudentT(5.0), Exponential(-1.0), Bernoulli(0.1)),  # of kurtosis 9 at most
 }
 
 
@@ -35,7 +37,7 @@ def check_bound(bound: str | Bound, risks: Sequence[Any] = ("mean-variance:0.5",
     Args:
         bound: The bound, or a name.
         risks: With which it is tried.
-        **options: What else a search with it needs, `sigma_max` say.
+        **options: What else a search with it needs, `sigma_max` say; for heavy tails `kurtosis=9`.
 
     Raises:
         AssertionError: It does not; says what was expected and what came.
