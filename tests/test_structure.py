@@ -43,6 +43,9 @@ NEW = {
     "storage/protocol.py": "stores from outside",
     "storage/migrations/versions/0003_snapshots.py": "snapshots",
     "studies/exchange.py": "answers and pulls in one transaction",
+    "noises.py": "rewards of any kind",
+    "bounds/central_limit.py": "rewards of any kind",
+    "risks/powers.py": "rewards of any kind",
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
     "search/blocks.py": "means of consecutive rows",
@@ -61,6 +64,7 @@ GROWN = {
     "errors.py": ("a tree of errors with place, what, allowed and given", 32),
     "__init__.py": ("public names", 33),
     "views/content.py": ("what to call the answer of a task from outside", 12),
+    "search/, views/": ("what is approximate, arms that are set aside, first looks by the noise", 150),
 }
 
 # Tables, which a reader takes in at a glance however long they are.
