@@ -43,7 +43,7 @@ def add_to(past, at, offset):
 
 
 @inlined
-def add(past, place, position):
+def add_reward(past, place, position):
     """Add a reward to its cell, and to its block."""
     add_to(past, CELL + SUMS * place, position - place)
     block = place // BLOCK
@@ -102,7 +102,7 @@ def remember(row, past, problem, value):
     """Add a reward in [0, 1] to its cell."""
     past[WIDTH] = 1.0 / CELLS
     position = value * CELLS
-    add(past, min(int(position), CELLS - 1), position)
+    add_reward(past, min(int(position), CELLS - 1), position)
 
 
 @kernel
@@ -154,7 +154,7 @@ def lay_out(past, count):
 @inlined
 def add_clipped(past, position):
     """Add a reward to the cell that is nearest to it."""
-    add(past, int(min(max(position, 0.0), CELLS - 1.0)), position)
+    add_reward(past, int(min(max(position, 0.0), CELLS - 1.0)), position)
 
 
 @kernel

@@ -117,7 +117,7 @@ def log_weight(node):
 
 
 @inlined
-def height(past, problem, count, node):
+def height_at(past, problem, count, node):
     """The empirical h at a node."""
     _, sums = sums_below(past, node, math.inf)
     return node - (sums[0] * node - sums[1]) / (count * problem.risk_parameters[0])
@@ -130,11 +130,11 @@ def choose_nodes(row, past, problem):
     place, _ = sums_below(past, CELLS - 1, problem.risk_parameters[0] * count)
     top = place + 1
     error = math.sqrt(row.risk_spread / count) / (problem.alpha * past[WIDTH])
-    best, step = height(past, problem, count, top), 1
+    best, step = height_at(past, problem, count, top), 1
     for _ in range(LEVELS - 1):
         aside = min(
-            height(past, problem, count, max(top - FLAT * step, 0)),
-            height(past, problem, count, min(top + FLAT * step, CELLS)),
+            height_at(past, problem, count, max(top - FLAT * step, 0)),
+            height_at(past, problem, count, min(top + FLAT * step, CELLS)),
         )
         if best - aside > error:
             break
