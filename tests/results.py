@@ -36,7 +36,9 @@ def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict =
         "variance": 0.04,
         "doubt": 0.01,
     }
-    return ArmReport(**{**values, **others})
+    values |= others
+    shown = {"std": math.sqrt(values["variance"]), "risk_shown": values["risk"]}
+    return ArmReport(**{**shown, "risk_shown_interval": values["risk_interval"], **values})
 
 
 def make_result(*arms: ArmReport, **others: Any) -> Result:

@@ -166,8 +166,9 @@ class Clock:
 
 
 def by_hand(instance: Instance, seed: int, **options: Any) -> Result:
-    """The road for real trials, with the instance in the user's part."""
+    """The road for real trials, with the instance in the user's part; not watched, because simulations are not."""
     options.setdefault("sigma_max", instance.sigma_max)
+    options.setdefault("alarm", None)
     if "rho" not in options:
         options.setdefault("risk", instance.risk)
 

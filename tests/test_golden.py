@@ -76,6 +76,27 @@ def budget(policy: str, pulls: int = 2001, **options: Any) -> dict[str, Any]:
 GOLDEN = [
     Golden(
         "paper:46",
+        {"policy": "ramgape", "epsilon": 0.05, "risk": "cvar:0.1"},
+        ("1", "2"),
+        (1477, 1476, 472, 386, 168, 278, 122, 87, 97, 62),
+        0.04777971443469198,
+    ),
+    Golden(
+        "paper:46",
+        {"policy": "ramgape", "epsilon": 0.05, "risk": "quantile:0.1"},
+        ("1", "2"),
+        (1265, 1264, 502, 482, 269, 81, 242, 233, 72, 62),
+        0.04987688481588792,
+    ),
+    Golden(
+        "paper:46",
+        {"policy": "ramgape", "epsilon": 0.05, "risk": "shortfall:0.5"},
+        ("1", "2"),
+        (1507, 1506, 544, 417, 592, 126, 206, 80, 146, 71),
+        0.04923372132268633,
+    ),
+    Golden(
+        "paper:46",
         confidence("ramgape", "hoeffding", 0.05),
         ("1", "2"),
         (8065, 8573, 8574, 4917, 975, 1385, 423, 726, 595, 411),
@@ -189,7 +210,9 @@ GOLDEN = [
 ]
 
 
-@pytest.mark.parametrize("golden", GOLDEN, ids=lambda row: f"{row.instance}-{row.options['policy']}")
+@pytest.mark.parametrize(
+    "golden", GOLDEN, ids=lambda row: f"{row.instance}-{row.options['policy']}-{row.options.get('risk')}"
+)
 def test_seeded_runs_are_what_they_were(golden: Golden) -> None:
     result = simulate(golden.instance, seed=0, **golden.options)
     assert result.front == golden.front

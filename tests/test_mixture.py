@@ -146,7 +146,7 @@ def test_ends_of_the_mean_are_rejected_and_a_little_inside_they_are_not(
     shape: tuple[float, float], epsilon: float
 ) -> None:
     rewards = np.random.default_rng(1).beta(*shape, 400)
-    row, problem = filled("empirical-bernstein", rewards, epsilon=epsilon)
+    row, problem = filled("empirical-bernstein", rewards, epsilon=epsilon, rho=0.01)
     # The ends of the moment, not the best there ever were.
     row["mean_low"], row["mean_high"], row["risk_low"], row["risk_high"] = 0.0, 1.0, -1.0, 1.0
     empirical_bernstein.moments_box(row, np.empty(0), empty_search()[0], problem)

@@ -208,9 +208,8 @@ def test_groups_are_frozen_values() -> None:
 def test_an_expert_writes_the_same_in_two_ways() -> None:
     names = ["a", "b"]
     given: dict[str, Any] = {"policy": "evidence", "bound": "hoeffding", "alpha": 0.5, "initial_pulls": 3}
-    assert make_spec(names, **RANGE, epsilon=0.05, **given) == make_spec(
-        names, **RANGE, epsilon=0.05, search=Search(**given)
-    )
+    goal: dict[str, Any] = {**RANGE, "epsilon": 0.05, "rho": 0.01}
+    assert make_spec(names, **goal, **given) == make_spec(names, **goal, search=Search(**given))
     log = [("a", 0.5), ("b", 0.4)] * 10
     assert analyze(log, **RANGE, search=Search(bound="hoeffding")).result.bound == "hoeffding"
     assert simulate("paper:46", epsilon=0.05, search=Search(max_pulls=100)).samples == 100

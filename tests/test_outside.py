@@ -84,7 +84,9 @@ def test_identify_asks_it_as_well(goal: dict[str, Any]) -> None:
     def pull(name: str, rng: np.random.Generator) -> float:
         return INSTANCE.draw(INSTANCE.names.index(name), rng)
 
-    found = identify(pull, INSTANCE.names, reward_range=(0, 1), policy=own_ramgape, seed=3, **goal)
+    found = identify(
+        pull, INSTANCE.names, reward_range=(0, 1), risk=INSTANCE.risk, policy=own_ramgape, seed=3, **goal
+    )
     simulated = simulate(INSTANCE, policy=own_ramgape, seed=3, **goal)
     assert found == dataclasses.replace(simulated, truth=None)
 
@@ -280,7 +282,7 @@ def test_a_task_under_a_budget() -> None:
     assert (result.front, result.policy, result.stopped) == (("c",), "ramgape", "budget")
 
 
-@pytest.mark.parametrize("option", [{"policy": "evidence"}, {"policy": "ape"}, {"bound": "pairwise"}])
+@pytest.mark.parametrize("option", [{"policy": "evidence"}, {"policy": "ape"}, {"bound": "pairwise", "rho": 0}])
 def test_what_is_made_for_another_question_is_refused(option: dict[str, Any]) -> None:
     with pytest.raises(InvalidSpec, match=r"must be (one that serves|another one for) t"):
         simulate(THREE, task=BestMean(), epsilon=0.02, **option)

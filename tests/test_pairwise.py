@@ -67,7 +67,8 @@ def test_evidence_is_the_mean_of_two_mixtures_on_either_side() -> None:
 
 
 def two_arms(first: Any, second: Any, epsilon: float = 0.0, delta: float = 0.05) -> Engine:
-    engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), bound="pairwise", epsilon=epsilon, delta=delta))
+    asked: dict[str, Any] = {"reward_range": (0, 1), "bound": "pairwise", "rho": 0.01}
+    engine = Engine(make_spec(["a", "b"], epsilon=epsilon, delta=delta, **asked))
     for arm, rewards in enumerate((first, second)):
         for reward in rewards:
             engine.tell(arm, float(reward))
@@ -141,7 +142,7 @@ def test_equal_means_are_rarely_told_apart(name: str) -> None:
     delta, runs, bad = 0.5, 150, 0
     arms = tuple(Arm(label, distribution) for label, distribution in zip("ab", HARD[name], strict=True))
     instance = Instance(name, arms, (0.0, 1.0), "bounded")
-    spec = simulated_spec(instance, bound="pairwise", policy="round-robin", epsilon=0.0, delta=delta)
+    spec = simulated_spec(instance, bound="pairwise", policy="round-robin", rho=0.01, epsilon=0.0, delta=delta)
     rule.compile_for(stopping.never, rule.STOP)
     for generator in np.random.default_rng(7).spawn(runs):
         engine = Engine(spec)

@@ -253,7 +253,7 @@ def test_without_an_epsilon_only_exact_answers_count() -> None:
     ("options", "words"),
     [
         ({"epsilon": -1}, "epsilon must be a finite number of at least 0, or a pair (mean, risk), got -1"),
-        ({"epsilons": [0.1, "x"]}, "epsilon must be a finite number of at least 0, or a pair (mean, risk), got 'x'"),
+        ({"epsilons": [0.1, "x"]}, "epsilon must be a finite number of at least 0, a pair (mean, risk), or a share"),
         ({"epsilons": 0.1}, "epsilons must be a sequence of numbers, got 0.1"),
         ({"epsilons": "0.1"}, "epsilons must be a sequence of numbers, got '0.1'"),
         ({"deltas": [1.5]}, "delta must be between 0 and 1, both excluded, got 1.5"),

@@ -154,6 +154,7 @@ def test_dictionary_has_every_field() -> None:
     assert plain["front"] == ["A", "C"]
     assert plain["goal"] == {
         "kind": "confidence", "epsilon": 0.05, "delta": 0.05, "budget": None, "risk_epsilon": None,
+        "epsilon_share": None,
     }  # fmt: skip
     assert plain["truth"] == {"front": ["A"], "regret": 0.01, "exact": False, "eps_correct": True}
     assert plain["warnings"] == ["careful"]
@@ -191,6 +192,7 @@ def test_frame_has_one_row_per_arm() -> None:
     assert {field.name for field in dataclasses.fields(ArmReport)} - set(frame) == {
         "mean_interval",
         "risk_interval",
+        "risk_shown_interval",
     }
 
 

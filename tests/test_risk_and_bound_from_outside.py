@@ -34,15 +34,15 @@ from ramgape.search.spec import make_spec
 
 
 @numba.njit  # type: ignore[misc]
-def shortfall(problem, value):  # type: ignore[no-untyped-def]
+def deficit(problem, value):  # type: ignore[no-untyped-def]
     return max(problem.risk_parameters[0] - value, 0.0)
 
 
-def expected_shortfall(problem, part):  # type: ignore[no-untyped-def]
+def expected_deficit(problem, part):  # type: ignore[no-untyped-def]
     return problem.alpha * part
 
 
-def normal_shortfall(problem, mean, variance):  # type: ignore[no-untyped-def]
+def normal_deficit(problem, mean, variance):  # type: ignore[no-untyped-def]
     distance, deviation = problem.risk_parameters[0] - mean, math.sqrt(variance)
     if deviation == 0.0:
         return problem.alpha * max(distance, 0.0)
@@ -54,19 +54,19 @@ def normal_shortfall(problem, mean, variance):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class Shortfall(Measure):
+class Deficit(Measure):
     """E (target - X)+, for targets from 0 to 1."""
 
-    name = "shortfall"
-    transform, untransform = staticmethod(shortfall), staticmethod(expected_shortfall)
-    normal_risk = staticmethod(normal_shortfall)
+    name = "deficit"
+    transform, untransform = staticmethod(deficit), staticmethod(expected_deficit)
+    normal_risk = staticmethod(normal_deficit)
     target: float = 0.5
 
     def formula(self, costs: bool) -> str:
         return f"mean of ({self.target:g} - X)+"
 
-    def on_unit(self, origin: float, span: float) -> Shortfall:
-        return Shortfall((self.target - origin) / span)
+    def on_unit(self, origin: float, span: float) -> Deficit:
+        return Deficit((self.target - origin) / span)
 
     def offset(self, origin: float) -> float:
         return 0.0
@@ -87,9 +87,9 @@ OPTIONS: dict[str, Any] = {"epsilon": 0.1, "seed": 1, "max_pulls": 30_000}
 
 @pytest.mark.parametrize("bound", ["auto", "hoeffding", LOOKS], ids=str)
 def test_a_risk_from_outside_is_searched_like_any_other(bound: str | Bound) -> None:
-    result = simulate("paper:46", risk=Shortfall(0.6), bound=bound, **OPTIONS)
+    result = simulate("paper:46", risk=Deficit(0.6), bound=bound, **OPTIONS)
     assert result.stopped == "confidence"
-    assert result.risk == "shortfall:0.6"
+    assert result.risk == "deficit:0.6"
     assert result.bound == ("empirical-bernstein" if bound == "auto" else str(bound))
     assert result.truth is not None
     assert result.truth.eps_correct
@@ -100,23 +100,23 @@ def test_a_risk_from_outside_is_searched_like_any_other(bound: str | Bound) -> N
 LONG = [pytest.param(risk, marks=pytest.mark.long) for risk in ("variance", "semivariance:0.5", "entropic:2")]
 
 
-@pytest.mark.parametrize("risk", ["mean-variance:0.5", "cvar:0.2", *LONG])
+@pytest.mark.parametrize("risk", ["std", "mean-variance:0.5", "cvar:0.2", *LONG])
 def test_a_bound_from_outside_serves_every_risk(risk: str) -> None:
     """Boxes that hold with probability 0.999 each contain the truth of every arm."""
     instance = load_instance("paper:10")
     result = simulate(instance, risk=risk, bound=LOOKS, epsilon=0.05, delta=0.001, seed=3, max_pulls=5_000)
     assert result.bound == "looks"
-    truths = result.alpha * instance.risks_by(make_risk(risk))
+    truths = (result.alpha or 1.0) * instance.risks_by(make_risk(risk))
     for arm, truth in zip(result.arms, truths, strict=True):
         assert arm.risk_interval[0] <= truth <= arm.risk_interval[1]
 
 
 def test_gaussian_rewards_and_budgets_take_it_too() -> None:
-    result = simulate("paper-gaussian:46", risk=Shortfall(0.3), **OPTIONS)
+    result = simulate("paper-gaussian:46", risk=Deficit(0.3), **OPTIONS)
     assert result.bound == "gaussian"
     assert result.truth is not None
     assert result.truth.eps_correct
-    budget = simulate("paper:46", risk=Shortfall(0.3), budget=400, seed=1)
+    budget = simulate("paper:46", risk=Deficit(0.3), budget=400, seed=1)
     assert budget.interval_bound == "empirical-bernstein"
 
 
@@ -137,12 +137,12 @@ def test_what_steers_under_a_budget_is_no_evidence_afterwards() -> None:
 
 def test_what_is_estimated_is_what_the_definition_says() -> None:
     rewards = np.random.default_rng(1).beta(2.0, 3.0, 500)
-    engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, risk=Shortfall(0.6)))
+    engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, risk=Deficit(0.6)))
     engine.learn_many(np.zeros(len(rewards), np.int64), rewards)
     row, short = engine.arms[0], np.maximum(0.6 - rewards, 0.0)
     assert row["risk"] == pytest.approx(short.mean(), rel=1e-12)
     assert row["risk_spread"] == pytest.approx(short.var(), rel=1e-6)
-    normal = Engine(make_spec(["a", "b"], noise="gaussian", epsilon=0.1, risk=Shortfall(0.6)))
+    normal = Engine(make_spec(["a", "b"], noise="gaussian", epsilon=0.1, risk=Deficit(0.6)))
     normal.learn_many(np.zeros(len(rewards), np.int64), rewards)
     assert normal.arms["risk"][0] == pytest.approx(short.mean(), rel=0.05)
     assert normal.arms["risk_spread"][0] == pytest.approx(short.var(), rel=0.2)
@@ -161,7 +161,7 @@ def test_the_truth_by_integration_is_the_truth(measure: Measure, distribution: A
         assert Measure.value_in(measure, rewards) == pytest.approx(measure.value_in(rewards), rel=1e-12)
 
 
-@pytest.mark.parametrize(("options", "kept"), [({}, True), ({"risk": Shortfall()}, False), ({"bound": LOOKS}, False)])
+@pytest.mark.parametrize(("options", "kept"), [({}, True), ({"risk": Deficit()}, False), ({"bound": LOOKS}, False)])
 def test_no_state_is_written_down_where_their_code_takes_part(options: dict[str, Any], kept: bool) -> None:
     """Nobody would notice that it has changed; risk and bound are part of a kernel of ours."""
     engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, **options))
@@ -171,19 +171,19 @@ def test_no_state_is_written_down_where_their_code_takes_part(options: dict[str,
 
 def test_they_have_names_once_they_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
-    ramgape.register("risk", "shortfall", Shortfall)
+    ramgape.register("risk", "deficit", Deficit)
     ramgape.register("bound", "looks", LOOKS)
-    spec = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, risk="shortfall:0.25", bound="looks")
-    assert (spec.risk, spec.bound) == (Shortfall(0.25), LOOKS)
+    spec = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.1, risk="deficit:0.25", bound="looks")
+    assert (spec.risk, spec.bound) == (Deficit(0.25), LOOKS)
     assert measure_from_dict(measure_to_dict(spec.risk)) == spec.risk
 
 
 def test_what_does_not_fit_is_refused() -> None:
     @dataclass(frozen=True)
-    class Bounded(Shortfall):
+    class Bounded(Deficit):
         normal_risk = None
 
-    with pytest.raises(InvalidSpec, match=r"risk must be one .* needs `normal_risk` for that, got 'shortfall:0.5'"):
+    with pytest.raises(InvalidSpec, match=r"risk must be one .* needs `normal_risk` for that, got 'deficit:0.5'"):
         make_spec(["a", "b"], noise="gaussian", epsilon=0.1, risk=Bounded())
     with pytest.raises(InvalidSpec, match="got 'looks'"):
         make_spec(["a", "b"], noise="gaussian", epsilon=0.1, bound=LOOKS)

@@ -113,9 +113,7 @@ def searched(spec: StudySpec) -> tuple[list[str], Result]:
 
 
 @pytest.mark.parametrize(("options", "alpha", "risk_epsilon"), OLD)
-def test_a_factor_of_old_decides_what_it_did(
-    options: dict[str, Any], alpha: float, risk_epsilon: float | None
-) -> None:
+def test_a_factor_of_old_decides_what_it_did(options: dict[str, Any], alpha: float, risk_epsilon: float | None) -> None:
     """The variance is the mean-variance with rho 0, which still has a factor: the same pulls, the same answer."""
     epsilon = options.get("epsilon")
     asked = {**options, **({} if risk_epsilon is None else {"epsilon": (epsilon, risk_epsilon)})}
@@ -129,7 +127,9 @@ def test_a_factor_of_old_decides_what_it_did(
     for mine, yours in zip(result.arms, other.arms, strict=True):
         assert (mine.verdict, mine.certificate, mine.pulls) == (yours.verdict, yours.certificate, yours.pulls)
         assert mine.risk / factor == pytest.approx(yours.risk / alpha)
-        assert [end / factor for end in mine.risk_interval] == pytest.approx([end / alpha for end in yours.risk_interval])
+        assert [end / factor for end in mine.risk_interval] == pytest.approx(
+            [end / alpha for end in yours.risk_interval]
+        )
 
 
 def test_a_stored_study_with_a_factor_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

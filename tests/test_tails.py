@@ -235,7 +235,7 @@ def test_costs_exceed_where_rewards_fall_short() -> None:
 
 WORDS = [
     (ramgape.CVaR(0.1), "average of the worst 10 %", "average of the worst 10 %", 0.5, -0.5),
-    (ramgape.Quantile(0.1), "the 10 % quantile", "the 90 % quantile", 0.5, -0.5),
+    (ramgape.Quantile(0.1), "10 % quantile", "90 % quantile", 0.5, -0.5),
     (ramgape.Shortfall(0.25), "P(reward < 0.25)", "P(cost > 0.25)", -0.5, -0.5),
     (ramgape.Semivariance(0.25), "mean squared shortfall below 0.25", "mean squared excess above 0.25", -0.5, -0.5),
     (ramgape.Entropic(2), "entropic risk (gamma 2)", "entropic risk (gamma 2)", -0.5, -0.5),

@@ -58,9 +58,8 @@ def test_tails_are_estimated_by_the_rewards_themselves(law: str) -> None:
                 size = 1e-9 * abs(offset) + (middle if count > 2 else 1e-12 * scale)
                 for measure in (ramgape.CVaR(level), ramgape.Quantile(level)):
                     exact = measure.value_in(rewards)
-                    if law == "cauchy":  # where cells are wide, but not by as much as the farthest outlier asks for
-                        size = max(size, 0.01 * abs(exact + offset) + 0.05 * scale)
-                    assert risk_of(measure, rewards) == pytest.approx(exact, rel=0, abs=size)
+                    wide = 0.02 * abs(exact + offset) + 0.05 * scale if law == "cauchy" else 0.0
+                    assert risk_of(measure, rewards) == pytest.approx(exact, rel=0, abs=size + wide)
     one = sample[:500]
     assert risk_of("cvar:1", one) == pytest.approx(-one.mean(), rel=1e-12, abs=1e-12)
 
@@ -130,8 +129,16 @@ def test_equal_rewards_have_no_spread_and_one_that_differs_is_seen() -> None:
         same = learnt(risk, np.full(50, 0.3)).arms
         assert same["risk_spread"][0] == pytest.approx(0.0, abs=1e-25)
         assert math.isfinite(same["risk"][0])
-    late = learnt("cvar:0.5", np.array([0.3] * 49 + [-5e9]))
-    assert late.arms["risk"][0] == pytest.approx((5e9 - 24 * 0.3) / 25)
+    for count in (50, 200):
+        late = learnt("cvar:0.5", np.array([0.3] * (count - 1) + [-5e9]))
+        assert late.arms["risk"][0] == pytest.approx((5e9 - (count / 2 - 1) * 0.3) / (count / 2))
+
+
+def test_an_outlier_at_the_beginning_does_not_blur_the_rest() -> None:
+    """A first run that is a thousand times as slow as all others, which differ by hundredths."""
+    rewards = -np.concatenate([[500.0], np.random.default_rng(7).normal(0.5, 0.01, 20_000)])
+    for measure in (ramgape.CVaR(0.1), ramgape.Quantile(0.1), ramgape.Quantile(0.9)):
+        assert risk_of(measure, rewards) == pytest.approx(measure.value_in(rewards), abs=1e-4)
 
 
 # --- spreads ----------------------------------------------------------------------------------------------------------
@@ -183,5 +190,5 @@ def test_a_risk_from_outside_needs_a_kernel_for_them() -> None:
     class Plain(ramgape.Semivariance):
         unclipped = None
 
-    with pytest.raises(InvalidSpec, match=r"a `Measure` needs `unclipped` for that, got 'semivariance:0.5'"):
+    with pytest.raises(InvalidSpec, match=r"needs `unclipped` for that, got 'semivariance:0.5'"):
         make_spec(["a", "b"], noise="any", epsilon=0.1, risk=Plain(0.5))

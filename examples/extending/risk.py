@@ -1,4 +1,4 @@
-"""A risk of your own: the expected shortfall below a target, E (target - X)+, for any bound made of means."""
+"""A risk of your own: the expected deficit below a target, E (target - X)+, for any bound made of means."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from ramgape.testing import check_risk
 
 
 @dataclass(frozen=True)
-class Shortfall(ramgape.Measure):
-    name = "shortfall"
+class Deficit(ramgape.Measure):
+    name = "deficit"
     target: float = 0.5
 
     @staticmethod
@@ -23,10 +23,10 @@ class Shortfall(ramgape.Measure):
         return f"mean of (X - {self.target:g})+" if costs else f"mean of ({self.target:g} - X)+"
 
     def mirrored(self):  # for costs, which are negated
-        return Shortfall(-self.target)
+        return Deficit(-self.target)
 
     def on_unit(self, origin, span):
-        return Shortfall((self.target - origin) / span)
+        return Deficit((self.target - origin) / span)
 
     def offset(self, origin):
         return 0.0
@@ -36,5 +36,5 @@ class Shortfall(ramgape.Measure):
 
 
 if __name__ == "__main__":
-    check_risk(Shortfall(0.5))
-    print("Pareto set", *ramgape.simulate("paper:46", risk=Shortfall(0.5), epsilon=0.05, seed=1).front)
+    check_risk(Deficit(0.5))
+    print("Pareto set", *ramgape.simulate("paper:46", risk=Deficit(0.5), epsilon=0.05, seed=1).front)

@@ -131,7 +131,8 @@ class GoalOptions(TypedDict, total=False):
     task: Annotated["Task | str", Option(GOAL, NAME, default="pareto", shell=False, help=
         "What is looked for: pareto, the Pareto set.")]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
-        "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA or cvar:LEVEL (ramgape list risks).",
+        "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, quantile:LEVEL or "
+        "shortfall:THRESHOLD (ramgape list risks).",
         unless=f"{DEFAULT_RISK}, the standard deviation", doors=(*ALL, LOWER_BOUND),
         at={
             **{door: {"unless": f"the instance's own, or {DEFAULT_RISK}"} for door in SIMULATED},

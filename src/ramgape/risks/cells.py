@@ -5,12 +5,13 @@ for blocks of 16 cells, so that nobody walks them all. Everything in the row is 
 the first cell begins: a reward x is at (x - shift) / width - first, and the sums of a cell are of distances from where
 it begins. For rewards in [0, 1] the cells are parts of that range. A row takes 26 kilobytes.
 
-Of rewards without a range the first sets the place, and the first that differs from it the width, a power of two. One
-that falls outside doubles the width: neighbours are put together, which loses nothing but where in a cell a reward was.
-Far outliers would so leave all others in a single cell, and it does not matter where they are: sums are exact however
-far from its cell a reward is. So a few of them, up to an eighth of the tail that the risk is about, are counted in the
-outermost cells, and each further one doubles the width only once. Neither units nor an offset matter, but for cells
-that begin elsewhere; the same rewards in the same order always leave the same.
+Of rewards without a range the first 64 are kept, in order of size, and set the cells: with a width that is a power of
+two, four times as far as all of them are but two on either side. Then a reward outside may double the width: neighbours
+are put together, which loses nothing but where in a cell a reward was. Far outliers would so leave all others in a
+single cell, and it does not matter where they are: sums are exact however far from its cell a reward is. So two of
+them, or an eighth of the tail that the risk is about, are counted in an outermost cell before one more doubles the
+width, once. Neither units nor an offset matter, but for cells that begin elsewhere; the same rewards in the same order
+always leave the same.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ SHIFT, WIDTH, FIRST = range(3)
 CELL = 3  # where the sums of the cells stand, and behind them those of the blocks
 BLOCK_SUMS = CELL + SUMS * CELLS
 COLUMNS = BLOCK_SUMS + SUMS * BLOCKS
+KEPT, MOST_KEPT = COLUMNS, 64  # behind them, without a range, the first rewards
+UNRANGED_COLUMNS = COLUMNS + MOST_KEPT
 ROOT_THREE = math.sqrt(3.0)
-OUTERMOST = 0.125  # the part of the tail that may lie in an outermost cell, without being of its size
+OUTERMOST, AT_LEAST = 0.125, 2  # the part of the tail that may be counted in an outermost cell, and at least so many
 LEAST_WIDTH = 1e-300
-MOST_DOUBLINGS = 2_100  # between the smallest float and the largest
 
 
 @inlined
@@ -41,7 +43,7 @@ def add_to(past, at, offset):
 
 
 @inlined
-def add(past, place, position):
+def add_reward(past, place, position):
     """Add a reward to its cell, and to its block."""
     add_to(past, CELL + SUMS * place, position - place)
     block = place // BLOCK
@@ -100,7 +102,7 @@ def remember(row, past, problem, value):
     """Add a reward in [0, 1] to its cell."""
     past[WIDTH] = 1.0 / CELLS
     position = value * CELLS
-    add(past, min(int(position), CELLS - 1), position)
+    add_reward(past, min(int(position), CELLS - 1), position)
 
 
 @kernel
@@ -132,24 +134,52 @@ def double(past, upwards):
 
 
 @kernel
+def lay_out(past, count):
+    """Put the rewards that are kept into cells, which are four times as far as all but the outermost of them are."""
+    low, high = 0.0, 0.0
+    for left_out in (min(AT_LEAST, (count - 1) // 4), 0):
+        low, high = past[KEPT + left_out], past[KEPT + count - 1 - left_out]
+        if high > low:
+            break
+    past[CELL:COLUMNS] = 0.0
+    past[FIRST], past[WIDTH] = -0.5 * CELLS, 0.0
+    if high > low:
+        past[WIDTH] = max(math.ldexp(1.0, math.frexp((high - low) / (CELLS // 4))[1]), LEAST_WIDTH)
+        past[FIRST] = math.floor((low + 0.5 * (high - low) - past[SHIFT]) / past[WIDTH]) - CELLS // 2
+    for place in range(count):
+        distance = past[KEPT + place] - past[SHIFT]
+        add_clipped(past, (distance / past[WIDTH] if distance != 0.0 else 0.0) - past[FIRST])
+
+
+@inlined
+def add_clipped(past, position):
+    """Add a reward to the cell that is nearest to it."""
+    add_reward(past, int(min(max(position, 0.0), CELLS - 1.0)), position)
+
+
+@kernel
 def remember_unranged(row, past, problem, value):
     """Add a reward without a range; level is the first parameter of the risk."""
     if row.pulls == 0:
-        past[SHIFT], past[FIRST] = value, -0.5 * CELLS
+        past[SHIFT] = value
+    if row.pulls < MOST_KEPT:
+        place = KEPT + row.pulls
+        for _ in range(row.pulls):
+            if past[place - 1] <= value:
+                break
+            past[place] = past[place - 1]
+            place -= 1
+        past[place] = value
+        lay_out(past, row.pulls + 1)
+        return
     distance = value - past[SHIFT]
     if past[WIDTH] == 0.0 and distance != 0.0:
         past[WIDTH] = max(math.ldexp(1.0, math.frexp(abs(distance))[1]) / (CELLS // 2), LEAST_WIDTH)
     position = (distance / past[WIDTH] if distance != 0.0 else 0.0) - past[FIRST]
-    level = problem.risk_parameters[0]
-    room = OUTERMOST * min(level, 1.0 - level) * (row.pulls + 1.0)
-    for _ in range(MOST_DOUBLINGS):
-        if 0.0 <= position < CELLS:
-            break
-        upwards = position > 0.0
-        if past[CELL + SUMS * (CELLS - 1) if upwards else CELL] + 1.0 <= room:
-            break
-        double(past, upwards)
-        position = distance / past[WIDTH] - past[FIRST]
-        if room >= 1.0:
-            break
-    add(past, int(min(max(position, 0.0), CELLS - 1.0)), position)
+    if not 0.0 <= position < CELLS:
+        upwards, level = position > 0.0, problem.risk_parameters[0]
+        room = max(OUTERMOST * min(level, 1.0 - level) * row.pulls, AT_LEAST)
+        if past[CELL + SUMS * (CELLS - 1) if upwards else CELL] >= room:
+            double(past, upwards)
+            position = distance / past[WIDTH] - past[FIRST]
+    add_clipped(past, position)

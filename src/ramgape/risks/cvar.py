@@ -49,6 +49,7 @@ from ramgape.risks.cells import (
     CELLS,
     COLUMNS,
     SUMS,
+    UNRANGED_COLUMNS,
     WIDTH,
     remember,
     remember_unranged,
@@ -75,7 +76,12 @@ LEVELS = 7  # of halved ranges, from 16 parts to 1,024
 
 @inlined
 def estimate(row, past, problem):
-    """Minus the average of the lowest rewards, and the spread of (z - X)+ / level about their quantile z."""
+    """Minus the average of the lowest rewards, and the spread of w = (z - X)+ / level about their quantile z.
+
+    Third moments are not kept: how the spread grows is taken to be as for a tail that falls exponentially, for which w
+    has mean m, mean square 2 m^2 / level and mean cube 6 m^3 / level^2. Two of the worst rewards are the least that
+    tells of it.
+    """
     level = problem.risk_parameters[0]
     wanted = level * row.pulls
     place, (below, total, squares) = sums_below(past, CELLS - 1, wanted)
@@ -87,6 +93,7 @@ def estimate(row, past, problem):
     short_squares += missing * (quantile - lowest) * (quantile - lowest) * (4.0 / 3.0)
     spread = max(short_squares / row.pulls - (short / row.pulls) ** 2, 0.0) / (level * level)
     row.risk_spread = (problem.alpha * past[WIDTH]) ** 2 * spread
+    row.risk_skew = 3.0 * problem.alpha * past[WIDTH] * short / (wanted * level) if wanted >= 2.0 else math.inf
 
 
 @inlined
@@ -110,7 +117,7 @@ def log_weight(node):
 
 
 @inlined
-def height(past, problem, count, node):
+def height_at(past, problem, count, node):
     """The empirical h at a node."""
     _, sums = sums_below(past, node, math.inf)
     return node - (sums[0] * node - sums[1]) / (count * problem.risk_parameters[0])
@@ -123,11 +130,11 @@ def choose_nodes(row, past, problem):
     place, _ = sums_below(past, CELLS - 1, problem.risk_parameters[0] * count)
     top = place + 1
     error = math.sqrt(row.risk_spread / count) / (problem.alpha * past[WIDTH])
-    best, step = height(past, problem, count, top), 1
+    best, step = height_at(past, problem, count, top), 1
     for _ in range(LEVELS - 1):
         aside = min(
-            height(past, problem, count, max(top - FLAT * step, 0)),
-            height(past, problem, count, min(top + FLAT * step, CELLS)),
+            height_at(past, problem, count, max(top - FLAT * step, 0)),
+            height_at(past, problem, count, min(top + FLAT * step, CELLS)),
         )
         if best - aside > error:
             break
@@ -301,7 +308,7 @@ class CVaR(Measure):
             return super().kernels(noise)
         if NOISES[noise].ranged:
             return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
-        return Learning(COLUMNS, remember_unranged, estimate)
+        return Learning(UNRANGED_COLUMNS, remember_unranged, estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:
         return narrow

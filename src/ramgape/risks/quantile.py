@@ -30,6 +30,7 @@ from ramgape.noises import NOISES
 from ramgape.risks.cells import (
     CELLS,
     COLUMNS,
+    UNRANGED_COLUMNS,
     WIDTH,
     remember,
     remember_unranged,
@@ -170,7 +171,9 @@ class Quantile(Measure):
     def kernels(self, noise: str) -> Learning:
         if NOISES[noise].normal:
             return super().kernels(noise)
-        return Learning(COLUMNS, remember if NOISES[noise].ranged else remember_unranged, estimate)
+        if NOISES[noise].ranged:
+            return Learning(COLUMNS, remember, estimate)
+        return Learning(UNRANGED_COLUMNS, remember_unranged, estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:
         return narrow

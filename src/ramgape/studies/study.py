@@ -412,7 +412,7 @@ class Study:
     ) -> int:
         """Take in trials from a CSV file with a header, or such a stream, all or none; returns how many.
 
-        They are one batch, which is looked at once, at its end: the order of the rows means nothing.
+        They are one batch, which is looked at once, at its end: only the alarm goes by the order of the rows.
         Files that `export_csv` wrote come back without loss.
 
         Args:
