@@ -252,6 +252,8 @@ def test_known_names_are_known(what: str, name: str) -> None:
         options = {"budget": 100}
     if name in ("gaussian", "gaussian-paper"):
         options = {**GAUSSIAN, "sigma_max": 1.0}
+    if name == "heavy":
+        options = {"reward_range": None, "noise": "heavy", "kurtosis": 9.0}
     if name in ("any", "central-limit"):
         options = {"reward_range": None}
     spec = spec_of(**{**options, what: name})

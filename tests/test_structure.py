@@ -46,6 +46,10 @@ NEW = {
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
     "search/blocks.py": "means of consecutive rows",
+    "bounds/heavy.py": "heavy tails",
+    "problems/kinds.py": "distributions with long tails, and mixtures",
+    "problems/mixtures.py": "distributions with long tails, and mixtures",
+    "problems/unbounded.py": "distributions with long tails, and mixtures",
     "risks/cells.py": "CVaR without a union, quantiles, and both without a range",
     "risks/quantile.py": "value at risk",
     "risks/shortfall.py": "the probability of a shortfall",
@@ -64,7 +68,16 @@ NEW = {
 GROWN = {
     "storage/": ("snapshots, and stores from outside", 112),
     "studies/": ("snapshots, what is computed outside the lock, and fewer records for an ask and a tell", 60),
-    "problems/distributions.py": ("distributions and plain functions as arms, checked at the door", 106),
+    "problems/distribution.py, problems/distributions.py": (
+        "distributions and plain functions as arms, checked at the door; cumulative shares, skewness and kurtosis",
+        170,
+    ),
+    "problems/environments.py, problems/instance_files.py": (
+        "draws of long tails and mixtures, any noise in files",
+        80,
+    ),
+    "common/special.py": ("incomplete gamma functions", 52),
+    "search/assumptions.py, search/spec.py, search/simulation.py, options.py": ("what is stated of heavy tails", 85),
     "core/kernel.py": ("kernels from outside, and a word while they are compiled", 54),
     "risks/measure.py": (
         "risks from outside, from rewards without a range as well, and what people are shown of them",
