@@ -50,6 +50,15 @@ NEW = {
     "risks/quantile.py": "value at risk",
     "risks/shortfall.py": "the probability of a shortfall",
     "cli/table.py": "commands that are imported when they are called",
+    "noises.py": "rewards of any kind",
+    "bounds/central_limit.py": "rewards of any kind",
+    "bounds/heavy.py": "heavy tails",
+    "problems/unbounded.py": "distributions without bounds",
+    "problems/mixtures.py": "mixtures of distributions",
+    "problems/kinds.py": "distributions by name",
+    "risks/standard_deviation.py": "the standard deviation",
+    "risks/root.py": "the standard deviation",
+    "risks/powers.py": "how the spread of a risk grows",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -64,12 +73,18 @@ GROWN = {
     "risks/cvar.py": ("evidence at every quantile in place of 64 nodes", 65),
     "risks/entropic.py, risks/semivariance.py, risks/means.py, risks/table.py": ("rewards without a range", 54),
     "core/inversion.py, core/learning.py": ("an end by any test, and risks that fall with the variance", 22),
-    "bounds/__init__.py": ("bounds from outside, and what used to be asked by their names", 39),
+    "bounds/__init__.py": ("bounds from outside, and what used to be asked by their names", 60),
     "policies/__init__.py": ("policies from outside", 16),
     "cli/__init__.py, cli/study.py": ("what commands say before they are imported", 67),
     "errors.py": ("a tree of errors with place, what, allowed and given", 32),
-    "__init__.py": ("public names", 33),
+    "__init__.py": ("public names", 53),
     "views/content.py": ("what to call the answer of a task from outside", 12),
+    "search/": ("rewards of any kind, alarms, tolerances in per cent, certificates that say something", 308),
+    "views/": ("risks in words and units that people know, digits that tell verdicts apart, rigour, alarms", 92),
+    "problems/": ("draws without bounds, and noises that go with any distribution", 153),
+    "common/special.py": ("truths of distributions without bounds", 52),
+    "planning/": ("the lower bound of the standard deviation", 31),
+    "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
 }
 
 # Tables, which a reader takes in at a glance however long they are.

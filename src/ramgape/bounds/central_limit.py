@@ -16,8 +16,9 @@ the square of the mean. For the mean w is the reward, and S from its sums; where
 is without. For a risk V is `row.risk_spread` and S is `row.risk_skew`, as far as the risk tells. These are themselves
 poorly known after a few pulls, and too small where tails are heavy: so V and S are averaged with what some pseudo-pulls
 would have shown, in the unit that the arm's own deviation gives, S is taken larger above (`MARGIN`) and smaller below
-(`LESS`), and nothing is said before the first looks. The constants were chosen by simulation; what came of it stands in
-docs/rewards-of-any-kind.md: ten families are missed about as often as stated, from the 20th pull on.
+(`LESS`), and nothing is said before the first looks, nor while S^2 > n V: then a few pulls tell all there is of the
+risk. The constants were chosen by simulation; what came of it stands in docs/rewards-of-any-kind.md: ten families are
+missed about as often as stated, from the 20th pull on.
 
 Boxes are not intersected over time: a new one knows the spread better, and may well be wider.
 
@@ -80,8 +81,10 @@ def risk_ends(row, problem):
     skew = row.risk_skew
     if skew == 0.0:  # the risk does not tell
         return reach(ratio, spread, 0.0), reach(ratio, spread, USUAL_SKEW * math.sqrt(spread))
+    if skew * skew > count * spread:
+        return math.inf, math.inf
     above = MARGIN * (count * max(skew, 0.0) + SKEW_PULLS * USUAL_SKEW * unit) / (count + SKEW_PULLS)
-    below = LESS * skew * count / (count + SPREAD_PULLS) if skew > 0.0 else skew
+    below = min(LESS * skew * count / (count + SPREAD_PULLS), math.sqrt(spread)) if skew > 0.0 else skew
     return reach(ratio, spread, -below), reach(ratio, spread, above)
 
 

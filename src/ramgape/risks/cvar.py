@@ -76,7 +76,12 @@ LEVELS = 7  # of halved ranges, from 16 parts to 1,024
 
 @inlined
 def estimate(row, past, problem):
-    """Minus the average of the lowest rewards, and the spread of (z - X)+ / level about their quantile z."""
+    """Minus the average of the lowest rewards, and the spread of w = (z - X)+ / level about their quantile z.
+
+    Third moments are not kept: how the spread grows is taken to be as for a tail that falls exponentially, for which w
+    has mean m, mean square 2 m^2 / level and mean cube 6 m^3 / level^2. Two of the worst rewards are the least that
+    tells of it.
+    """
     level = problem.risk_parameters[0]
     wanted = level * row.pulls
     place, (below, total, squares) = sums_below(past, CELLS - 1, wanted)
@@ -88,6 +93,7 @@ def estimate(row, past, problem):
     short_squares += missing * (quantile - lowest) * (quantile - lowest) * (4.0 / 3.0)
     spread = max(short_squares / row.pulls - (short / row.pulls) ** 2, 0.0) / (level * level)
     row.risk_spread = (problem.alpha * past[WIDTH]) ** 2 * spread
+    row.risk_skew = 3.0 * problem.alpha * past[WIDTH] * short / (wanted * level) if wanted >= 2.0 else math.inf
 
 
 @inlined

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST_GAMMA = 300.0  # in units of the reward range: beyond, squares of exp(-gamma) are no floats, and nothing is learnt
 
-WORST, TOTAL, SQUARES = range(3)  # of the memory, for rewards without a range
+WORST, TOTAL, SQUARES, CUBES = range(4)  # of the memory, for rewards without a range
 
 
 @inlined
@@ -63,18 +63,22 @@ def remember_unranged(row, past, problem, value):
         past[WORST] = value
     elif value < past[WORST]:
         factor, excess = math.exp(gamma * (value - past[WORST])), math.expm1(gamma * (value - past[WORST])) / gamma
-        count, total = float(row.pulls), past[TOTAL]
+        count, total, squares = float(row.pulls), past[TOTAL], past[SQUARES]
+        past[CUBES] = factor**3 * past[CUBES] + excess * (
+            3.0 * factor * (factor * squares + excess * total) + count * excess * excess
+        )
         past[TOTAL] = factor * total + count * excess
         past[SQUARES] = factor * factor * past[SQUARES] + excess * (2.0 * factor * total + count * excess)
         past[WORST] = value
     excess = math.expm1(gamma * (past[WORST] - value)) / gamma
     past[TOTAL] += excess
     past[SQUARES] += excess * excess
+    past[CUBES] += excess * excess * excess
 
 
 @inlined
 def estimate_unranged(row, past, problem):
-    """From these sums, the spread by the delta method.
+    """From these sums, the spread by the delta method, and how it grows.
 
     Where gamma times the spread of rewards is large, the worst of them decides alone: then the estimate is little
     below minus that reward, whatever the distribution, and the spread is one that no average has settled.
@@ -84,6 +88,10 @@ def estimate_unranged(row, past, problem):
     row.risk = problem.alpha * ((math.log1p(gamma * average) if mean > 0.5 else math.log(mean)) / gamma - past[WORST])
     variance = max(past[SQUARES] / row.pulls - average * average, 0.0)
     row.risk_spread = problem.alpha * problem.alpha * variance / (mean * mean)
+    row.risk_skew = 0.0
+    if variance > 0.0:
+        third = past[CUBES] / row.pulls - average * (3.0 * variance + average * average)
+        row.risk_skew = problem.alpha * (third / variance - 2.0 * gamma * variance / mean) / mean
 
 
 @inlined
@@ -146,7 +154,7 @@ class Entropic(Measure):
     def kernels(self, noise: str) -> Learning:
         if NOISES[noise].normal or NOISES[noise].ranged:
             return super().kernels(noise)
-        return Learning(3, remember_unranged, estimate_unranged)
+        return Learning(4, remember_unranged, estimate_unranged)
 
     def write(self, problem: Any) -> None:
         problem["risk_parameters"] = self.gamma, -math.expm1(-self.gamma), math.exp(-self.gamma)

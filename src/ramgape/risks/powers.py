@@ -15,6 +15,7 @@ from ramgape.risks import moments, root
 
 FIFTHS, SIXTHS = 0, 1  # columns of the memory: sums of (X - first reward)^5 and ^6
 COLUMNS = 2
+ROUNDING = 1e-12  # a spread below this part of the squared variance is what rounding leaves of none
 
 
 @inlined
@@ -42,7 +43,7 @@ def skew(row, past, rho):
     second_power = fourth - rho * (2.0 * third - rho * variance)
     third_power = sixth - rho * (3.0 * fifth - rho * (3.0 * fourth - rho * third))
     spread = second_power - variance * variance
-    if not spread > 0.0:
+    if not spread > ROUNDING * variance * variance:
         return 0.0
     return (third_power - variance * (3.0 * second_power - 2.0 * variance * variance)) / spread
 
