@@ -144,8 +144,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         (
             {"bound": bound, "sigma_max": 1.0, **GAUSSIAN},
             "bound",
-            "one that serves gaussian rewards, risk std and a fixed confidence "
-            "(auto, gaussian, gaussian-paper)",
+            "one that serves gaussian rewards, risk std and a fixed confidence (auto, gaussian, gaussian-paper)",
             repr(bound),
         )
         for bound in ("paper", "hoeffding", "budget")
@@ -669,7 +668,7 @@ def test_numbers_beyond_all_floats_are_refused(options: dict[str, Any]) -> None:
         ({"rho": 0.01, "alpha": 5e-324}, "alpha must be at least 1e-100"),
         ({"reward_range": (0, 5e-324)}, "reward_range must be at least 1e-100 wide"),
         ({"reward_range": (0, 1e-90), "rho": 1e90}, "the rho of risk mean-variance must be at most 1e+100 in size"),
-        ({"epsilon": (1e100, 1e-100), "rho": 0.01, "alpha": 1e100, "reward_range": (0, 1e100)}, "must be of comparable"),
+        ({"epsilon": (1e100, 1e-100), "rho": 0.01, "alpha": 1e100, "reward_range": (0, 1e100)}, "of comparable"),
     ],
     ids=str,
 )
