@@ -57,23 +57,26 @@ def test_the_risk_is_the_standard_deviation_unless_told_otherwise() -> None:
         ("std", "standard deviation", 2.0),
         ("variance", "variance", 4.0),
         ("cvar:0.5", "average of the worst 50 %", 3.0),
-        ("mean-variance:0.5", "variance - 0.5 mean", None),
     ],
 )
-def test_every_risk_is_said_in_words_and_in_the_users_units(risk: str, label: str, shown: float | None) -> None:
+def test_every_risk_is_said_in_words_and_in_the_users_units(risk: str, label: str, shown: float) -> None:
     result = found({"a": spread(5.0, 2.0), "b": spread(3.0, 1.0)}, reward_range=(0, 10), epsilon=0.5, risk=risk)
     assert result.risk_label == label
     assert result.arms[0].std == pytest.approx(2.0)
-    if shown is None:
-        assert result.alpha is not None
-        assert "scaled risk" in str(result)
-        return
     assert result.alpha is None
     assert "scaled" not in str(result)
     assert result.arms[0].risk_shown == pytest.approx(shown)
     low, high = result.arms[0].risk_shown_interval
     assert low <= result.arms[0].risk_shown <= high
     assert label in " ".join(str(result).split())
+
+
+def test_only_the_mean_variance_has_a_factor() -> None:
+    options: dict[str, Any] = {"reward_range": (0, 10), "epsilon": 0.5, "risk": "mean-variance:0.5"}
+    result = found({"a": spread(5.0, 2.0), "b": spread(3.0, 1.0)}, **options)
+    assert result.risk_label == "variance - 0.5 mean"
+    assert result.alpha == pytest.approx(1.0 / 30.5)
+    assert "scaled risk" in str(result)
 
 
 def test_costs_turn_no_sign() -> None:

@@ -27,8 +27,8 @@ def slow_minimum(
 ) -> float:
     """The cheapest move of all arms at once, to where demands hold; several starts.
 
-    Demands are linear in means and variances, or in means and standard deviations (`deviation`). Moves are in units of
-    the arms: deviations of their means, and logarithms of how their variances grow.
+    Demands are linear in means and variances, or in means and standard deviations (`deviation`). Moves are in
+    units of the arms: deviations of their means, and logarithms of how their variances grow.
     """
     count = len(moments)
     rows, margins = np.array([row for row, _ in demands]), np.array([margin for _, margin in demands])

@@ -100,8 +100,8 @@ def mixed(number):
 
 
 @inlined
-def uniform(number):
-    """A number in (0, 1) for each number: always the same."""
+def tie_breaker(number):
+    """A number in (0, 1) for each number, always the same; for ties, and for places within a cell."""
     first = mixed((number ^ KEYS[0]) & BITS)
     return (mixed(first ^ KEYS[1]) + 0.5) / 4294967296.0
 
@@ -110,7 +110,7 @@ def uniform(number):
 def rank(row, reward):
     """p of the next reward, which is counted."""
     number = int(row.seen)  # of those before it; with the compiler off a number that cannot overflow
-    tie, kept = uniform(2 * number), min(number, EDGES)
+    tie, kept = tie_breaker(2 * number), min(number, EDGES)
     cell = 0
     for edge in range(kept):
         if row.edges[edge] < reward or (row.edges[edge] == reward and row.ties[edge] < tie):
@@ -126,7 +126,7 @@ def rank(row, reward):
         row.edges[cell], row.ties[cell] = reward, tie
     else:
         row.gaps[cell] += 1
-    return 1.0 - (higher + uniform(2 * number + 1) * gaps) / (number + 1)
+    return 1.0 - (higher + tie_breaker(2 * number + 1) * gaps) / (number + 1)
 
 
 @inlined

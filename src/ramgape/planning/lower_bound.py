@@ -178,12 +178,7 @@ def lower_bound(
     known = isinstance(measure, Moments | StandardDeviation)
     require(known, "risk", "std, variance or mean-variance, for a lower bound", str(measure))
     rho = getattr(measure, "rho", 0.0)
-    low, high = instance.reward_range or (0.0, 1.0)
-    factor = check_alpha(alpha, high - low, measure, risk_epsilon)
-    weight = tolerance / risk_epsilon if tolerance and risk_epsilon else 1.0
-    if factor is None and risk_epsilon is None:
-        weight = measure.usual_scale(high - low)
-    scale = weight * (1.0 if factor is None else factor)
+    scale = comparison_scale(instance, measure, alpha, tolerance, risk_epsilon)
     asked: dict[str, Any] = {
         "instance": instance.name,
         "delta": delta,
@@ -196,12 +191,11 @@ def lower_bound(
     oriented = measure if direction == "maximize" else measure.mirrored()
     known_name(direction, ("maximize", "minimize"), "direction")
     risks = scale * instance.risks_by(oriented, direction)
-    variances = instance.variances
-    _check_variances(instance, rho)
+    check_moments(instance, rho)
     solve = load_solver()
 
     means = instance.means if direction == "maximize" else -instance.means
-    arms = Gaussians(means, variances, rho, isinstance(measure, StandardDeviation))
+    arms = Gaussians(means, instance.variances, rho, isinstance(measure, StandardDeviation))
     answers = PARETO.right_answers(means, risks, tolerance)
     balances: list[tuple[Balance, Mask]] = []
     for answer in answers:
@@ -230,12 +224,24 @@ def lower_bound(
     )
 
 
-def _check_variances(instance: Instance, rho: float) -> None:
-    """Complain where there is no variance, or where nothing is left of it beside rho times the mean."""
-    for name, variance in zip(instance.names, instance.variances, strict=True):
+def comparison_scale(
+    instance: Instance, measure: Measure, alpha: float | None, tolerance: float, risk_epsilon: float | None
+) -> float:
+    """The factor with which risks are compared with means, as in `Spec.risk_scale`."""
+    low, high = instance.reward_range or (0.0, 1.0)
+    factor = check_alpha(alpha, high - low, measure, risk_epsilon)
+    if tolerance and risk_epsilon:
+        return tolerance / risk_epsilon * (1.0 if factor is None else factor)
+    return measure.usual_scale(high - low) if factor is None else factor
+
+
+def check_moments(instance: Instance, rho: float) -> None:
+    """Complain of arms that are no Gaussian ones, or whose risks have none of the digits of their variances."""
+    variances = instance.variances
+    for name, variance in zip(instance.names, variances, strict=True):
         allowed = "above 0 for a Gaussian reference (a constant reward is told from others by one sample)"
         require(variance > 0.0, f"the variance of arm {name!r}", allowed, float(variance), error=InvalidInstance)
-    lost = rho * float(abs(instance.means).max()) / float(instance.variances.min())
+    lost = rho * float(abs(instance.means).max()) / float(variances.min())
     allowed = "small enough for a lower bound that variance - rho mean keeps the digits of the variance"
     require(lost <= DIGITS, "rho", allowed, rho, error=InvalidInstance)
 
