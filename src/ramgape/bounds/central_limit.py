@@ -33,7 +33,7 @@ import math
 from typing import Any
 
 from ramgape.bounds.gaussian import squared_radius
-from ramgape.core.box import is_due, set_aside
+from ramgape.core.box import is_due, is_set_aside, set_aside
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.statistics import third_moment
 
@@ -51,8 +51,8 @@ def constants(record: Any, arm_count: int, delta: float) -> None:
 
 @inlined
 def due(row):
-    """Now and then, and when an arm is to be set aside."""
-    return is_due(row) or row.pulls == MOST_EQUAL
+    """Now and then, when an arm is to be set aside, and while it is: a reward that differs takes it back at once."""
+    return is_due(row) or row.pulls == MOST_EQUAL or is_set_aside(row)
 
 
 @inlined
