@@ -280,6 +280,13 @@ def test_a_replication_says_so_too() -> None:
     assert "2 waited for an arm whose rewards are all equal" in " ".join(str(replication).split())
 
 
+def test_goals_of_studies_and_plans_say_so_too(tmp_path: Path) -> None:
+    with Study.create("any", arms=NAMES, epsilon=0.3, storage=f"sqlite:///{tmp_path}/studies.db") as study:
+        assert "an answer within 0.3, approximately with probability 0.95" in " ".join(str(study.report()).split())
+    plan = ramgape.plan(instance_of(*WITH_A_CONSTANT[:3]), epsilons=[2.0], runs=1)
+    assert "an answer within 2 approximately with probability 0.95" in " ".join(str(plan).split())
+
+
 # --- the roads --------------------------------------------------------------------------------------------------------
 
 

@@ -54,7 +54,7 @@ def headline(plan: Plan) -> str:
 
 def title(plan: Plan) -> str:
     """The headline of a figure, in two lines."""
-    bound = "" if plan.qualities else f", bound {plan.bound}"
+    bound = "" if plan.qualities else f", bound {bound_words(plan.bound)}"
     return f"{headline(plan)}\nif the arms are as guessed; policy {plan.policy}{bound}"
 
 
@@ -62,7 +62,8 @@ def asked_words(plan: Plan) -> str:
     """The chosen confidence goal in words."""
     epsilon, delta = plan.goal.epsilon or 0.0, plan.goal.delta or 0.0
     what = wanted(epsilon, plan.goal.risk_epsilon)
-    return f"{what} with probability {1.0 - delta:g}"
+    how = "approximately with" if is_approximate(plan.bound) else "with"
+    return f"{what} {how} probability {1.0 - delta:g}"
 
 
 def expected_trials(row: PullForecast) -> str:
