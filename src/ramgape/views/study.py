@@ -39,7 +39,10 @@ def study_title(report: Report) -> str:
 
 def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     """What to know of a study beside its result, as pairs of a word and its explanation."""
-    facts = [("Goal", goal_words(report.result.goal, report.result.rigour)), ("Progress", progress_words(report, letters))]
+    facts = [
+        ("Goal", goal_words(report.result.goal, report.result.rigour)),
+        ("Progress", progress_words(report, letters)),
+    ]
     facts.append(("Trials", trial_words(report)))
     if report.pending:
         facts.append(("Under way", list_counts(report.arms_pending)))
