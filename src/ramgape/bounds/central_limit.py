@@ -17,8 +17,8 @@ shortens an end, that is left as it is without. For a risk V is `row.risk_spread
 the risk tells. These are themselves poorly known after a few pulls, and too small where tails are heavy: so V and S are
 averaged with what some pseudo-pulls would have shown, in the unit that the arm's own deviation gives, S is taken larger
 above (`MARGIN`) and smaller below (`LESS`), and nothing is said before the first looks, nor while S^2 > n V: then a few
-pulls tell all there is of the risk. The constants were chosen by simulation; what came of it stands in docs/rewards-of-
-any-kind.md: ten families are missed about as often as stated, from the 20th pull on.
+pulls tell all there is of the risk. The constants were chosen by simulation; what came of it stands in
+docs/rewards-of-any-kind.md: ten families are missed about as often as stated, from the 20th pull on.
 
 Boxes are not intersected over time: a new one knows the spread better, and may well be wider.
 
