@@ -262,7 +262,7 @@ def test_an_analysis_is_plain_data() -> None:
     analysis = analyze(log_of(40), **BOUNDED)
     written = json.loads(analysis.to_json())
     assert written == analysis.to_dict() == {**analysis.result.to_dict(), **written}
-    assert set(written) - set(analysis.result.to_dict()) == {"rows", "skipped", "next_pulls"}
+    assert set(written) - set(analysis.result.to_dict()) == {"rows", "skipped", "block", "incomplete", "next_pulls"}
     assert (written["rows"], written["skipped"], written["samples"]) == (120, 0, 120)
     assert written["stopped"] == "data"
     assert written["next_pulls"] == analysis.next_pulls
