@@ -37,6 +37,7 @@ STUDY = """
 [study]
 reward_range = [0, 1]
 budget = 8
+risk = "mean-variance:0.01"
 storage = "sqlite:///studies.db"
 """
 PYTHON = sys.executable
@@ -530,6 +531,7 @@ TIMED = """
 reward = "elapsed"
 timeout = 2
 budget = 8
+risk = "mean-variance:0.01"
 storage = "sqlite:///studies.db"
 """
 

@@ -93,7 +93,7 @@ def test_a_whole_study(create: Callable[..., Study], storage: str | None) -> Non
 
 ROADS: list[tuple[str, dict[str, Any]]] = [
     *((policy, goal) for goal in ({"budget": 60}, {"epsilon": 0.08}) for policy in POLICIES if can_run(policy, **goal)),
-    *((policy, {"epsilon": 0.08, "bound": "pairwise"}) for policy in ("ramgape", "evidence", "ra-lucb")),
+    *((policy, {"epsilon": 0.08, "bound": "pairwise", "rho": 0.01}) for policy in ("ramgape", "evidence", "ra-lucb")),
 ]
 
 
