@@ -97,5 +97,6 @@ def errors_of(replication: Replication) -> str:
     if rate is None or interval is None:
         return "unknown, since no run came to an answer"
     judged = f"{replication.errors:,} of {len(replication.ended):,} answers"
-    meaning = "beyond epsilon" if replication.goal.epsilon else f"not exactly the true {answer_word(replication.task)}"
+    tolerant = replication.goal.epsilon or replication.goal.epsilon_share
+    meaning = "beyond epsilon" if tolerant else f"not exactly the true {answer_word(replication.task)}"
     return f"{judged} {meaning}, {rate:.1%} (95% interval {interval[0]:.1%} to {interval[1]:.1%})"

@@ -97,7 +97,9 @@ def build_columns(
     digits = _distinct(arms, (Digits.of(means, mean_intervals), Digits.of(risks, risk_intervals)))
     estimates = [_estimates("mean", means, mean_intervals, form, digits[0])]
     if result.risk != "std":
-        estimates.append(_estimates("std", [arm.std for arm in arms], [], "narrow", digits[0]))
+        deviations = [arm.std for arm in arms]
+        tenth = 0.0, 0.1 * max((value for value in deviations if math.isfinite(value)), default=0.0)
+        estimates.append(_estimates("std", deviations, [], "narrow", Digits.of(deviations, [tenth])))
     label = "std" if result.risk == "std" else "scaled risk" if result.alpha not in (None, 1.0) else result.risk_label
     estimates.append(_estimates(label, risks, risk_intervals, form, digits[1]))
     if modelled:
