@@ -46,6 +46,14 @@ def cases(quick: bool) -> Iterator[Case]:
         name = f"ramgape, {instance.name}, K = {len(instance.arms)}, epsilon {epsilon:g}"
         options = {"epsilon": epsilon, "bound": "paper", "max_pulls": most}
         yield whole_run(name, instance, options, repeats, target, goal)
+    for noise in (
+        "gaussian",
+        "any",
+    ):  # the same arms and draws: what a round costs more, or less, where nothing is known
+        arms = load_instance("paper-gaussian:10").arms
+        options = {"epsilon": 0.02, "risk": "std", "max_pulls": 5_000 if quick else 10**9}
+        instance = Instance("paper-gaussian:10", arms, None, noise)
+        yield whole_run(f"ramgape, paper-gaussian:10, noise {noise}, risk std", instance, options, repeats, None, None)
     for policy, about in POLICIES.items():
         for kind in about.paper_goals:
             for arm_count, pulls in (PULLS_OF_EGP if policy == "egp" else PULLS).items():

@@ -97,7 +97,7 @@ def one_run(instance: Instance, seed: int, learn: rule.Kernel | None = None, **o
         engine.rule = engine.rule._replace(learn=learn)
     for _ in play(engine, instance, seed):
         pass
-    return infer(engine, seed=seed, truth=TrueArms(instance, spec).assess(engine.answer()))
+    return infer(engine, seed=seed, truth=TrueArms(instance, spec).assess(engine.answer(), spec.epsilon))
 
 
 def is_wrong(result: Result) -> bool:

@@ -25,7 +25,7 @@ from ramgape.cli import app, csv_rows
 from ramgape.core.table import STATISTICS
 from ramgape.noises import NOISES
 from ramgape.policies import POLICIES
-from ramgape.risks.cvar import LOW
+from ramgape.risks.cvar import NODES
 from ramgape.search import accumulator as accumulator
 from ramgape.search.analysis import MOST_NEXT, Reading
 from ramgape.search.engine import Engine
@@ -81,7 +81,7 @@ def test_the_numbers_are_those_of_a_search(bound: str, risk: str) -> None:
 
     for column in STATISTICS:
         assert np.array_equal(told.arms[column], engine.arms[column], equal_nan=True), column
-    kept = LOW if risk == "cvar:0.1" else None  # beyond, intervals at the nodes of CVaR, which are no statistics
+    kept = NODES if risk == "cvar:0.1" else None  # beyond, nodes that an interval was made of, which are no statistics
     assert np.array_equal(told.memory[:, :kept], engine.memory[:, :kept])
     assert engine.samples == told.samples == 600
     assert engine.search["ready"][0] == 1
@@ -262,7 +262,7 @@ def test_an_analysis_is_plain_data() -> None:
     analysis = analyze(log_of(40), **BOUNDED)
     written = json.loads(analysis.to_json())
     assert written == analysis.to_dict() == {**analysis.result.to_dict(), **written}
-    assert set(written) - set(analysis.result.to_dict()) == {"rows", "skipped", "next_pulls"}
+    assert set(written) - set(analysis.result.to_dict()) == {"rows", "skipped", "block", "incomplete", "next_pulls"}
     assert (written["rows"], written["skipped"], written["samples"]) == (120, 0, 120)
     assert written["stopped"] == "data"
     assert written["next_pulls"] == analysis.next_pulls

@@ -22,6 +22,7 @@ ENDING = {
     "policies/ege_sr.py: compare": "begins a phase each time",
     "policies/ege_sh.py: compare": "settles an open arm each time, of those there are two at least",
     "policies/ege_sh.py: begin_phase": "doubles until it has reached the number of arms",
+    "problems/environments.py: chosen_part": "goes on by a part of the mixture each time",
 }
 
 

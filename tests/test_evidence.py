@@ -224,7 +224,7 @@ def test_a_batch_is_spread_and_nearly_as_good() -> None:
                     engine.tell(arm, instance.draw(arm, generator))
             assert engine.samples == 2000
             assert not any(engine.pending)
-            found.append(TrueArms(instance, spec).assess(engine.answer()).regret)
+            found.append(TrueArms(instance, spec).assess(engine.answer(), spec.epsilon).regret)
     assert np.mean(regrets[20]) <= 1.5 * np.mean(regrets[1])
     assert largest < 20
 

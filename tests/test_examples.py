@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHOWN = {
     "models.py": (["--quick"], "arms), after 96 pulls", "models.png"),
     "quickstart.py": ([], "Pareto set: Adler, Borges, Curie (3 of 4 arms)", "suppliers.png"),
-    "risks.py": (["4000"], "mean-variance       variance   semivariance       entropic           cvar", "risks.png"),
+    "risks.py": (["4000"], "std  mean-variance   semivariance       entropic           cvar", "risks.png"),
 }
 
 

@@ -37,6 +37,7 @@ STUDY = """
 [study]
 reward_range = [0, 1]
 budget = 8
+risk = "mean-variance:0.01"
 storage = "sqlite:///studies.db"
 """
 PYTHON = sys.executable
@@ -322,7 +323,7 @@ BAD_STUDIES = {
     "retries = -1": "retries must be a whole number of at least 0",
     'failure = "wurst"': "failure must be one of retry, worst, got 'wurst'; did you mean 'worst'?",
     "reward_range = [1, 0]": "reward_range must be two finite numbers",
-    'noise = "gauss"': "noise must be one of bounded, gaussian",
+    'noise = "gauss"': "noise must be one of any, bounded, gaussian",
     "name = 5": "name must be text",
     'name = ""': "name must be text",
     'policy = "ramgap"': "got 'ramgap'; did you mean 'ramgape'?",
@@ -530,6 +531,7 @@ TIMED = """
 reward = "elapsed"
 timeout = 2
 budget = 8
+risk = "mean-variance:0.01"
 storage = "sqlite:///studies.db"
 """
 

@@ -30,7 +30,7 @@ from ramgape.search.spec import Spec, make_spec
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent
 GAUSSIAN: dict[str, Any] = {"reward_range": None, "noise": "gaussian"}
-BOUNDED = "empirical-bernstein, pairwise, empirical-bernstein-stitched, paper, hoeffding"
+BOUNDED = "empirical-bernstein, empirical-bernstein-stitched, paper, hoeffding"
 
 
 def spec_of(*, arms: Any = ("a", "b", "c"), **options: Any) -> Spec:
@@ -56,12 +56,13 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     # epsilon, delta
     *(
         ({"epsilon": value}, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", repr(value))
-        for value in (-0.1, -5e-324, math.nan, math.inf, -math.inf, "0.1", True, 0.1j, np.array([0.1]))
+        for value in (-0.1, -5e-324, math.nan, math.inf, -math.inf, True, 0.1j, np.array([0.1]))
     ),
     *(
         ({"epsilon": value}, "epsilon", "a pair (mean, risk) of finite numbers, both above 0 or both 0", repr(value))
         for value in ([], [0.1], (0.1, 0.1, 0.1), (0.1, 0.0), (0.0, 0.1), (0.1, -0.1), (0.1, math.nan), (0.1, math.inf))
     ),
+    ({"epsilon": "0.1"}, "epsilon", "a finite number of at least 0, a pair (mean, risk), or a share", "'0.1'"),
     *(({"epsilon": value}, "epsilon", "a pair", repr(value)) for value in (("0.1", 0.1), (True, 0.1), (None, 0.1))),
     ({"epsilon": (1e-200, 1e200)}, "epsilon", "a pair (mean, risk) of comparable size", "(1e-200, 1e+200)"),
     ({"epsilon": None}, "epsilon", "given for a fixed confidence (0 asks for the exact Pareto set)", "or a budget"),
@@ -93,7 +94,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         for value in (-0.01, math.nan, math.inf, "0.01", True)
     ),
     *(
-        ({"alpha": value}, "alpha", "a finite number above 0", repr(value))
+        ({"alpha": value, "rho": 0.01}, "alpha", "a finite number above 0", repr(value))
         for value in (0, 0.0, -1.0, math.nan, math.inf, "1", True)
     ),
     *(
@@ -127,14 +128,14 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {"bound": "gaussian-paper"},
         "bound",
-        f"one that serves bounded rewards, risk mean-variance and a fixed confidence (auto, {BOUNDED})",
+        f"one that serves bounded rewards, risk std and a fixed confidence (auto, {BOUNDED})",
         "'gaussian-paper'",
     ),
     *(
         (
             {"bound": bound, "budget": 100},
             "bound",
-            "one that serves bounded rewards, risk mean-variance and a fixed budget (auto, budget, none)",
+            "one that serves bounded rewards, risk std and a fixed budget (auto, budget, none)",
             repr(bound),
         )
         for bound in ("paper", "hoeffding", "gaussian-paper")
@@ -143,8 +144,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         (
             {"bound": bound, "sigma_max": 1.0, **GAUSSIAN},
             "bound",
-            "one that serves gaussian rewards, risk mean-variance and a fixed confidence "
-            "(auto, gaussian, gaussian-paper)",
+            "one that serves gaussian rewards, risk std and a fixed confidence (auto, gaussian, gaussian-paper)",
             repr(bound),
         )
         for bound in ("paper", "hoeffding", "budget")
@@ -189,7 +189,7 @@ def test_the_message_about_delta_and_budget_shows_the_way() -> None:
 def test_long_values_are_cut_in_messages() -> None:
     with pytest.raises(InvalidSpec) as caught:
         spec_of(epsilon="x" * 10_000)
-    assert len(str(caught.value)) < 200
+    assert len(str(caught.value)) < 250
     assert len(str(InvalidSpec("x" * 10_000))) == LONGEST_MESSAGE  # whoever made it
 
 
@@ -252,8 +252,14 @@ def test_known_names_are_known(what: str, name: str) -> None:
         options = {"budget": 100}
     if name in ("gaussian", "gaussian-paper"):
         options = {**GAUSSIAN, "sigma_max": 1.0}
+    if name == "heavy":
+        options = {"reward_range": None, "noise": "heavy", "kurtosis": 9.0}
     if name in ("any", "central-limit"):
         options = {"reward_range": None}
+    if name == "heavy":
+        options = {"reward_range": None, "noise": "heavy", "kurtosis": 10}
+    if name == "pairwise":
+        options = {"rho": 0.01}
     spec = spec_of(**{**options, what: name})
     assert getattr(spec, what) == name or name in ("auto", "theorem", "sharp")
 
@@ -285,7 +291,9 @@ def test_bad_seeds_of_simulations_are_refused(seed: Any) -> None:
 
 def test_defaults() -> None:
     spec = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.05)
-    assert (spec.delta, spec.rho, spec.alpha) == (0.05, 0.01, 1.0 / 3.01)
+    assert (spec.delta, str(spec.risk), spec.rho, spec.alpha) == (0.05, "std", None, None)
+    paper = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.05, rho=0.01)
+    assert (str(paper.risk), paper.rho, paper.alpha) == ("mean-variance:0.01", 0.01, 1.0 / 3.01)
     assert (spec.goal, spec.noise, spec.direction, spec.policy) == ("confidence", "bounded", "maximize", "ramgape")
     assert (spec.max_pulls, spec.initial_pulls, spec.returned) == (10**9, 2, "last")
     assert (spec.budget, spec.exploration, spec.sigma_max, spec.warnings) == (None, None, None, ())
@@ -432,9 +440,9 @@ def test_no_warning_without_a_range_or_an_epsilon() -> None:
 
 
 def test_a_larger_alpha_widens_the_range() -> None:
-    assert spec_of(epsilon=0.1).warnings != ()
-    assert spec_of(epsilon=0.1, alpha=1.0).warnings == ()
-    assert spec_of(epsilon=1.01, alpha=100.0).warnings != ()  # no mean can be ahead by more than the range
+    assert spec_of(epsilon=0.1, rho=0.01).warnings != ()
+    assert spec_of(epsilon=0.1, rho=0.01, alpha=1.0).warnings == ()
+    assert spec_of(epsilon=1.01, rho=0.01, alpha=100.0).warnings != ()  # no mean can be ahead by more than the range
 
 
 # --- the public surface ---------------------------------------------------------------------------
@@ -526,7 +534,7 @@ def test_errors_can_be_imported_without_the_compiler() -> None:
 SMALL_SEARCH = """
 import ramgape
 quick = {"bound": "hoeffding", "policy": "round-robin", "max_pulls": 20}  # to compile
-result = ramgape.identify({"a": 0.25, "b": 0.75}.get, ["a", "b"], reward_range=(0, 1), epsilon=0.05, **quick)
+result = ramgape.identify({"a": 0.25, "b": 0.75}.get, ["a", "b"], reward_range=(0, 1), epsilon=0.05, rho=0.01, **quick)
 print(result.samples, result.front, *(arm.mean for arm in result.arms))
 """
 ITS_ANSWER = "20 ('b',) 0.25 0.75"
@@ -634,7 +642,7 @@ def test_messages_agree_with_what_is_accepted() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for delta, alpha in itertools.product((5e-324, math.nextafter(1.0, 0.0)), (1e-100, 1e100)):
-            spec = spec_of(delta=delta, alpha=alpha, **GAUSSIAN, sigma_max=1.0)
+            spec = spec_of(delta=delta, rho=0.01, alpha=alpha, **GAUSSIAN, sigma_max=1.0)
             assert (spec.delta, spec.alpha) == (delta, alpha)
 
 
@@ -656,11 +664,11 @@ def test_numbers_beyond_all_floats_are_refused(options: dict[str, Any]) -> None:
     [
         ({"rho": 1e308}, "rho must be at most 1e+100 in size"),
         ({"epsilon": 1e101}, "epsilon must be at most 1e+100 in size"),
-        ({"alpha": 1e300}, "alpha must be at most 1e+100 in size"),
-        ({"alpha": 5e-324}, "alpha must be at least 1e-100"),
+        ({"rho": 0.01, "alpha": 1e300}, "alpha must be at most 1e+100 in size"),
+        ({"rho": 0.01, "alpha": 5e-324}, "alpha must be at least 1e-100"),
         ({"reward_range": (0, 5e-324)}, "reward_range must be at least 1e-100 wide"),
         ({"reward_range": (0, 1e-90), "rho": 1e90}, "the rho of risk mean-variance must be at most 1e+100 in size"),
-        ({"epsilon": (1e100, 1e-100), "alpha": 1e100, "reward_range": (0, 1e100)}, "must be of comparable size"),
+        ({"epsilon": (1e100, 1e-100), "rho": 0.01, "alpha": 1e100, "reward_range": (0, 1e100)}, "of comparable"),
     ],
     ids=str,
 )

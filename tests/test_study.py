@@ -93,7 +93,7 @@ def test_a_whole_study(create: Callable[..., Study], storage: str | None) -> Non
 
 ROADS: list[tuple[str, dict[str, Any]]] = [
     *((policy, goal) for goal in ({"budget": 60}, {"epsilon": 0.08}) for policy in POLICIES if can_run(policy, **goal)),
-    *((policy, {"epsilon": 0.08, "bound": "pairwise"}) for policy in ("ramgape", "evidence", "ra-lucb")),
+    *((policy, {"epsilon": 0.08, "bound": "pairwise", "rho": 0.01}) for policy in ("ramgape", "evidence", "ra-lucb")),
 ]
 
 
@@ -378,7 +378,7 @@ def test_creating_again(create: Callable[..., Study], storage: str) -> None:
         create(exist_ok=True, epsilon=0.04, direction="minimize")
     with pytest.raises(ramgape.StudyExists, match=r"arms is \['steady', .*\] in the store, \['a', 'b'\] here"):
         create(exist_ok=True, arms=["a", "b"])
-    with pytest.raises(ramgape.StudyExists, match=r"risk is mean-variance:0.01 in the store, cvar:0.1 here"):
+    with pytest.raises(ramgape.StudyExists, match=r"risk is std in the store, cvar:0.1 here"):
         create(exist_ok=True, risk="cvar:0.1")
     with pytest.raises(ramgape.StudyExists, match="retries is 3 in the store, 1 here"):
         create(exist_ok=True, retries=1)

@@ -31,8 +31,8 @@ from ramgape.views import terminal
 from tests.cli_support import PLAIN, environment
 
 ARMS = ("--arm", "steady", "--arm", "wild", "--arm", "poor")
-BUDGET = (*ARMS, "--reward-range", "-1", "1", "--budget", "12")
-CONFIDENCE = (*ARMS, "--reward-range", "0", "1", "--epsilon", "0.05", "--delta", "0.1")
+BUDGET = (*ARMS, "--reward-range", "-1", "1", "--budget", "12", "--rho", "0.01")
+CONFIDENCE = (*ARMS, "--reward-range", "0", "1", "--epsilon", "0.05", "--delta", "0.1", "--rho", "0.01")
 SECRET = "postgresql://me:geheim@host/studies"
 
 
@@ -136,7 +136,8 @@ def test_the_readme_s_script_runs_a_whole_study(tmp_path: Path) -> None:
 
 def test_a_study_with_a_confidence_comes_to_the_library_s_answer(shell: Shell, tmp_path: Path) -> None:
     made = shell.study("create", "models", *CONFIDENCE)
-    assert made["goal"] == {"kind": "confidence", "epsilon": 0.05, "delta": 0.1, "budget": None, "risk_epsilon": None}
+    assert made["goal"] == {"kind": "confidence", "epsilon": 0.05, "delta": 0.1, "budget": None, "risk_epsilon": None,
+                            "epsilon_share": None}  # fmt: skip
     assert (made["name"], made["created"], made["told"], made["done"]) == ("models", True, 0, False)
     assert made["arms"] == ["steady", "wild", "poor"]
     rewards = {"steady": 0.99, "wild": 0.2, "poor": 0.01}
@@ -240,7 +241,7 @@ def test_a_study_that_exists(models: Shell, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "reward_range"),
+        (("--noise", "bounded"), "reward_range"),
         (("--reward-range", "0", "one"), "each end of the reward range must be a number, got 'one'"),
         (("--reward-range", "1", "0"), "reward_range must be"),
         (("--reward-range", "0", "1", "--budget", "many"), "budget must be a number, got 'many'"),
@@ -538,7 +539,7 @@ def words_of(report: Report, width: int = 100) -> str:
 
 @pytest.fixture
 def study() -> Iterator[Study]:
-    with Study.create("models", ["steady", "wild", "poor"], reward_range=(0, 1), epsilon=0.05) as made:
+    with Study.create("models", ["steady", "wild", "poor"], reward_range=(0, 1), epsilon=0.05, rho=0.01) as made:
         yield made
 
 

@@ -47,7 +47,8 @@ def analyze(
 
     What is proved is true with probability 1 - delta, if each arm's rewards are
     independent draws from one distribution and no row is missing because of its
-    reward. How arms were chosen does not matter, and you may look again as often
+    reward. Without --reward-range and --noise it is so approximately, for large
+    samples, and said to be. How arms were chosen does not matter, and you may look again as often
     as you like while the file grows, with the same options.
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.

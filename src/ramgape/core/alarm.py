@@ -101,7 +101,7 @@ def mixed(number):
 
 @inlined
 def tie_breaker(number):
-    """A number in (0, 1) for each number: always the same."""
+    """A number in (0, 1) for each number, always the same; for ties, and for places within a cell."""
     first = mixed((number ^ KEYS[0]) & BITS)
     return (mixed(first ^ KEYS[1]) + 0.5) / 4294967296.0
 
