@@ -52,8 +52,21 @@ def _heading(text: str, cells: Sequence[str]) -> str:
     return "\n".join(lines) if len(lines) <= 2 else text
 
 
+def _as_fine(values: Sequence[float], other: Digits) -> Digits:
+    """Two digits of the largest of these values, or as many as another column in the same unit has."""
+    largest = max((value for value in values if math.isfinite(value)), default=0.0)
+    digits = Digits.of(values, [(0.0, largest)])
+    if digits.scientific or other.scientific:
+        return digits
+    return replace(digits, places=max(digits.places, other.places))
+
+
 def _distinct(arms: Sequence[ArmReport], digits: tuple[Digits, Digits]) -> tuple[Digits, Digits]:
-    """Enough digits of means and risks that arms with different verdicts never show the same numbers."""
+    """Enough digits of means and risks that arms with different verdicts never show the same numbers.
+
+    Where they are the same, more digits would not help, and none are added.
+    """
+    usual = digits
     for _ in range(MORE_DIGITS):
         verdicts: dict[tuple[str, str], str] = {}
         written = [(digits[0].text(arm.mean), digits[1].text(arm.risk_shown)) for arm in arms]
@@ -61,9 +74,9 @@ def _distinct(arms: Sequence[ArmReport], digits: tuple[Digits, Digits]) -> tuple
             verdicts.setdefault(pair, arm.verdict) == arm.verdict for pair, arm in zip(written, arms, strict=True)
         )
         if clear:
-            break
+            return digits
         digits = digits[0].finer(), digits[1].finer()
-    return digits
+    return usual
 
 
 def _aligned(texts: Sequence[str]) -> list[str]:
@@ -98,8 +111,7 @@ def build_columns(
     estimates = [_estimates("mean", means, mean_intervals, form, digits[0])]
     if result.risk != "std":
         deviations = [arm.std for arm in arms]
-        tenth = 0.0, 0.1 * max((value for value in deviations if math.isfinite(value)), default=0.0)
-        estimates.append(_estimates("std", deviations, [], "narrow", Digits.of(deviations, [tenth])))
+        estimates.append(_estimates("std", deviations, [], "narrow", _as_fine(deviations, digits[0])))
     label = "std" if result.risk == "std" else "scaled risk" if result.alpha not in (None, 1.0) else result.risk_label
     estimates.append(_estimates(label, risks, risk_intervals, form, digits[1]))
     if modelled:
