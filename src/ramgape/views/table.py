@@ -13,13 +13,45 @@ from ramgape.views.content import SYMBOLS, is_turned
 from ramgape.views.explanation import Column, total_width
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, Result
+    from ramgape.planning.forecast import ArmForecast
+    from ramgape.search.result import ArmReport, ArmTruth, Result
 
 
 def verdict_words(arm: ArmReport, returned: bool, symbols: bool) -> str:
     """The verdict; for an undecided arm also on which side of the returned set it stands."""
     side = "" if arm.verdict != "undecided" else " (in)" if returned else " (out)"
     return f"{SYMBOLS[arm.verdict]} {arm.verdict}{side}" if symbols else f"{arm.verdict}{side}"
+
+
+def risk_heading(risk: str, alpha: float | None, label: str) -> str:
+    """What stands above a column of risks."""
+    return "std" if risk == "std" else "scaled risk" if alpha not in (None, 1.0) else label
+
+
+def true_columns(arms: Sequence[ArmTruth | ArmForecast], heading: str) -> list[Column]:
+    """Mean, standard deviation and risk of arms of which the truth is known, or guessed."""
+    named = {
+        "mean": [arm.mean for arm in arms],
+        "std": [arm.std for arm in arms],
+        heading: [arm.risk_shown for arm in arms],
+    }
+    columns = []
+    for name, values in named.items():
+        largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+        digits = Digits.of(values, [(0.0, 0.1 * largest)])
+        texts = [digits.text(value) for value in values]
+        columns.append(Column(_heading(name, texts), texts, right=True))
+    return columns
+
+
+def fitted(columns: Sequence[Column], dispensable: Sequence[str], width: int | None) -> list[Column]:
+    """The columns that have room; of those that one can do without, what stands first goes first."""
+    shown = list(columns)
+    for heading in dispensable:
+        if width is None or total_width(shown) <= width:
+            break
+        shown = [column for column in shown if column.heading != heading]
+    return shown
 
 
 MORE_DIGITS = 8  # than a typical interval is worth, where verdicts differ
@@ -112,7 +144,7 @@ def build_columns(
     if result.risk != "std":
         deviations = [arm.std for arm in arms]
         estimates.append(_estimates("std", deviations, [], "narrow", _as_fine(deviations, digits[0])))
-    label = "std" if result.risk == "std" else "scaled risk" if result.alpha not in (None, 1.0) else result.risk_label
+    label = risk_heading(result.risk, result.alpha, result.risk_label)
     estimates.append(_estimates(label, risks, risk_intervals, form, digits[1]))
     if modelled:
         turned = -1.0 if is_turned(arms) else 1.0
