@@ -26,7 +26,7 @@ from ramgape.common.proportions import clopper_pearson
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
 from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, flatten, shows_options
 from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
-from ramgape.planning.lower_bound import LowerBound, lower_bound, relative_entropy
+from ramgape.planning.lower_bound import LowerBound, in_numbers, lower_bound, relative_entropy
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.table import MOMENTS, ROOT
@@ -151,8 +151,7 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
         low, high = known.reward_range or (0.0, 1.0)
         options["epsilon"] = epsilons[0] if epsilons else DEFAULT_PART * (high - low)
     share = parse_share(options["epsilon"])
-    if share is not None and known.reward_range is None:  # a plan has the means that a search would have to see first
-        options["epsilon"] = share * float(abs(known.means).min())
+    options["epsilon"] = in_numbers(known, options["epsilon"])
     if options.get("delta") is None and deltas:
         options["delta"] = deltas[0]
     chosen = simulated_spec(known, **options)
