@@ -169,7 +169,8 @@ WITH_A_CONSTANT = (Gaussian(1.0, 0.25), Gaussian(2.0, 1.0), Gaussian(0.0, 1.0), 
 @pytest.mark.parametrize("policy", ["ramgape", "evidence", "ra-lucb", "round-robin", "psi-unif-elim", "ape"])
 def test_a_constant_arm_ends_a_search_that_waits_for_it(policy: str) -> None:
     result = simulate(instance_of(*WITH_A_CONSTANT), epsilon=0.3, risk="std", policy=policy, seed=3, max_pulls=20_000)
-    assert (result.stopped, result.goal_reached, result.arm("arm 3").pulls) == ("constant", False, 1_000)
+    assert (result.stopped, result.goal_reached) == ("constant", False)
+    assert 1_000 <= result.arm("arm 3").pulls <= 1_010  # a rule of pairs may take it along once more
     assert "all rewards of arm 3 are equal" in result.guarantee
     assert "a stated range (reward_range), or the step to which rewards were rounded" in result.guarantee
     assert result.arm("arm 3").verdict == "undecided"
@@ -179,6 +180,12 @@ def test_a_constant_arm_ends_a_search_that_waits_for_it(policy: str) -> None:
     assert result.certified_epsilon is None
     if policy in ("ramgape", "evidence"):  # no pull of another arm helps
         assert result.samples < 1_300
+
+
+def test_arms_that_are_all_constant_end_a_search_too() -> None:
+    result = simulate(instance_of(Data((1.5, 1.5)), Data((2.5, 2.5))), epsilon=0.3, risk="std", max_pulls=20_000)
+    assert (result.stopped, result.samples) == ("constant", 2_000)
+    assert "all rewards of arm 0, arm 1 are equal" in result.guarantee
 
 
 def constant_or_drawn(generator: np.random.Generator) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ramgape.core.kernel import inlined, kernel
 
+NOWHERE = 1e300
 GROWTH = 100  # a costly box is renewed when its arm has a hundredth more pulls; the old one stays valid meanwhile
 
 
@@ -29,8 +28,11 @@ def set_box(row, mean_width, risk_width):
 
 @inlined
 def set_aside(row):
-    """Turn the box inside out: no arm beats such a one, nor is beaten by it, so nothing waits for it."""
-    row.mean_low, row.mean_high, row.risk_low, row.risk_high = np.inf, -np.inf, np.inf, -np.inf
+    """Turn the box inside out: no arm of which something is known beats such a one, or is beaten by it.
+
+    Its ends are finite, since the difference of two infinite ones is no number; all that is possible lies between them.
+    """
+    row.mean_low, row.mean_high, row.risk_low, row.risk_high = NOWHERE, -NOWHERE, NOWHERE, -NOWHERE
 
 
 @inlined
