@@ -87,6 +87,8 @@ def test_intervals_are_rounded_outwards(pairs: list[tuple[float, float]]) -> Non
         (1234.5678, (1200.0, 1300.0), ("1235", "1200", "1300")),
         (100000.512, (100000.412, 100000.612), ("100000.5", "100000.4", "100000.7")),
         (3.2e-7, (3.0e-7, 3.4e-7), ("3.20e-7", "3.00e-7", "3.40e-7")),
+        (1.7e9 + 0.28, (1.7e9 + 0.1, 1.7e9 + 0.5), ("1700000000.28", "1700000000.10", "1700000000.50")),
+        (1.7e9, (1.7e9 - 400.0, 1.7e9 + 500.0), ("1700000000", "1699999600", "1700000500")),
         (4.6e12, (4.3e12, 4.9e12), ("4.60e+12", "4.30e+12", "4.90e+12")),
         (0.5, (-math.inf, math.inf), ("0.5000", "-inf", "inf")),
         (0.5, (-1e9, 1e9), ("0.50", "-1.00e+9", "1.00e+9")),
@@ -154,13 +156,28 @@ def test_plain_text_says_it_all() -> None:
 def test_plain_table_is_aligned() -> None:
     heading, rule, *rows = table_of(str(make_result()))
     columns = [match.span() for match in re.finditer(r"-+", rule)]
-    names = ["arm", "verdict", "certified", "pulls (share)", "mean", "risk", "dominated by"]
+    names = ["arm", "verdict", "certified", "pulls (share)", "mean", "std", "scaled risk", "dominated by"]
     assert [heading[start:end].strip() for start, end in columns] == names
     cells = [[row[start:end].strip() for start, end in columns] for row in rows]
     assert [row[:3] for row in cells] == [["A", "in", "proved"], ["B", "out", "proved"], ["C", "in", "proved"]]
     assert [row[3] for row in cells] == ["100 (25.0%)", "50 (12.5%)", "250 (62.5%)"]
     assert [row[4] for row in cells] == ["0.40 [0.35, 0.45]", "0.30 [0.25, 0.35]", "0.70 [0.65, 0.75]"]
-    assert [row[6] for row in cells] == ["", "A", ""]
+    assert [row[5] for row in cells] == ["0.10", "0.20", "0.30"]
+    assert [row[7] for row in cells] == ["", "A", ""]
+
+
+def test_a_standard_deviation_has_two_digits_however_wide_the_interval_of_the_mean_is() -> None:
+    steady = [
+        make_arm(name, 0.9, 0.2, variance=std**2, mean_interval=(0.0, 1.0))
+        for name, std in (("A", 0.014), ("B", 0.021))
+    ]
+    _, _, *rows = table_of(str(make_result(*steady)))
+    assert [row.split("]")[1].split()[0] for row in rows] == ["0.014", "0.021"]
+
+
+def test_equal_numbers_of_arms_with_different_verdicts_get_no_digits_in_vain() -> None:
+    _, _, *rows = table_of(str(make_result(make_arm("A"), make_arm("B", verdict="undecided"))))
+    assert all("0.50 [0.45, 0.55]" in row for row in rows)
 
 
 def test_negative_zero_is_zero() -> None:
@@ -192,9 +209,11 @@ def test_undecided_arms_say_on_which_side_they_stand() -> None:
 
 def test_minimizing_and_budgets_are_named() -> None:
     goal = Goal("budget", epsilon=None, delta=None, budget=20_000)
-    formula = "mean of the highest 10%"
-    text = str(make_result(direction="minimize", goal=goal, stopped="budget", alpha=1.0, risk_formula=formula))
-    assert "low mean and low risk, risk = mean of the highest 10%" in text
+    label = "average of the worst 10 %"
+    text = str(
+        make_result(direction="minimize", goal=goal, stopped="budget", alpha=None, risk="cvar:0.1", risk_label=label)
+    )
+    assert "low mean and low average of the worst 10 %" in text
     assert "the budget was used up; goal reached (budget=20,000)" in text
 
 
@@ -258,7 +277,7 @@ def test_odd_names_keep_the_table_together() -> None:
 
 def test_a_narrow_plain_table_has_two_lines_per_arm() -> None:
     text = plain(make_result(), width=70)
-    assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d*\nbeaten by A +proved +12\.5% +\[", text, re.MULTILINE)
+    assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d* +0\.2\d*\nbeaten by A +proved +12\.5% +\[", text, re.MULTILINE)
 
 
 # --------------------------------------------------------------------------------------- rich console
@@ -344,7 +363,8 @@ def read_html(result: Result) -> Reader:
 
 def test_html_has_the_same_table() -> None:
     rows = read_html(make_result()).rows
-    heading = rows.index(["arm", "verdict", "certified", "pulls (share)", "mean", "risk", "dominated by"])
+    columns = ["arm", "verdict", "certified", "pulls (share)", "mean", "std", "scaled risk", "dominated by"]
+    heading = rows.index(columns)
     cells = rows[heading + 1 :]
     assert [row[:4] for row in cells] == [
         ["A", "✓ in", "proved", "100 (25.0%)"],

@@ -510,3 +510,27 @@ def test_two_tolerances_keep_their_ratio() -> None:
     assert pair.goal.risk_epsilon == 0.16
     with pytest.raises(ramgape.InvalidSpec, match="each of epsilons must be a number"):
         ramgape.plan("paper:46", epsilon=(0.04, 0.16), epsilons=[(0.1, 0.1)], runs=5)
+
+
+LONG_DELAYS: dict[str, Any] = {
+    "noise": "any",
+    "arms": [
+        {"name": "bus", "distribution": "exponential", "scale": 10},
+        {"name": "walk", "distribution": "gaussian", "mean": 16, "variance": 4},
+    ],
+}
+
+
+def test_a_share_of_the_smallest_mean_is_told_wherever_a_guess_is_simulated() -> None:
+    planned = ramgape.plan(LONG_DELAYS, epsilon="10%", direction="minimize", epsilons=[], deltas=[], runs=5)
+    assert (planned.goal.epsilon, planned.goal.epsilon_share, planned.rigour) == (1.0, 0.1, "approximate")
+    text = " ".join(str(planned).split())
+    assert "an answer within 1 with probability about 0.95" in text
+    assert "10% of the reward range, or without one of the smallest absolute mean" in text
+    assert [(arm.mean, arm.std, arm.risk_shown) for arm in planned.arms] == [(10.0, 10.0, 10.0), (16.0, 2.0, 2.0)]
+    assert ramgape.lower_bound(LONG_DELAYS, epsilon="10%").epsilon == 1.0
+    many = ramgape.replicate(LONG_DELAYS, epsilon="10%", runs=2)
+    shown = " ".join(str(many).split())
+    assert "(epsilon=10%, delta=0.05)" in shown
+    assert "answers beyond epsilon" in shown
+    assert (many.rigour, many.to_dict()["rigour"]) == ("approximate", "approximate")

@@ -221,3 +221,25 @@ def test_a_picture_has_the_shown_risk_at_its_axis() -> None:
     places = [label.get_position()[1] for label in axes.get_yticklabels()]
     assert [float(label) for label in labels] == pytest.approx([-place for place in places], abs=1e-9)
     assert not any(math.isnan(arm.risk_shown) for arm in result.arms)
+
+
+def test_arms_with_equal_rewards_are_named_one_by_one() -> None:
+    result = ramgape.identify({"a": 1.0, "b": 2.0}.__getitem__, ["a", "b"], epsilon=0.3)
+    assert result.stopped == "constant"
+    assert "each of these arms gave equal rewards only: a, b, which tells nothing" in result.guarantee
+    assert "nothing is claimed of them" in result.guarantee
+
+
+def test_equal_rewards_are_no_obstacle_where_a_kurtosis_is_stated() -> None:
+    result = ramgape.identify({"a": 1.0, "b": 2.0}.__getitem__, ["a", "b"], epsilon=0.3, noise="heavy:kurtosis=4")
+    assert (result.stopped, result.rigour) == ("confidence", "proved")
+    assert not any("nothing is claimed" in warning for warning in result.warnings)
+
+
+def test_an_alarm_calls_nothing_proved_that_is_approximate() -> None:
+    rows = [(arm, 10.0 * (pull > 100) + pull % 7 + (arm == "b")) for pull in range(300) for arm in ("a", "b")]
+    result = ramgape.analyze(rows, epsilon=5.0).result
+    assert result.alarms
+    text = " ".join(str(result).split())
+    assert "What is claimed rests on that assumption." in text
+    assert "proved" not in text

@@ -92,6 +92,10 @@ GROWN = {
     "search/": ("rewards of any kind, alarms, tolerances in per cent, certificates that say something", 245),
     "views/": ("risks in words and units that people know, digits that tell verdicts apart, rigour, alarms", 92),
     "planning/": ("the lower bound of the standard deviation", 31),
+    "views/table.py, search/truth.py, search/simulation.py, planning/": (
+        "mean, std and risk of every arm in plans and replications as well; large means apart",
+        95,
+    ),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
 }
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
-    from ramgape.search.result import Alarm, ArmReport, Expectation, Goal, Result, Truth
+    from ramgape.search.result import Alarm, ArmReport, ArmTruth, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
     from ramgape.studies.exchange import Answer, Exchange, Pull
@@ -66,6 +66,7 @@ __all__ = [
     "Arm",
     "ArmForecast",
     "ArmReport",
+    "ArmTruth",
     "Bernoulli",
     "Beta",
     "BudgetSpent",
@@ -182,7 +183,7 @@ _HOMES = {
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
-    "search.result": ("Alarm", "ArmReport", "Expectation", "Goal", "Result", "Truth"),
+    "search.result": ("Alarm", "ArmReport", "ArmTruth", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),

@@ -117,16 +117,24 @@ class Digits:
 
     places: int
     scientific: bool
+    largest: float = 1e7  # from here on a number of a column without powers of ten has one all the same
 
     @staticmethod
     def of(estimates: Iterable[float], intervals: Iterable[tuple[float, float]]) -> Digits:
-        """Two digits of a typical interval's width are worth showing, but at most seven of a number."""
+        """Two digits of a typical interval's width are worth showing, but at most seven of a number.
+
+        Large ones that lie close together, such as seconds since 1970, are written out: else they would look the same.
+        """
         size = max((abs(value) for value in estimates if math.isfinite(value)), default=1.0) or 1.0
         widths = sorted(high - low for low, high in intervals if 0.0 < high - low < math.inf)
         significant = 3
         if widths:
             typical = widths[(len(widths) - 1) // 2]
-            significant = min(max(exponent(size) - exponent(typical) + 1, 1), 6)
+            wished = max(exponent(size) - exponent(typical) + 1, 1)
+            significant = min(wished, 6)
+            if 1e7 <= size < 1e15 and wished > significant:
+                places = min(wished, 15) - exponent(size)  # of more than fifteen digits a float knows nothing
+                return Digits(max(places, 0), scientific=False, largest=10.0 * size)
         if not 1e-4 <= size < 1e7:
             return Digits(significant, scientific=True)
         return Digits(max(significant - exponent(size), 0), scientific=False)
@@ -143,16 +151,17 @@ class Digits:
             return "inf" if value > 0 else "-inf"
         if value == 0.0:
             return f"{0:.{0 if self.scientific else self.places}f}"
-        scientific = self.scientific or abs(value) >= 1e7
+        scientific = self.scientific or abs(value) >= self.largest
         last = exponent(value) - self.places if scientific else -self.places
-        # Twelve digits first: 0.1 + 0.2 must not be rounded up to 0.301.
-        rounded = Decimal(f"{value:.12g}").quantize(Decimal(1).scaleb(last), rounding)
+        # Twelve digits first, or all that are shown: 0.1 + 0.2 must not be rounded up to 0.301.
+        kept = max(12, exponent(value) - last + 2)
+        rounded = Decimal(f"{value:.{kept}g}").quantize(Decimal(1).scaleb(last), rounding)
         written = f"{rounded:.{self.places}{'e' if scientific else 'f'}}"
         return written.lstrip("-") if rounded == 0 else written
 
     def finer(self) -> Digits:
         """The same with one place more."""
-        return Digits(self.places + 1, self.scientific)
+        return Digits(self.places + 1, self.scientific, self.largest)
 
     def interval(self, low: float, high: float) -> tuple[str, str]:
         """Both ends, rounded outwards."""

@@ -95,6 +95,7 @@ class ArmForecast:
             interval.
         pulls: Average number of its trials; `share` is its part of all trials.
         ideal_share: The part that a method ideal for Gaussian arms would give it.
+        mean, std, risk, risk_shown: Of the guess, as in `ArmTruth`.
     """
 
     name: str
@@ -104,6 +105,10 @@ class ArmForecast:
     pulls: float | None
     share: float | None
     ideal_share: float | None
+    mean: float
+    std: float
+    risk: float
+    risk_shown: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,6 +126,7 @@ class Plan(Explained):
         max_pulls: Trials after which a simulated search gave up.
         seconds: The time that all of it took.
         warnings: What was probably not meant.
+        risk_label, rigour: As in `Result`.
     """
 
     instance: str
@@ -142,6 +148,8 @@ class Plan(Explained):
     bound_note: str
     seconds: float
     warnings: tuple[str, ...] = ()
+    risk_label: str = ""
+    rigour: Literal["proved", "approximate"] = "proved"
 
     @property
     def chosen(self) -> PullForecast | Quality:

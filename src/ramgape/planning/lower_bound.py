@@ -44,7 +44,7 @@ from ramgape.risks.mean_variance import Moments
 from ramgape.risks.measure import Measure
 from ramgape.risks.standard_deviation import StandardDeviation
 from ramgape.search.explained import Explained, load_extra
-from ramgape.search.spec import check_alpha, check_tolerance, choose_risk
+from ramgape.search.spec import check_alpha, check_tolerance, choose_risk, parse_share
 from ramgape.tasks import PARETO
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def lower_bound(
     Args:
         instance: A name such as "paper:46", an instance file, its contents, or an `Instance`.
         delta: Accepted probability of a wrong answer.
-        epsilon: Tolerance in mean and risk, or a pair (mean, risk).
+        epsilon: Tolerance in mean and risk, or a pair (mean, risk), or a share such as "5%", of the reward range or
+            else of the smallest absolute mean.
         risk: "std", "variance" or "mean-variance:RHO", the only ones for which this is known; unless given, the
             instance's own, or std.
         rho: Short for risk "mean-variance:RHO".
@@ -171,7 +172,7 @@ def lower_bound(
     """
     instance = load_instance(instance)
     delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
-    tolerance, risk_epsilon = check_tolerance(epsilon)
+    tolerance, risk_epsilon = check_tolerance(in_numbers(instance, epsilon))
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", epsilon)
     assert tolerance is not None
     measure = choose_risk(instance.risk if risk is None and rho is None else risk, rho)
@@ -222,6 +223,16 @@ def lower_bound(
         note=f"{family_of(gaussian)} it is {scope_of(several, len(answers), chosen)}",
         **asked,
     )
+
+
+def in_numbers(instance: Instance, epsilon: Any) -> Any:
+    """A tolerance, where it is a share as a number: of what a search would have to see first, an instance knows it."""
+    share = parse_share(epsilon)
+    if share is None:
+        return epsilon
+    if instance.reward_range is None:
+        return share * float(abs(instance.means).min())
+    return share * (instance.reward_range[1] - instance.reward_range[0])
 
 
 def comparison_scale(

@@ -26,12 +26,12 @@ from ramgape.common.proportions import clopper_pearson
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
 from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, flatten, shows_options
 from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
-from ramgape.planning.lower_bound import LowerBound, lower_bound, relative_entropy
+from ramgape.planning.lower_bound import LowerBound, in_numbers, lower_bound, relative_entropy
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.identification import check_callback
-from ramgape.search.inference import goal_of
+from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
 from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
@@ -151,8 +151,7 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
         low, high = known.reward_range or (0.0, 1.0)
         options["epsilon"] = epsilons[0] if epsilons else DEFAULT_PART * (high - low)
     share = parse_share(options["epsilon"])
-    if share is not None and known.reward_range is None:  # a plan has the means that a search would have to see first
-        options["epsilon"] = share * float(abs(known.means).min())
+    options["epsilon"] = in_numbers(known, options["epsilon"])
     if options.get("delta") is None and deltas:
         options["delta"] = deltas[0]
     chosen = simulated_spec(known, **options)
@@ -181,6 +180,7 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
     return _finish(
         setting,
         chosen,
+        share,
         trials=tuple(rows),
         qualities=(),
         arms=_arms(known, chosen, found.get(asked), bound.allocation if bound is not None else {}),
@@ -351,6 +351,7 @@ def _plan_budget(setting: Setting, budgets: list[Any] | None, options: Options) 
     return _finish(
         setting,
         chosen,
+        chosen.epsilon_share,
         trials=(),
         qualities=tuple(_quality(size, found[size], asked) for size in sizes),
         arms=_arms(known, chosen, found[chosen.budget], {}),
@@ -418,12 +419,14 @@ def _arms(
     known: Instance, chosen: Spec, replication: Replication | None, ideal: dict[str, float]
 ) -> tuple[ArmForecast, ...]:
     """What the runs of the chosen goal did with each arm."""
-    front = TrueArms(known, chosen).names
+    true = TrueArms(known, chosen)
+    front = true.names
     ended = () if replication is None else replication.ended
     runs = () if replication is None else replication.runs
     samples = sum(run.samples for run in runs)
     arms = []
-    for name in chosen.names:
+    for arm in true.arms:
+        name = arm.name
         returned = sum(name in run.front for run in ended)
         pulls = sum(run.pulls[name] for run in runs)
         arms.append(
@@ -435,16 +438,20 @@ def _arms(
                 pulls=pulls / len(runs) if runs else None,
                 share=pulls / samples if runs else None,
                 ideal_share=ideal.get(name),
+                mean=arm.mean,
+                std=arm.std,
+                risk=arm.risk,
+                risk_shown=arm.risk_shown,
             )
         )
     return tuple(arms)
 
 
-def _finish(setting: Setting, chosen: Spec, **found: Any) -> Plan:
+def _finish(setting: Setting, chosen: Spec, share: float | None, **found: Any) -> Plan:
     """The plan, with what was asked for."""
     return Plan(
         instance=setting.known.name,
-        goal=goal_of(chosen),
+        goal=replace(goal_of(chosen), epsilon_share=share),
         policy=chosen.policy,
         bound=str(chosen.bound),
         risk=str(chosen.risk),
@@ -456,5 +463,7 @@ def _finish(setting: Setting, chosen: Spec, **found: Any) -> Plan:
         runs=setting.runs,
         seed=setting.seed,
         guessed_front=TrueArms(setting.known, chosen).names,
+        risk_label=risk_label(chosen),
+        rigour=rigour_of(chosen),
         **found,
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ramgape.bounds import Bound, the_bound
 from ramgape.common.formatting import list_names, plural
 from ramgape.core.table import Table
-from ramgape.noises import HEAVY
+from ramgape.noises import ANY, HEAVY
 from ramgape.search.result import Alarm
 from ramgape.search.spec import Spec
 
@@ -64,15 +64,20 @@ def objections_to(spec: Spec, arms: Table, misses: int, alarms: Sequence[Alarm] 
 
 
 def equal_rewards(spec: Spec, arms: Table) -> str:
-    """Which arms have shown only equal rewards, and what helps; empty if none has."""
+    """Which arms have shown only equal rewards, and what helps; empty if none has, and where that is no obstacle.
+
+    A range, a resolution or a kurtosis limits how rarely rewards may vary, so that equal ones tell something.
+    """
     equal = (arms["variance"] == 0.0) & (arms["pulls"] >= spec.first_looks[0])
     names = _names(spec, equal)
-    if spec.rewards.ranged or spec.rewards.normal or not names:
+    if spec.noise != ANY or not names:
         return ""
+    one = np.count_nonzero(equal) == 1
+    arms_said = f"all rewards of {names} are equal" if one else f"each of these arms gave equal rewards only: {names}"
     return (
-        f"all rewards of {names} are equal, which tells nothing of how they may vary, so nothing is claimed of it; "
+        f"{arms_said}, which tells nothing of how they may vary, so nothing is claimed of {'it' if one else 'them'}; "
         "a stated range (reward_range), or the step to which rewards were rounded (noise gaussian:resolution=STEP), "
-        "lets it be claimed"
+        f"lets {'it' if one else 'them'} be claimed"
     )
 
 

@@ -46,7 +46,7 @@ def gather_evidence(engine: Engine) -> Evidence:
     spec = engine.spec
     if spec.delta is not None:
         return Evidence(_without_set_aside(engine), spec.bound, spec.delta, engine.misses)
-    bound = USUAL[spec.noise, "confidence"]
+    bound = proving_bound(spec)
     asked = replace(spec, bound=bound, delta=DEFAULT_DELTA)
     proving = Engine.from_statistics(asked, engine.state, another_bound=True)
     proving.make_boxes()
@@ -220,6 +220,16 @@ def risk_label(spec: Spec) -> str:
     """What people call the risk."""
     label = spec.risk.label(spec.direction == "minimize")
     return f"{label} (normal model)" if spec.modelled else label
+
+
+def rigour_of(spec: Spec) -> Rigour:
+    """Whether what a search says of its arms is proved, or only approximate."""
+    return the_bound(proving_bound(spec)).rigour
+
+
+def proving_bound(spec: Spec) -> str | Bound:
+    """The bound of the search, or after a budget the one that serves such rewards."""
+    return spec.bound if spec.delta is not None else USUAL[spec.noise, "confidence"]
 
 
 def goal_of(spec: Spec) -> Goal:

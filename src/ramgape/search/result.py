@@ -134,6 +134,23 @@ class Truth:
     eps_correct: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ArmTruth:
+    """What is true of a simulated arm, in the user's units.
+
+    Attributes:
+        name: As it was given.
+        mean, std: Of its rewards.
+        risk, risk_shown: The risk that was asked for, less being better, and as people say it; as in `ArmReport`.
+    """
+
+    name: str
+    mean: float
+    std: float
+    risk: float
+    risk_shown: float
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Result(Explained):
     """The answer of a search, with its evidence.

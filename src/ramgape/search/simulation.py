@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, jsonable, load_extra
 from ramgape.search.identification import Callback, check_callback, progress_of
-from ramgape.search.inference import goal_of, infer
-from ramgape.search.result import Goal, Result
+from ramgape.search.inference import goal_of, infer, rigour_of, risk_label
+from ramgape.search.result import ArmTruth, Goal, Result
 from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
 
@@ -81,6 +81,8 @@ class Replication(Explained):
         seconds: The time that all of it took.
         warnings: What was probably not meant.
         task: What was looked for.
+        arms: What is true of each arm, in the user's units.
+        risk_label, rigour: As in `Result`.
     """
 
     instance: str
@@ -96,6 +98,9 @@ class Replication(Explained):
     seconds: float
     warnings: tuple[str, ...] = ()
     task: str = "pareto"
+    arms: tuple[ArmTruth, ...] = ()
+    risk_label: str = ""
+    rigour: Literal["proved", "approximate"] = "proved"
 
     @property
     def mean_samples(self) -> float:
@@ -245,6 +250,7 @@ def replicate(
     check_callback(callback)
     check_executor(executor)
     begun = time.perf_counter()
+    true = TrueArms(known, spec)
     finished: list[Run] = []
     for batch in _batches(known, spec, range(seed, seed + runs), executor):
         finished.extend(batch)
@@ -259,11 +265,14 @@ def replicate(
         rho=spec.rho,
         alpha=spec.alpha,
         exploration=spec.exploration,
-        true_front=TrueArms(known, spec).names,
+        true_front=true.names,
         runs=tuple(sorted(finished, key=lambda run: run.seed)),
         seconds=time.perf_counter() - begun,
         warnings=spec.warnings,
         task=str(spec.task),
+        arms=true.arms,
+        risk_label=risk_label(spec),
+        rigour=rigour_of(spec),
     )
 
 

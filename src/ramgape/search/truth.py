@@ -9,7 +9,7 @@ import numpy as np
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import TRUTH, Table, new_table
 from ramgape.problems.environments import Instance
-from ramgape.search.result import Truth
+from ramgape.search.result import ArmTruth, Truth
 from ramgape.search.spec import Spec
 
 
@@ -21,7 +21,7 @@ class TrueArms:
     """
 
     def __init__(self, instance: Instance, spec: Spec) -> None:
-        self.spec, self._task = spec, spec.oriented_task
+        self.spec, self._task, self._instance = spec, spec.oriented_task, instance
         self._raw_risks = instance.risks_by(spec.oriented_risk, spec.direction)
         self.means: Floats = instance.means if spec.direction == "maximize" else -instance.means
         self.risks: Floats = spec.risk_scale * self._raw_risks
@@ -40,6 +40,17 @@ class TrueArms:
     def names(self) -> tuple[str, ...]:
         """The names of the right answer."""
         return tuple(name for name, inside in zip(self.spec.names, self.front, strict=True) if inside)
+
+    @property
+    def arms(self) -> tuple[ArmTruth, ...]:
+        """Each arm as people are told of it, in the user's units."""
+        spec, costs = self.spec, self.spec.direction == "minimize"
+        means, deviations = self._instance.means.tolist(), np.sqrt(self._instance.variances).tolist()
+        risks = (spec.risk_factor * self._raw_risks).tolist()
+        return tuple(
+            ArmTruth(name, mean, std, risk, spec.risk.shown(risk, costs))
+            for name, mean, std, risk in zip(spec.names, means, deviations, risks, strict=True)
+        )
 
     def assess(self, answer: Mask, epsilon: float | None) -> Truth:
         """How an answer compares with the truth, and whether it is right up to epsilon."""

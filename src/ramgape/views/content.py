@@ -95,9 +95,10 @@ def alarm_words(result: Result) -> str:
     signs = [sign if len(shown) == 1 else f"{name}: {sign}" for name, sign in shown]
     names = list_names([alarm.arm for alarm in result.alarms])
     level = "" if result.alarm is None else f" with probability at most {round_up(result.alarm)}"
+    claimed = "said to be proved" if result.rigour == "proved" else "claimed"
     return (
         f"the rewards of {names} are not independent draws from one distribution ({'; '.join(signs)}). "
-        f"If all were, such an alarm would come{level}. What is said to be proved rests on that assumption."
+        f"If all were, such an alarm would come{level}. What is {claimed} rests on that assumption."
     )
 
 
@@ -153,9 +154,16 @@ def _ending(result: Result) -> str:
 
 
 def asked_for(goal: Goal) -> str:
-    """The numbers of a goal."""
+    """The numbers of a goal; a share of what nobody has seen yet as a share.
+
+    >>> from ramgape.search.result import Goal
+    >>> asked_for(Goal("confidence", None, 0.05, None, epsilon_share=0.1))
+    'epsilon=10%, delta=0.05'
+    """
     names = {"epsilon": goal.epsilon, "risk epsilon": goal.risk_epsilon, "delta": goal.delta, "budget": goal.budget}
-    return ", ".join(f"{name}={value:,.6g}" for name, value in names.items() if value is not None)
+    numbers = [f"{name}={value:,.6g}" for name, value in names.items() if value is not None]
+    is_open = goal.epsilon is None and goal.epsilon_share is not None
+    return ", ".join([f"epsilon={100.0 * (goal.epsilon_share or 0.0):g}%", *numbers] if is_open else numbers)
 
 
 def wanted(epsilon: float | None, risk_epsilon: float | None = None, share: float | None = None) -> str:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, cast
 from ramgape.common.formatting import Digits, list_names, plural, plus_minus, short_names
 from ramgape.errors import printable
 from ramgape.views.content import ROWS, bound_words, is_approximate, least_word, wanted
-from ramgape.views.explanation import Column, Explanation, Table, total_width
+from ramgape.views.explanation import Column, Explanation, Table
+from ramgape.views.table import fitted, risk_heading, true_columns
 
 if TYPE_CHECKING:
     from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
 
 NAME_WIDTH = 32
 # What a narrow window can do without, first of all what stands first.
-DISPENSABLE = ("error", "10%", "50%", "ratio", "runs", "95% interval", "ideal share", "reference share")
+DISPENSABLE = ("error", "10%", "50%", "ratio", "runs", "95% interval")
+DISPENSABLE_OF_ARMS = ("95% interval", "ideal share", "reference share", "share", "std", "mean", "returned")
 MARK = "*"  # beside the row that was asked for
 
 
@@ -28,8 +30,8 @@ def explain_plan(plan: Plan, ascii_only: bool) -> Explanation:
     shown = most_important(plan.arms)
     arms = marked(arm_columns(plan, shown), [arm.in_front for arm in shown])
     rest = f"... and {len(plan.arms) - len(shown):,} more" if len(shown) < len(plan.arms) else ""
-    table = Table(partial(fitted, goals), partial(caption, plan))
-    parts: list[Table | str] = [table, *notes(plan), Table(partial(fitted, arms), rest=rest)]
+    table = Table(partial(fitted, goals, DISPENSABLE), partial(caption, plan))
+    parts: list[Table | str] = [table, *notes(plan), Table(partial(fitted, arms, DISPENSABLE_OF_ARMS), rest=rest)]
     return Explanation([headline(plan)], list(facts(plan, plus_minus(ascii_only))), parts, plan.warnings)
 
 
@@ -100,6 +102,9 @@ def caption(plan: Plan, columns: Sequence[Column]) -> str:
 def facts(plan: Plan, sign: str) -> Iterator[tuple[str, str]]:
     """The numbers behind the headline, with a word in front of each."""
     yield "Guess", f"if the arms are as guessed; their Pareto set is {list_names(plan.guessed_front)}"
+    if plan.goal.epsilon_share is not None:
+        share = f"{100.0 * plan.goal.epsilon_share:g}%"
+        yield "Epsilon", f"{share} of the reward range, or without one of the smallest absolute mean"
     if plan.trials:
         yield from trials_facts(plan, cast("PullForecast", plan.chosen), sign)
     else:
@@ -294,12 +299,14 @@ def arm_columns(plan: Plan, arms: Sequence[ArmForecast]) -> list[Column]:
     columns = [
         Column("arm", [names[arm.name] for arm in arms], names=True),
         Column("guess", ["in" if arm.in_front else "out" for arm in arms]),
+        *true_columns(arms, risk_heading(plan.risk, plan.alpha, plan.risk_label)),
         Column("returned", [percent_or_dash(arm.returned) for arm in arms], right=True),
         Column("trials", [count(arm.pulls) for arm in arms], right=True),
         Column("share", [percent_or_dash(arm.share) for arm in arms], right=True),
     ]
     if plan.qualities:
-        columns.insert(3, Column("95% interval", [between(arm.returned_interval) for arm in arms], right=True))
+        after = [column.heading for column in columns].index("returned") + 1
+        columns.insert(after, Column("95% interval", [between(arm.returned_interval) for arm in arms], right=True))
     if any(arm.ideal_share is not None for arm in arms):
         heading = "ideal share" if cast("PullForecast", plan.chosen).lower_bound_exact else "reference share"
         columns.append(Column(heading, [percent_or_dash(arm.ideal_share) for arm in arms], right=True))
@@ -309,12 +316,3 @@ def arm_columns(plan: Plan, arms: Sequence[ArmForecast]) -> list[Column]:
 def percent_or_dash(part: float | None) -> str:
     """A share; a dash where there is none."""
     return "-" if part is None else f"{part:.1%}"
-
-
-def fitted(columns: list[Column], width: int | None) -> list[Column]:
-    """The columns that have room."""
-    for heading in DISPENSABLE:
-        if width is None or total_width(columns) <= width:
-            break
-        columns = [column for column in columns if column.heading != heading]
-    return columns

@@ -13,6 +13,7 @@ from ramgape.common.formatting import list_names, plural, plus_minus, share, sho
 from ramgape.errors import printable
 from ramgape.views.content import ROWS, answer_word, asked_for, bound_words
 from ramgape.views.explanation import Column, Explanation, Table
+from ramgape.views.table import fitted, risk_heading, true_columns
 
 if TYPE_CHECKING:
     from ramgape.search.simulation import Replication
@@ -49,13 +50,18 @@ def arm_columns(replication: Replication, width: int | None) -> list[Column]:
     names, samples = names[:ROWS], pulls.total()
     shown = short_names(names, NAME_WIDTH)
     marks = ["in" if name in truth else "" for name in names]
-    return [
+    known = {arm.name: arm for arm in replication.arms}
+    heading = risk_heading(replication.risk, replication.alpha, replication.risk_label)
+    values = true_columns([known[name] for name in names], heading) if known else []
+    columns = [
         Column("arm", [shown[name] for name in names], marks=marks, names=True),
         Column("truth", ["in" if name in truth else "out" for name in names], marks=marks),
+        *values,
         Column("returned", [f"{returned[name]:,} of {runs:,}" for name in names], right=True),
         Column("pulls a run", [f"{pulls[name] / runs:,.0f}" for name in names], right=True),
         Column("share", [share(pulls[name], samples) for name in names], right=True),
     ]
+    return fitted(columns, ("share", "std", "mean", "returned"), width)
 
 
 def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
@@ -97,5 +103,6 @@ def errors_of(replication: Replication) -> str:
     if rate is None or interval is None:
         return "unknown, since no run came to an answer"
     judged = f"{replication.errors:,} of {len(replication.ended):,} answers"
-    meaning = "beyond epsilon" if replication.goal.epsilon else f"not exactly the true {answer_word(replication.task)}"
+    tolerant = replication.goal.epsilon or replication.goal.epsilon_share
+    meaning = "beyond epsilon" if tolerant else f"not exactly the true {answer_word(replication.task)}"
     return f"{judged} {meaning}, {rate:.1%} (95% interval {interval[0]:.1%} to {interval[1]:.1%})"

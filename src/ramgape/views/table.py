@@ -13,13 +13,45 @@ from ramgape.views.content import SYMBOLS, is_turned
 from ramgape.views.explanation import Column, total_width
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, Result
+    from ramgape.planning.forecast import ArmForecast
+    from ramgape.search.result import ArmReport, ArmTruth, Result
 
 
 def verdict_words(arm: ArmReport, returned: bool, symbols: bool) -> str:
     """The verdict; for an undecided arm also on which side of the returned set it stands."""
     side = "" if arm.verdict != "undecided" else " (in)" if returned else " (out)"
     return f"{SYMBOLS[arm.verdict]} {arm.verdict}{side}" if symbols else f"{arm.verdict}{side}"
+
+
+def risk_heading(risk: str, alpha: float | None, label: str) -> str:
+    """What stands above a column of risks."""
+    return "std" if risk == "std" else "scaled risk" if alpha not in (None, 1.0) else label
+
+
+def true_columns(arms: Sequence[ArmTruth | ArmForecast], heading: str) -> list[Column]:
+    """Mean, standard deviation and risk of arms of which the truth is known, or guessed."""
+    named = {
+        "mean": [arm.mean for arm in arms],
+        "std": [arm.std for arm in arms],
+        heading: [arm.risk_shown for arm in arms],
+    }
+    columns = []
+    for name, values in named.items():
+        largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+        digits = Digits.of(values, [(0.0, 0.1 * largest)])
+        texts = [digits.text(value) for value in values]
+        columns.append(Column(_heading(name, texts), texts, right=True))
+    return columns
+
+
+def fitted(columns: Sequence[Column], dispensable: Sequence[str], width: int | None) -> list[Column]:
+    """The columns that have room; of those that one can do without, what stands first goes first."""
+    shown = list(columns)
+    for heading in dispensable:
+        if width is None or total_width(shown) <= width:
+            break
+        shown = [column for column in shown if column.heading != heading]
+    return shown
 
 
 MORE_DIGITS = 8  # than a typical interval is worth, where verdicts differ
@@ -52,8 +84,21 @@ def _heading(text: str, cells: Sequence[str]) -> str:
     return "\n".join(lines) if len(lines) <= 2 else text
 
 
+def _as_fine(values: Sequence[float], other: Digits) -> Digits:
+    """Two digits of the largest of these values, or as many as another column in the same unit has."""
+    largest = max((value for value in values if math.isfinite(value)), default=0.0)
+    digits = Digits.of(values, [(0.0, largest)])
+    if digits.scientific or other.scientific:
+        return digits
+    return replace(digits, places=max(digits.places, other.places))
+
+
 def _distinct(arms: Sequence[ArmReport], digits: tuple[Digits, Digits]) -> tuple[Digits, Digits]:
-    """Enough digits of means and risks that arms with different verdicts never show the same numbers."""
+    """Enough digits of means and risks that arms with different verdicts never show the same numbers.
+
+    Where they are the same, more digits would not help, and none are added.
+    """
+    usual = digits
     for _ in range(MORE_DIGITS):
         verdicts: dict[tuple[str, str], str] = {}
         written = [(digits[0].text(arm.mean), digits[1].text(arm.risk_shown)) for arm in arms]
@@ -61,9 +106,9 @@ def _distinct(arms: Sequence[ArmReport], digits: tuple[Digits, Digits]) -> tuple
             verdicts.setdefault(pair, arm.verdict) == arm.verdict for pair, arm in zip(written, arms, strict=True)
         )
         if clear:
-            break
+            return digits
         digits = digits[0].finer(), digits[1].finer()
-    return digits
+    return usual
 
 
 def _aligned(texts: Sequence[str]) -> list[str]:
@@ -97,8 +142,9 @@ def build_columns(
     digits = _distinct(arms, (Digits.of(means, mean_intervals), Digits.of(risks, risk_intervals)))
     estimates = [_estimates("mean", means, mean_intervals, form, digits[0])]
     if result.risk != "std":
-        estimates.append(_estimates("std", [arm.std for arm in arms], [], "narrow", digits[0]))
-    label = "std" if result.risk == "std" else "scaled risk" if result.alpha not in (None, 1.0) else result.risk_label
+        deviations = [arm.std for arm in arms]
+        estimates.append(_estimates("std", deviations, [], "narrow", _as_fine(deviations, digits[0])))
+    label = risk_heading(result.risk, result.alpha, result.risk_label)
     estimates.append(_estimates(label, risks, risk_intervals, form, digits[1]))
     if modelled:
         turned = -1.0 if is_turned(arms) else 1.0
