@@ -391,6 +391,8 @@ def test_more_arms_ask_for_more_evidence() -> None:
     watch.add_many(np.zeros(len(rewards), np.int64), rewards)
     ((arm, _, evidence, pull),) = [(each.arm, each.kind, each.evidence, each.pull) for each in watch.alarms("AB")]
     assert arm == "A"
+    watch.grow(3)  # still enough, but perhaps it was not at that pull
+    assert pull < watch.alarms("ABC")[0].pull <= len(rewards)
     watch.grow(int(evidence * 0.05) + 1)
     assert watch.alarms([str(number) for number in range(1000)]) == ()
     watch.add_many(np.zeros(20, np.int64), np.full(20, 4.0))

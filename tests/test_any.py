@@ -174,6 +174,8 @@ def test_a_constant_arm_ends_a_search_that_waits_for_it(policy: str) -> None:
     assert "all rewards of arm 3 are equal" in result.guarantee
     assert "a stated range (reward_range), or the step to which rewards were rounded" in result.guarantee
     assert result.arm("arm 3").verdict == "undecided"
+    assert "arm 3" in result.front  # nothing speaks against it; nor does it push others out
+    assert "arm 1" in result.front
     assert result.arm("arm 3").mean_interval == (-math.inf, math.inf)
     assert result.arm("arm 3").risk_interval == (0.0, math.inf)
     assert {arm.certificate for arm in result.arms if arm.name in result.front} <= {"none"}
@@ -210,9 +212,22 @@ def test_studies_end_there_too_and_say_the_same_when_opened_again(tmp_path: Path
 def test_an_arm_that_varies_after_all_is_taken_back() -> None:
     engine = fed([1.5] * 1_000)
     assert engine.set_aside.tolist() == [True, False]
-    engine.learn_many(np.zeros(200, np.int64), np.linspace(1.0, 2.0, 200), heed=False)
+    engine.learn_many(np.zeros(1, np.int64), np.array([2.0]), heed=False)
     assert engine.set_aside.tolist() == [False, False]
+    engine.learn_many(np.zeros(200, np.int64), np.linspace(1.0, 2.0, 200), heed=False)
     assert np.isfinite(box_of(engine)).all()
+
+
+def test_what_was_accepted_while_it_was_set_aside_is_not_proved_when_it_varies_after_all() -> None:
+    """With pulls under way a reward that differs may come after the decision: the others were accepted without it."""
+    engine = Engine(make_spec(["a", "b"], epsilon=0.3, policy="psi-unif-elim"))
+    drawn = np.random.default_rng(6).normal(size=1_000)
+    engine.learn_many(np.tile([0, 1], 1_000), np.column_stack([np.full(1_000, 1.5), drawn]).ravel())
+    assert engine.stopped == "constant"
+    engine.learn_many(np.zeros(200, np.int64), np.linspace(1.4, 1.6, 200), heed=False)
+    assert not engine.set_aside.any()
+    assert not infer(engine).arm("b").certified  # which a beats in both
+    assert infer(engine).stopped == "data"
 
 
 def test_equal_rewards_are_named_where_nothing_waits_for_them() -> None:
@@ -270,6 +285,13 @@ def test_a_replication_says_so_too() -> None:
     assert replication.ended == ()
     assert "bound central-limit (approximate)" in str(replication)
     assert "2 waited for an arm whose rewards are all equal" in " ".join(str(replication).split())
+
+
+def test_goals_of_studies_and_plans_say_so_too(tmp_path: Path) -> None:
+    with Study.create("any", arms=NAMES, epsilon=0.3, storage=f"sqlite:///{tmp_path}/studies.db") as study:
+        assert "an answer within 0.3, approximately with probability 0.95" in " ".join(str(study.report()).split())
+    plan = ramgape.plan(instance_of(*WITH_A_CONSTANT[:3]), epsilons=[2.0], runs=1)
+    assert "an answer within 2 approximately with probability 0.95" in " ".join(str(plan).split())
 
 
 # --- the roads --------------------------------------------------------------------------------------------------------

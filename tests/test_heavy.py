@@ -297,6 +297,14 @@ def test_intervals_follow_the_rewards_in_scale_and_place() -> None:
     assert usual[2] < rewards.var() < usual[3]
 
 
+def test_no_lower_end_is_claimed_of_variances_whose_squares_are_no_numbers() -> None:
+    """Their fourth powers are lost, and a sum of squares that is too small would reject too much."""
+    rewards = np.random.default_rng(0).standard_t(5, 2_000)
+    usual = intervals(engine_of(rewards, kurtosis=9.0))[2]
+    for scale in 10.0 ** -np.arange(60.0, 130.0, 5.0):
+        assert intervals(engine_of(scale * rewards, kurtosis=9.0))[2] <= usual * scale**2 * (1 + 1e-6)
+
+
 def test_more_is_known_the_more_is_stated() -> None:
     rewards = np.random.default_rng(3).exponential(size=4_000)
     alone = intervals(engine_of(rewards, kurtosis=9))

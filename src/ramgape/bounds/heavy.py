@@ -59,6 +59,7 @@ CRUDE = 100.0  # the crude bound fails so much less often than any other
 MEAN_SCALE = 30.0  # r: the number of pulls, about, for which the mean's interval is at its best is some ten times that
 VARIANCE_SCALE = 50.0  # likewise of the lower ends, in units of the variance of Y as it is stated
 LARGEST_NODE, NODES = 4.0, 16  # u k = 4, 2, 1, ...: the smallest is at its best after 10^10 pulls
+LEAST = 1e-150  # a variance whose square still has all its digits, as the sums of fourth powers must
 FINENESS = 64.0  # a lower end is found to this part of its distance from the estimate
 due = is_due
 
@@ -165,7 +166,7 @@ def climb(rejects, row, problem, estimate, crude, level, low, high):
     """The end of what is rejected from the crude bound on; steps are longer while they succeed, else shorter."""
     end, step = estimate / crude, math.log(4.0)
     for _ in range(4 * MOST_STEPS):
-        if not 0.0 < end < estimate or step * FINENESS < math.log(estimate / end):
+        if not LEAST < end < estimate or step * FINENESS < math.log(estimate / end):
             break
         if rejects(row, problem, end, end * math.exp(step), level, low, high):
             end *= math.exp(step)

@@ -36,6 +36,12 @@ def set_aside(row):
 
 
 @inlined
+def is_set_aside(row):
+    """Whether an arm's box is inside out."""
+    return row.mean_low > row.mean_high
+
+
+@inlined
 def mean_variance_ends(problem, low, high, square_low, square_high):
     """Ends for alpha (variance - rho mean), where the mean and E (X - 1/2)^2 are each between two.
 

@@ -12,7 +12,12 @@ from ramgape.core.kernel import inlined, kernel
 
 @inlined
 def drawn_in(low, high, centre, factor):
-    """An interval, narrowed towards its centre; towards its nearer end if the centre lies outside."""
+    """An interval, narrowed towards its centre; towards its nearer end if the centre lies outside.
+
+    That of an arm that has been set aside, inside out, stays as it is.
+    """
+    if low > high:
+        return low, high
     centre = min(max(centre, low), high)
     return centre - factor * (centre - low), centre + factor * (high - centre)
 

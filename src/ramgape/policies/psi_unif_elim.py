@@ -12,15 +12,27 @@ upwards ends at an accepted arm: so every excluded arm is dominated by a returne
 beats it by epsilon (2); one accepted earlier does not either, by 2 if i was sure then and by 3 if it was not; and a
 dismissed arm is dominated by one of these. With epsilon 0 "not beaten by epsilon or more" is "not dominated", strictly
 proved: the answer is the Pareto set.
+
+An arm that a bound has set aside (core/box.py) takes no part in that: its box, inside out, would dismiss all others. It
+is accepted, with an infinite gap, by which a result knows that nothing was proved.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ramgape.core.box import is_set_aside
 from ramgape.core.doubt import list_front, shortfall, threat
 from ramgape.core.elimination import count_open, dismiss, keep_front, next_open, phase_is_over
 from ramgape.core.kernel import kernel
+
+
+@kernel
+def accept_set_aside(arms):
+    """Accept the arms of which nothing can be said."""
+    for arm in range(len(arms)):
+        if arms[arm].accepted == 0 and is_set_aside(arms[arm]):
+            arms[arm].accepted, arms[arm].gap = 1, np.inf
 
 
 @kernel
@@ -68,6 +80,7 @@ def compare(arms, memory, search, problem, changed):
     keep_front(arms, search, problem, changed)
     if not search.ready or count_open(arms) == 0 or not phase_is_over(arms, search, problem):
         return
+    accept_set_aside(arms)
     dismiss_dominated(arms)
     accept_sure(arms, search, problem)
     list_front(arms, search)

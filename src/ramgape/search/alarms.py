@@ -71,12 +71,14 @@ class Watch:
         """There are more arms than one knew of, and a level for each is smaller.
 
         Where the evidence had been enough for fewer arms and is no longer, the alarm is withdrawn until it is again.
+        Where it still is, nobody knows since when: at the latest by the last reward.
         """
         more = arm_count - len(self._table)
         if more > 0:
             known, self._table = self.table, empty_watch(arm_count)
             self._table[: len(known)] = known
-            self._table["alarm"][self._table["evidence"] < self.threshold] = 0
+            there = (self._table["alarm"] > 0) & (self._table["evidence"] >= self.threshold)
+            self._table["alarm"] = np.where(there, self._table["seen"], 0)
 
     def copy(self) -> Watch:
         """The same, to go on with elsewhere."""

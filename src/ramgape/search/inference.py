@@ -95,7 +95,10 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         places, covers = compare_pairs(engine, answer, strict, ~exact)
         dominators = np.where(places, covers, dominators)
         exact |= places
-    settled = engine.stopped == "confidence" and bool((engine.arms["accepted"] != 0).all())
+    accepted = engine.arms["accepted"]
+    settled = engine.stopped == "confidence" and bool((accepted != 0).all())
+    # An arm that was set aside was accepted without a proof, though its box may tell something by now.
+    settled = settled and bool((engine.arms["gap"][accepted == 1] < math.inf).all())
     if settled and rule_of(engine.spec.policy).own_answer:
         # By the proof of the rule itself, from boxes of several moments; those of the last one may be wider.
         proved = np.ones(count, dtype=bool)

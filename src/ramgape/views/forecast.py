@@ -64,8 +64,8 @@ def asked_words(plan: Plan) -> str:
     """The chosen confidence goal in words."""
     epsilon, delta = plan.goal.epsilon or 0.0, plan.goal.delta or 0.0
     what = wanted(epsilon, plan.goal.risk_epsilon)
-    about = "about " if is_approximate(plan.bound) else ""
-    return f"{what} with probability {about}{1.0 - delta:g}"
+    how = "approximately with" if is_approximate(plan.bound) else "with"
+    return f"{what} {how} probability {1.0 - delta:g}"
 
 
 def expected_trials(row: PullForecast) -> str:

@@ -39,7 +39,10 @@ def study_title(report: Report) -> str:
 
 def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     """What to know of a study beside its result, as pairs of a word and its explanation."""
-    facts = [("Goal", goal_words(report.result.goal)), ("Progress", progress_words(report, letters))]
+    facts = [
+        ("Goal", goal_words(report.result.goal, report.result.rigour)),
+        ("Progress", progress_words(report, letters)),
+    ]
     facts.append(("Trials", trial_words(report)))
     if report.pending:
         facts.append(("Under way", list_counts(report.arms_pending)))
@@ -52,7 +55,7 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     return facts
 
 
-def goal_words(goal: Goal) -> str:
+def goal_words(goal: Goal, rigour: str = "proved") -> str:
     """What was asked for.
 
     >>> from ramgape.search.result import Goal
@@ -62,7 +65,8 @@ def goal_words(goal: Goal) -> str:
     if goal.budget is not None:
         return f"the best answer after {goal.budget:,} pulls"
     assert goal.delta is not None
-    return f"{wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share)}, with probability {1.0 - goal.delta:.6g}"
+    how = "approximately with" if rigour == "approximate" else "with"
+    return f"{wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share)}, {how} probability {1.0 - goal.delta:.6g}"
 
 
 def progress_words(report: Report, letters: str) -> str:
