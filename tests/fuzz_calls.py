@@ -266,6 +266,7 @@ def new_object(target: Target, rng: random.Random) -> Any:
         "Instance": lambda: ramgape.load_instance("mine.json"),
         "Report": lambda: ramgape.Study.load("models", "sqlite:///studies.db").report(),
         "StudySummary": lambda: ramgape.list_studies("sqlite:///studies.db")[0],
+        "Distribution": lambda: ramgape.Beta(2, 3),  # itself it has nothing to draw from
         "Beta": lambda: ramgape.Beta(2, 3),
         "Bernoulli": lambda: ramgape.Bernoulli(0.3, -1, 2),
         "Uniform": lambda: ramgape.Uniform(-1, 2),

@@ -83,7 +83,10 @@ BETA = '{"name": "B", "distribution": "beta", "a": %s, "b": 1}'
 
 MALFORMED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "missing arms": (without("arms"), ["arms must be given"]),
-    "missing range": (without("reward_range"), ["reward_range must be given as [low, high]", "got None"]),
+    "missing range": (
+        {**without("reward_range"), "noise": "bounded"},
+        ["reward_range must be given as [low, high]", "got None"],
+    ),
     "empty arms": (changed(arms=[]), ["arms must be at least two", "got ()"]),
     "arms no list": (changed(arms={"A": 1}), ["arms must be a list", "got {'A': 1}"]),
     "arms a number": (changed(arms=3), ["arms must be a list", "got 3"]),
@@ -262,3 +265,8 @@ def test_paths_that_cannot_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     written(tmp_path, MIXED)
     with pytest.raises(InvalidInstance, match="instance file must be"):
         load_instance(path)
+
+
+def test_a_file_that_states_neither_range_nor_noise_is_about_rewards_of_any_kind() -> None:
+    instance = load_instance(without("reward_range"))
+    assert (instance.noise, instance.reward_range) == ("any", None)

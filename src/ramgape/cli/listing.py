@@ -161,8 +161,8 @@ def show_instances() -> None:
     console.print("\nYour own is a JSON file: ramgape simulate mine.json, where mine.json holds\n")
     console.print(FILE_EXAMPLE, markup=False)
     console.print(
-        '\nor "noise", any, gaussian or heavy:kurtosis=10 say, in place of "reward_range", and then arms of any '
-        f"distribution: {', '.join(DISTRIBUTIONS)}."
+        '\nor "noise", gaussian or heavy:kurtosis=10 say, in place of "reward_range", or neither (any), and then '
+        f"arms of any distribution: {', '.join(DISTRIBUTIONS)}."
     )
 
 

@@ -6,8 +6,8 @@
       {"name": "C", "distribution": "uniform", "low": 0.2, "high": 0.9},
       {"name": "D", "distribution": "data", "values": [0.1, 0.4]}]}
 
-or `"noise"`, "any", "gaussian" or "heavy:kurtosis=10" say, in place of `"reward_range"`, optionally
-`"sigma_max"`; then arms may be of any distribution, without bounds as well, such as
+or `"noise"`, "gaussian" or "heavy:kurtosis=10" say, in place of `"reward_range"`, optionally
+`"sigma_max"`, or neither, which is noise "any"; then arms may be of any distribution, without bounds as well, such as
 
       {"name": "G", "distribution": "gaussian", "mean": 0.5, "variance": 0.04}
       {"name": "T", "distribution": "student-t", "df": 5, "location": 0.5, "scale": 0.2}
@@ -37,6 +37,7 @@ from typing import Any
 
 from ramgape.common.files import LARGEST_FILE, read_whole
 from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
+from ramgape.noises import ANY, BOUNDED
 from ramgape.problems.distribution import Distribution
 from ramgape.problems.environments import Arm, Instance
 from ramgape.problems.kinds import DISTRIBUTIONS
@@ -63,7 +64,7 @@ def instance_from_dict(description: Any, name: str = "instance") -> Instance:
         name=description.get("name", name),
         arms=tuple(arm_from_dict(arm, f"arms[{place}]") for place, arm in enumerate(description["arms"])),
         reward_range=description.get("reward_range"),
-        noise=description.get("noise", "bounded"),
+        noise=description.get("noise", ANY if description.get("reward_range") is None else BOUNDED),
         sigma_max=description.get("sigma_max"),
         risk=description.get("risk"),
     )
