@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.integration import integrate
-from ramgape.errors import InvalidInstance, require
-from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target
+from ramgape.errors import InvalidInstance, InvalidSpec, require
+from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, parameter
 
 Floats = NDArray[np.float64]
 
@@ -120,6 +120,9 @@ class Distribution:
         Args:
             value: A reward.
         """
+        return self._cumulative(parameter("value", value, error=InvalidSpec))
+
+    def _cumulative(self, value: float) -> float:
         below, above = 0.0, 1.0
         for _ in range(HALVINGS):
             middle = 0.5 * (below + above)

@@ -101,7 +101,7 @@ class Beta(Distribution):
         places = [inverse(share)[0] if 0.0 < share < 1.0 else share for share in shares.tolist()]
         return self.low + (self.high - self.low) * np.array(places)
 
-    def cumulative(self, value: float) -> float:
+    def _cumulative(self, value: float) -> float:
         share = (value - self.low) / (self.high - self.low)
         return (
             special.incomplete_beta(self.a, self.b, share, 1.0 - share)[0] if 0.0 < share < 1.0 else float(share >= 1.0)
@@ -183,7 +183,7 @@ class Bernoulli(Distribution):
     def quantile(self, shares: Floats) -> Floats:
         return np.where(checked_shares(shares) > 1.0 - self.p, self.high, self.low)
 
-    def cumulative(self, value: float) -> float:
+    def _cumulative(self, value: float) -> float:
         return 1.0 if value >= self.high else 1.0 - self.p if value >= self.low else 0.0
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
@@ -259,7 +259,7 @@ class Uniform(Distribution):
     def quantile(self, shares: Floats) -> Floats:
         return self.low + (self.high - self.low) * checked_shares(shares)
 
-    def cumulative(self, value: float) -> float:
+    def _cumulative(self, value: float) -> float:
         return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
     def mirrored(self) -> Uniform:
@@ -336,7 +336,7 @@ class Data(Distribution):
         ranks = np.ceil(checked_shares(shares) * (len(self.values) * (1.0 - 1e-12))).astype(int)
         return np.asarray(np.sort(self.values)[np.maximum(ranks, 1) - 1])
 
-    def cumulative(self, value: float) -> float:
+    def _cumulative(self, value: float) -> float:
         return sum(each <= value for each in self.values) / len(self.values)
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
@@ -417,7 +417,7 @@ class Gaussian(Distribution):
         places = np.array([ends[share] if share in ends else quantile(share) for share in shares.tolist()])
         return self.mean + math.sqrt(self.variance) * places
 
-    def cumulative(self, value: float) -> float:
+    def _cumulative(self, value: float) -> float:
         return special.normal_share((value - self.mean) / self.std)
 
     def mirrored(self) -> Gaussian:

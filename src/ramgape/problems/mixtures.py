@@ -87,8 +87,8 @@ class Mixture(Distribution):
         known = [each for each in ends if each is not None]
         return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(ends) else None
 
-    def cumulative(self, value: float) -> float:
-        return min(self._average(lambda part: part.cumulative(value)), 1.0)
+    def _cumulative(self, value: float) -> float:
+        return min(self._average(lambda part: part._cumulative(value)), 1.0)
 
     def quantile(self, shares: Floats) -> Floats:
         return np.array([self._quantile(share) for share in checked_shares(shares).tolist()])
@@ -99,13 +99,13 @@ class Mixture(Distribution):
         low, high = min(ends), max(ends)
         if share == 1.0:
             return high
-        if self.cumulative(low) >= share:
+        if self._cumulative(low) >= share:
             return low
         for _ in range(2 * HALVINGS):
             middle = 0.5 * (low + high)
             if not low < middle < high:
                 break
-            low, high = (middle, high) if self.cumulative(middle) < share else (low, middle)
+            low, high = (middle, high) if self._cumulative(middle) < share else (low, middle)
         return high
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
@@ -139,7 +139,7 @@ class Mixture(Distribution):
         place = self._quantile(level)
 
         def missing(part: Distribution) -> float:
-            share = part.cumulative(place)
+            share = part._cumulative(place)
             return share * (place - part.tail_mean(share)) if share > 0.0 else 0.0
 
         return place - self._average(missing) / level

@@ -100,7 +100,7 @@ class Shifted(Distribution):
     def _standard_ends(self) -> tuple[float, float]:
         return 0.0, math.inf
 
-    def cumulative(self, value: float) -> float:
+    def _cumulative(self, value: float) -> float:
         place = (value - self.location) / self.scale
         return self._above(place)[0] if self.scale < 0.0 else self._below(place)[0]
 
