@@ -271,6 +271,12 @@ def new_object(target: Target, rng: random.Random) -> Any:
         "Uniform": lambda: ramgape.Uniform(-1, 2),
         "Data": lambda: ramgape.Data((0.5, 0.1, 3)),
         "Gaussian": lambda: ramgape.Gaussian(0.3, 2),
+        "StudentT": lambda: ramgape.StudentT(5, 1, 2),
+        "LogNormal": lambda: ramgape.LogNormal(0, 0.5),
+        "Exponential": lambda: ramgape.Exponential(2),
+        "Gamma": lambda: ramgape.Gamma(3),
+        "Lomax": lambda: ramgape.Lomax(5),
+        "Mixture": lambda: ramgape.Mixture((0.5, 0.5), (ramgape.Beta(2, 3), ramgape.Gaussian(0, 1))),
     }
     return made[owner]() if owner in made else getattr(ramgape, str(owner))()
 

@@ -52,7 +52,7 @@ def test_all_cases(first: int) -> None:
 def test_every_verb_and_every_public_call_is_among_the_cases(fuzz: Fuzz) -> None:
     """A new one is found by itself. What is rare is made a few times."""
     verbs, calls = Counter[str](), Counter[str]()
-    for number in range(CASES):
+    for number in range(2 * CASES):
         rng = random.Random(f"ramgape {number}")
         if number % 2:
             verbs[fuzz_commands.draw_case(rng, fuzz.world).verb] += 1

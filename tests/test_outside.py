@@ -84,7 +84,8 @@ def test_identify_asks_it_as_well(goal: dict[str, Any]) -> None:
     def pull(name: str, rng: np.random.Generator) -> float:
         return INSTANCE.draw(INSTANCE.names.index(name), rng)
 
-    found = identify(pull, INSTANCE.names, reward_range=(0, 1), risk=INSTANCE.risk, policy=own_ramgape, seed=3, **goal)
+    asked: dict[str, Any] = {"reward_range": (0, 1), "risk": INSTANCE.risk, "alarm": "off"}  # as simulations are
+    found = identify(pull, INSTANCE.names, policy=own_ramgape, seed=3, **asked, **goal)
     simulated = simulate(INSTANCE, policy=own_ramgape, seed=3, **goal)
     assert found == dataclasses.replace(simulated, truth=None)
 

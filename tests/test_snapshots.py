@@ -26,7 +26,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "default": CONFIDENCE,
     "round robin": {**CONFIDENCE, "policy": "round-robin"},
     "a pair a round": {**CONFIDENCE, "policy": "ra-lucb", "bound": "paper"},
-    "evidence": {**CONFIDENCE, "policy": "evidence", "bound": "pairwise"},
+    "evidence": {**CONFIDENCE, "policy": "evidence", "bound": "pairwise", "rho": 0.01},
     "elimination": {**BUDGET, "policy": "ege-sr"},
     "evidence under a budget": BUDGET,
     "a tail": {**CONFIDENCE, "risk": "cvar:0.25"},

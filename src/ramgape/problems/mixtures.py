@@ -27,7 +27,7 @@ class Mixture(Distribution):
         >>> from ramgape import Gaussian
         >>> rare = Mixture((0.99, 0.01), (Gaussian(1, 1), Gaussian(-9, 1)))
         >>> round(rare.mean, 12), round(rare.variance, 12), round(rare.kurtosis, 1)
-        (0.9, 1.99, 26.6)
+        (0.9, 1.99, 26.5)
     """
 
     kind = "mixture"
