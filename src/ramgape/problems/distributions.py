@@ -33,6 +33,7 @@ from ramgape.problems.parameters import (
     checked_level,
     checked_shares,
     checked_target,
+    checked_value,
     mirrored_interval,
     ordered_ends,
     parameter,
@@ -102,6 +103,7 @@ class Beta(Distribution):
         return self.low + (self.high - self.low) * np.array(places)
 
     def cumulative(self, value: float) -> float:
+        value = checked_value(value)
         share = (value - self.low) / (self.high - self.low)
         return (
             special.incomplete_beta(self.a, self.b, share, 1.0 - share)[0] if 0.0 < share < 1.0 else float(share >= 1.0)
@@ -184,6 +186,7 @@ class Bernoulli(Distribution):
         return np.where(checked_shares(shares) > 1.0 - self.p, self.high, self.low)
 
     def cumulative(self, value: float) -> float:
+        value = checked_value(value)
         return 1.0 if value >= self.high else 1.0 - self.p if value >= self.low else 0.0
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
@@ -260,6 +263,7 @@ class Uniform(Distribution):
         return self.low + (self.high - self.low) * checked_shares(shares)
 
     def cumulative(self, value: float) -> float:
+        value = checked_value(value)
         return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
     def mirrored(self) -> Uniform:
@@ -337,6 +341,7 @@ class Data(Distribution):
         return np.asarray(np.sort(self.values)[np.maximum(ranks, 1) - 1])
 
     def cumulative(self, value: float) -> float:
+        value = checked_value(value)
         return sum(each <= value for each in self.values) / len(self.values)
 
     def expectation(self, function: Callable[[Floats], Floats]) -> float:
@@ -418,6 +423,7 @@ class Gaussian(Distribution):
         return self.mean + math.sqrt(self.variance) * places
 
     def cumulative(self, value: float) -> float:
+        value = checked_value(value)
         return special.normal_share((value - self.mean) / self.std)
 
     def mirrored(self) -> Gaussian:

@@ -12,7 +12,14 @@ import numpy as np
 
 from ramgape.errors import InvalidInstance, require
 from ramgape.problems.distribution import HALVINGS, Distribution, Floats
-from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, parameter
+from ramgape.problems.parameters import (
+    checked_gamma,
+    checked_level,
+    checked_shares,
+    checked_target,
+    checked_value,
+    parameter,
+)
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,7 @@ class Mixture(Distribution):
         return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(ends) else None
 
     def cumulative(self, value: float) -> float:
+        value = checked_value(value)
         return min(self._average(lambda part: part.cumulative(value)), 1.0)
 
     def quantile(self, shares: Floats) -> Floats:

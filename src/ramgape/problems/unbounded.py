@@ -26,7 +26,14 @@ from ramgape.common import special
 from ramgape.common.checks import LARGEST, SMALLEST, as_float
 from ramgape.errors import InvalidInstance, InvalidSpec, require
 from ramgape.problems.distribution import Distribution, Floats
-from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, parameter
+from ramgape.problems.parameters import (
+    checked_gamma,
+    checked_level,
+    checked_shares,
+    checked_target,
+    checked_value,
+    parameter,
+)
 
 Moments = tuple[float, float, float, float]  # mean, variance, skewness, kurtosis
 Partial = tuple[float, float, float]  # the share, the mean and the mean square of what lies on one side of a point
@@ -101,6 +108,7 @@ class Shifted(Distribution):
         return 0.0, math.inf
 
     def cumulative(self, value: float) -> float:
+        value = checked_value(value)
         place = (value - self.location) / self.scale
         return self._above(place)[0] if self.scale < 0.0 else self._below(place)[0]
 
