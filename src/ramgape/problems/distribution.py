@@ -20,6 +20,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -28,15 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.integration import integrate
-from ramgape.errors import InvalidInstance, InvalidSpec, require
-from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, parameter
+from ramgape.errors import InvalidInstance, require
+from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, checked_value
 
 Floats = NDArray[np.float64]
 
 HALVINGS = 64  # of an interval: then nothing is left between two floats
 
 
-class Distribution:
+class Distribution(ABC):
     """What rewards follow. From outside: a frozen dataclass with a `quantile`, and with whatever it knows better.
 
     Its rewards are drawn in Python, which takes some 10 microseconds each instead of a tenth of one.
@@ -52,13 +53,13 @@ class Distribution:
 
     kind: ClassVar[str] = ""  # its name in instance files, for those that can be written down
 
+    @abstractmethod
     def quantile(self, shares: Floats) -> Floats:
         """The values below which shares of outcomes lie.
 
         Args:
             shares: An array of numbers from 0 to 1.
         """
-        raise NotImplementedError
 
     def draw(self, generator: np.random.Generator) -> float:
         """One reward.
@@ -120,7 +121,7 @@ class Distribution:
         Args:
             value: A reward.
         """
-        return self._cumulative(parameter("value", value, error=InvalidSpec))
+        return self._cumulative(checked_value(value))
 
     def _cumulative(self, value: float) -> float:
         below, above = 0.0, 1.0

@@ -12,7 +12,13 @@ import numpy as np
 
 from ramgape.errors import InvalidInstance, require
 from ramgape.problems.distribution import HALVINGS, Distribution, Floats
-from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, parameter
+from ramgape.problems.parameters import (
+    checked_gamma,
+    checked_level,
+    checked_shares,
+    checked_target,
+    parameter,
+)
 
 
 @dataclass(frozen=True)

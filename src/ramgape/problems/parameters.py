@@ -49,6 +49,10 @@ def checked_target(target: Any) -> float:
     return parameter("target", target, error=InvalidSpec)
 
 
+def checked_value(value: Any) -> float:
+    return parameter("value", value, error=InvalidSpec)
+
+
 def checked_gamma(gamma: Any) -> float:
     converted = as_float(gamma)
     require(0.0 < converted <= LARGEST, "gamma", f"a number above 0, at most {LARGEST:g}", gamma)

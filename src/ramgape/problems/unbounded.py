@@ -26,7 +26,13 @@ from ramgape.common import special
 from ramgape.common.checks import LARGEST, SMALLEST, as_float
 from ramgape.errors import InvalidInstance, InvalidSpec, require
 from ramgape.problems.distribution import Distribution, Floats
-from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, parameter
+from ramgape.problems.parameters import (
+    checked_gamma,
+    checked_level,
+    checked_shares,
+    checked_target,
+    parameter,
+)
 
 Moments = tuple[float, float, float, float]  # mean, variance, skewness, kurtosis
 Partial = tuple[float, float, float]  # the share, the mean and the mean square of what lies on one side of a point
