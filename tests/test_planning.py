@@ -525,7 +525,7 @@ def test_a_share_of_the_smallest_mean_is_told_wherever_a_guess_is_simulated() ->
     planned = ramgape.plan(LONG_DELAYS, epsilon="10%", direction="minimize", epsilons=[], deltas=[], runs=5)
     assert (planned.goal.epsilon, planned.goal.epsilon_share, planned.rigour) == (1.0, 0.1, "approximate")
     text = " ".join(str(planned).split())
-    assert "an answer within 1 with probability about 0.95" in text
+    assert "an answer within 1 approximately with probability 0.95" in text
     assert "10% of the reward range, or without one of the smallest absolute mean" in text
     assert [(arm.mean, arm.std, arm.risk_shown) for arm in planned.arms] == [(10.0, 10.0, 10.0), (16.0, 2.0, 2.0)]
     assert ramgape.lower_bound(LONG_DELAYS, epsilon="10%").epsilon == 1.0

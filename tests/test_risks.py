@@ -118,7 +118,6 @@ TAILS = ["cvar:0.97", "cvar:1", "cvar:0.001", "quantile:0.1", "quantile:0.9", "s
 FAST = [
     *itertools.product(SIX, ("coins", "shapes", "ends", "nodes")),
     *itertools.product(["cvar:0.1", *TAILS], ("tails",)),
-    *itertools.product(TAILS, ("coins",)),
 ]
 NORMAL = (Gaussian(0, 1e-8), Gaussian(5, 100), Gaussian(-3, 0.25), Gaussian(1_000, 1))
 
