@@ -424,7 +424,7 @@ def test_a_risk_that_is_not_served_is_told_which_are() -> None:
 
 def test_a_negative_reward_is_an_error_where_none_can_be() -> None:
     options: dict[str, Any] = {"noise": "heavy:kurtosis=9,cv=1", "epsilon": 0.1}
-    with pytest.raises(InvalidReward, match="from 0 to"):
+    with pytest.raises(InvalidReward, match=r"from 0 to .*, since cv states that none is negative"):
         identify(lambda arm: -1.0, ["a", "b"], **options)
     with pytest.raises(InvalidReward, match="row 2"):
         analyze([("a", 1.0), ("b", -0.1)], **options)

@@ -64,7 +64,8 @@ def check_reward(spec: Spec, reward: object) -> float:
             value = float(reward)  # type: ignore[arg-type]
     if not low <= value <= high:  # also false for NaN
         size = "a finite number" if spec.reward_range is None else "a number"
-        require(False, "reward", f"{size} from {low:g} to {high:g}", reward, InvalidReward)
+        stated = "" if spec.cv is None else ", since cv states that none is negative"
+        require(False, "reward", f"{size} from {low:g} to {high:g}{stated}", reward, InvalidReward)
     return value
 
 
