@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.measure import seconds
 from ramgape.core import rule as rules
 from ramgape.core.kernel import kernel
+from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Beta, Instance, Sampler
 from ramgape.problems.instances import load_instance
 
@@ -63,4 +64,4 @@ def random_instance(arm_count: int, seed: int = 0) -> Instance:
         mean, variance = generator.uniform(0.4, 0.6), generator.uniform(0.01, 0.2)
         size = mean * (1.0 - mean) / variance - 1.0
         arms.append(Arm(str(number), Beta(mean * size, (1.0 - mean) * size)))
-    return Instance(f"random:{arm_count}", tuple(arms), (0.0, 1.0), "bounded")
+    return Instance(f"random:{arm_count}", tuple(arms), (0.0, 1.0), "bounded", risk=PAPER_RISK)
