@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import cbook
 from numpy.typing import NDArray
 
 import ramgape
@@ -255,7 +256,6 @@ def test_dependence_in_logged_data_is_found(series: str) -> None:
 
 def test_daily_returns_of_a_real_stock_are_no_independent_draws() -> None:
     """Those of GOOG, which come with matplotlib; beside them the same in a random order, in which there is nothing."""
-    cbook = pytest.importorskip("matplotlib.cbook")
     prices = cbook.get_sample_data("goog.npz")["price_data"]["adj_close"].astype(float)
     returns = np.diff(np.log(prices))
     mixed = np.random.default_rng(5).permutation(returns)

@@ -256,7 +256,7 @@ def normal_risk(problem, mean, variance):
 
 @inlined
 def normal_spread(problem, mean, variance):
-    """The spread of the above by the delta method."""
+    """The spread of the above, or of a quantile, by the delta method: both are so many deviations from the mean."""
     tail = problem.risk_parameters[1]
     return problem.alpha * problem.alpha * variance * (1.0 + 0.5 * tail * tail)
 

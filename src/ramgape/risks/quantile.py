@@ -38,6 +38,7 @@ from ramgape.risks.cells import (
     value_at,
     within,
 )
+from ramgape.risks.cvar import normal_spread
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
 
@@ -120,13 +121,6 @@ def normal_risk(problem, mean, variance):
     if math.isinf(mean) or deviations == 0.0:
         return -problem.alpha * mean
     return -problem.alpha * (mean + deviations * math.sqrt(variance))
-
-
-@inlined
-def normal_spread(problem, mean, variance):
-    """The spread of the above by the delta method."""
-    deviations = problem.risk_parameters[1]
-    return problem.alpha * problem.alpha * variance * (1.0 + 0.5 * deviations * deviations)
 
 
 @dataclass(frozen=True)
