@@ -93,6 +93,7 @@ SEARCH = np.dtype(
         ("risk_prior", np.float64),
         ("designations", np.int64),  # how many answers have been fixed beforehand, and after how many pulls the last
         ("designated_at", np.int64),
+        ("served", np.int64),  # whom pulls are for: 0 the front, 1 the designated answer, 2 both in turn
         ("phase", np.int64),  # where a rule stands that goes by phases
         ("target", np.int64),  # pulls that the phase asks of every open arm
     ],
