@@ -70,7 +70,7 @@ POLICIES: dict[str, Policy] = {
 }
 
 
-# What `auto` stands for: the rule that pulls for comparisons of two arms; where a search stops by boxes, that for boxes.
+# What `auto` stands for: the rule that pulls for comparisons of two arms; where boxes stop a search, that for boxes.
 BY_PAIRS, BY_BOXES = "evidence", "ramgape"
 
 
