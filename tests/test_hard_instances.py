@@ -1,4 +1,4 @@
-"""The default on instances made to break it: not wrong too often, and never far behind a rule that is usually slower."""
+"""The default on instances made to break it: not wrong too often, and never far behind a rule that is mostly slower."""
 
 from __future__ import annotations
 
