@@ -1,7 +1,8 @@
 """The levels of docs/comparisons.md, by going through every truth about a few arms: no chance, no rounding.
 
-Whatever supermartingale a theorem names, here its value is bounded from below when a wrong answer, or a wrong certificate,
-is given: it must be at least 1 / d'. Where a condition is dropped, there must be a truth in which it is less.
+Whatever supermartingale a theorem names, here its value is bounded from below when a wrong answer, or a wrong
+certificate, is given: it must be at least 1 / d'. Where a condition is dropped, there must be a truth in which it is
+less.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from tests.comparing import (
     Alternative,
     Demand,
     Pick,
-    Process,
     Requirement,
     Truth,
     Weights,
@@ -135,7 +135,7 @@ def either(first: Alternative, second: Alternative) -> Requirement:
 
 def later(demand: Alternative, levels: list[Fraction]) -> Alternative:
     """The same claims by rewards after the designation; their processes have a mark of their own."""
-    return [Demand((each.process[0] + 2, *each.process[1:]), level) for each, level in zip(demand, levels)]
+    return [Demand((each.process[0] + 2, *each.process[1:]), level) for each, level in zip(demand, levels, strict=True)]
 
 
 def stop_designated(truth: Truth, answer: set[int], first: Fraction, later_share: Fraction) -> Iterator[Requirement]:
@@ -233,7 +233,11 @@ def certificates(truth: Truth) -> Iterator[tuple[str, bool, list[Requirement]]]:
             yield "covered by this arm", truth.covers(j, i, truth.epsilon), by_tolerance
             yield "covered, by an unproved arm", covered, by_tolerance[-1:]
             yield "not in the Pareto set", i not in truth.front, proved_out(truth, i, j, 0, rivals, A)
-            yield "not in it, at the level of covers", i not in truth.front, proved_out(truth, i, j, 0, strangers, 1 - A)
+            yield (
+                "not in it, at the level of covers",
+                i not in truth.front,
+                proved_out(truth, i, j, 0, strangers, 1 - A),
+            )
 
 
 def least_of_certificates(arms: int, epsilon: int, step: int) -> dict[str, Fraction]:
