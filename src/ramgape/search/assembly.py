@@ -123,6 +123,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_mean"] = 0.0 if bounded else math.nan
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
+    record["interleave"] = spec.interleave
     constants = getattr(the_bound(bound).kernels, "constants", None)
     if constants is not None and delta is not None:
         constants(record, len(spec.names), delta)
