@@ -102,8 +102,7 @@ class Engine:
         self._adder: Adder | None = None
         self._hold(make_state(spec, spec.bound, spec.delta))
         if spec.interleave:
-            drawn = np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)  # no seed of rewards
-            self.search["dice"] = 1 + int(drawn[0]) % (MODULUS - 1)
+            self.begin_rounds(seed)
 
     def _hold(self, state: State) -> None:
         """Take tables as the state of this search."""
@@ -291,6 +290,13 @@ class Engine:
             begin_round(self.arms, self.search, state.search, placed)
             self._ahead = None  # the rule stands elsewhere now
         return int(take_next(self.arms, self.search))
+
+    def begin_rounds(self, seed: int | None) -> None:
+        """Decide the next round anew and in an order by this seed, whatever is left of the present one."""
+        drawn = np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)  # another one than that of the rewards
+        self.search["waiting"] = self.search["run"] = 0
+        self.search["last"] = -1
+        self.search["dice"] = 1 + int(drawn[0]) % (MODULUS - 1)
 
     def is_enough(self) -> bool:
         """Whether the pulls under way may be all it takes, or end a phase: then more of them had better wait."""
