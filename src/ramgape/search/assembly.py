@@ -174,6 +174,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_mean"] = 0.0 if bounded else math.nan
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
+    record["interleave"] = spec.interleave
     record["designated_level"] = math.inf
     record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns
     constants = getattr(the_bound(bound).kernels, "constants", None)

@@ -53,6 +53,7 @@ class Spec:
     epsilon_share: float | None = None  # of what epsilon was to be a part
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
     alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
+    interleave: bool = False  # pulls are decided in rounds, and shuffled
 
     @property
     def rewards(self) -> Noise:
@@ -236,6 +237,7 @@ def check_counts(asked: Asked) -> Asked:
     reason = f"a whole number of at least {least} ({pulls} pulls of each of {arms} arms)"
     checked["max_pulls"] = whole(asked["max_pulls"], "max_pulls", reason, least)
     checked["alarm"] = check_alarm(asked["alarm"])
+    require(isinstance(asked["interleave"], bool), "interleave", "true or false", asked["interleave"])
     return {**checked, "initial_pulls": pulls, "first_looks": looks, "least": least, "reason": reason}
 
 
