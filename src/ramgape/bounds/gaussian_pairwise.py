@@ -17,7 +17,7 @@ and with s, v the sums of y and y^2 over n pulls, w = v tanh(a) / a, the logarit
 
     n (a tanh(a) / 2 - ln cosh(a)) + s^2 / (2 (w + r)) + ln(r / (w + r)) / 2 + ln 2 Phi(s / root of (w + r)).
 
-tanh(a) = s / root of (n v) is nearly the best. r is a number of pulls times the variance of the hypothesis, so that
+tanh(a) = s / root of (n v), times v / (v + r), is nearly the best. r is a number of pulls times the variance of the hypothesis, so that
 rewards need no unit. Of the variance the box is known; as a function of ln r the mixture is a unimodal function of l
 convolved with the density of ln |normal|, which is log-concave, hence unimodal itself (Ibragimov 1956): it is least at
 one of the ends.
@@ -54,7 +54,7 @@ from ramgape.core.bets import log_average
 from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import fixed, inlined, kernel
-from ramgape.core.mixture import SLACK, log_tail
+from ramgape.core.mixture import SLACK, log_tail, stirling
 from ramgape.core.statistics import FEWEST_PULLS
 
 BOXES = 0.2  # of delta
@@ -89,7 +89,7 @@ def log_symmetric(count, distance, variance, least_scale, most_scale):
     total = count * distance
     gain = 0.0
     if distance > 0.0:
-        lean = min(distance / math.sqrt(variance + distance * distance), MOST_LEAN)
+        lean = min(distance / math.sqrt(variance + distance * distance), MOST_LEAN) * squares / (squares + most_scale)
         if lean > 1e-4:
             angle = math.atanh(lean)
             gain = 0.5 * count * (angle * lean + math.log1p(-lean * lean))
@@ -148,10 +148,24 @@ def variance_at(problem, risk, mean):
     return deviation * deviation
 
 
-@inlined
+@kernel
 def ends_of_variance(row, problem):
-    """What the box leaves of an arm's variance."""
-    return variance_at(problem, row.risk_low, row.mean_low), variance_at(problem, row.risk_high, row.mean_high)
+    """What the boxes leave of an arm's variance.
+
+    That of the risk tells little of it where the mean counts for more. The interval in bounds/gaussian.py has, with
+    p = a + (n - 1)/2 and y = (a + q/2) / p, its ends where y - 1 - ln y is (level + k) / p =: z; the greater of the two y
+    is at most 1 + root of 2 z + z, and the lesser at least exp(-(root of 2 z) - 2 z / 3).
+    """
+    half, prior = 0.5 * problem.resolution, problem.risk_scales[0]
+    posterior = prior + 0.5 * (row.pulls - 1.0)
+    excess = (row.level + 0.5 * math.log(posterior / prior) + stirling(prior) - stirling(posterior) + SLACK) / posterior
+    root = math.sqrt(2.0 * excess)
+    most, least = posterior * (1.0 + root + excess) - prior, posterior * math.exp(-root - excess / 1.5) - prior
+    deviation = math.sqrt(row.variance)
+    low = 0.5 * row.pulls * max(deviation - half, 0.0) ** 2 / most
+    high = 0.5 * row.pulls * (deviation + half) ** 2 / least if least > 0.0 else math.inf
+    low = max(low, variance_at(problem, row.risk_low, row.mean_low))
+    return low, min(high, variance_at(problem, row.risk_high, row.mean_high))
 
 
 @inlined
