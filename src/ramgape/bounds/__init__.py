@@ -151,6 +151,16 @@ BOUNDS: dict[str, Bound] = {
             sides=2.0,
         ),
         Bound(
+            "gaussian-pairwise",
+            "gaussian_pairwise",
+            GAUSSIAN,
+            (MOMENTS, ROOT),
+            "the same rewards, two arms compared at once instead of by their boxes; with policy evidence",
+            sides=2.0,
+            spent=0.2,
+            compares_pairs=True,
+        ),
+        Bound(
             "heavy",
             "heavy",
             ("heavy",),
