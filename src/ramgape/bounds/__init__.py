@@ -129,7 +129,7 @@ BOUNDS: dict[str, Bound] = {
             "pairwise",
             "pairwise",
             BOUNDED,
-            (MOMENTS,),
+            (MOMENTS, ROOT),
             "compares two arms at once instead of by their boxes; with policy evidence fewest pulls on most instances",
             spent=0.05,
             compares_pairs=True,

@@ -25,7 +25,7 @@ from ramgape.core.inversion import FINENESS, MOST_STEPS, SAFETY, highest_mean, l
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.learning import narrow_mean
 from ramgape.core.mixture import is_rejected
-from ramgape.core.statistics import squared_distance
+from ramgape.core.statistics import all_sums, squared_distance
 
 CELLS = 8
 COARSE = 0.01  # tolerances from here on need so few pulls that one scale serves
@@ -51,32 +51,38 @@ def least_value(mean, rho):
 
 
 @inlined
-def cell_terms(row, rho, side, risk, cell):
-    """Of the hypothesis `risk` for the means in one cell: the least sum, the most squares, the greatest reach."""
-    count = row.pulls
+def cell_terms(sums, row, rho, side, risk, cell):
+    """Of the hypothesis `risk` for the means in one cell: the least sum, the most squares, the greatest reach.
+
+    `sums` are those of the arm's rewards, or of some of them; the cells are those of its interval of the mean.
+    """
+    count, mean = sums[0], sums[1] / sums[0]
+    variance = max(sums[2] / count - mean * mean, 0.0)
+    average = row.shift + mean
     half = 0.5 * (row.mean_high - row.mean_low) / CELLS
     centre = row.mean_low + (2 * cell + 1) * half
-    away = abs(row.average - centre)
+    away = abs(average - centre)
     if side > 0:
         near = max(0.0, away - half)
-        total = count * (row.variance + near * near - rho * row.average - risk)
+        total = count * (variance + near * near - rho * average - risk)
         reach = risk - least_value(centre + half, rho)
     else:
         far = away + half
-        total = count * (risk - row.variance - far * far + rho * row.average)
+        total = count * (risk - variance - far * far + rho * average)
         low, high = max(0.0, centre - half), centre + half
         reach = max(high * high, (1.0 - low) * (1.0 - low) - rho) - risk
-    squares = max(squared_distance(row, centre, rho, risk), 0.0)
+    squares = max(squared_distance(sums, row.shift, centre, rho, risk), 0.0)
     wider = 2.0 * away + half
-    root = math.sqrt(squares) + half * math.sqrt(count * (4.0 * row.variance + wider * wider))
+    root = math.sqrt(squares) + half * math.sqrt(count * (4.0 * variance + wider * wider))
     return total, max(root * root, total * total / count) * SAFETY, max(reach, 0.0)
 
 
 @kernel
 def rejects_risk(row, problem, side, risk):
     """Whether a mean-variance is too low (side 1) or too high (side -1), for every mean in the arm's interval."""
+    sums = all_sums(row)
     for cell in range(CELLS):
-        total, squares, reach = cell_terms(row, problem.rho, side, risk, cell)
+        total, squares, reach = cell_terms(sums, row, problem.rho, side, risk, cell)
         if not is_rejected(total, squares, reach, problem.risk_scales, row.level):
             return False
     return True

@@ -52,7 +52,7 @@ from ramgape.core.box import is_due
 from ramgape.core.inversion import MOST_STEPS, SAFETY
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.mixture import SLACK, log_mixture
-from ramgape.core.statistics import squared_distance
+from ramgape.core.statistics import all_sums, squared_distance
 
 CELLS = 8  # of the mean's interval
 CRUDE = 100.0  # the crude bound fails so much less often than any other
@@ -189,8 +189,8 @@ def rejects_variances(row, problem, least, most, level, low, high):
             return False
         wider = 2.0 * away + half
         drift = half * math.sqrt(count * (4.0 * row.variance + wider * wider))
-        first = (math.sqrt(max(squared_distance(row, centre, 0.0, least), 0.0)) + drift) / least
-        second = (math.sqrt(max(squared_distance(row, centre, 0.0, most), 0.0)) + drift) / most
+        first = (math.sqrt(max(squared_distance(all_sums(row), row.shift, centre, 0.0, least), 0.0)) + drift) / least
+        second = (math.sqrt(max(squared_distance(all_sums(row), row.shift, centre, 0.0, most), 0.0)) + drift) / most
         squares = max(first * first, second * second, total * total / count) * SAFETY
         if log_mixture(total, squares, 1.0, problem.risk_scales[0]) < level:
             return False

@@ -1,17 +1,20 @@
-"""Two arms compared at once, instead of by the gap between their boxes.
+"""Two arms compared at once, instead of by the gap between their boxes: evidence for rewards in a range.
 
 Boxes of radius b prove a difference when it exceeds b + b', although the error of a difference is only the root of
 b^2 + b'^2. Here a hypothesis about two arms, "arm j's mean is at least arm i's plus epsilon", is rejected when for
-every value m of i's mean the evidence that i's mean is above m and the evidence that j's is below m + epsilon, both
-mixtures of core/mixture.py, multiply to e^L: at the true m the product is a test supermartingale. Likewise for risks,
-each factor at its least over the means that the arm's interval leaves. All that an answer needs is of this form.
+every value m of i's mean the evidence that i's mean is above m and the evidence that j's is below m + epsilon multiply
+to e^L: at the true m the product is a test supermartingale. For means the evidence is that of core/bets.py; for the
+mean-variance and the standard deviation that of core/mixture.py on cells of the means that the arm's box leaves; for
+risks that are means of a transformed reward that of core/mixture.py. What is mixed are products at a common scale.
 
-The factors are evaluated at one moment, both from the same data. Between values of m the infimum is bounded on cells:
-on a cell one factor is at least what it is at its upper end, and the other at least what it is at its lower end.
+Between values of m the infimum is bounded on cells: on a cell one factor is at least what it is at its upper end, and the
+other at least what it is at its lower end. Both factors are evaluated at one moment, from the same data.
 
-Per objective and pair of arms at most one of the two hypotheses is true (at epsilon 0, equal arms make both true, and
-then what is concluded is "at most"), so K (K - 1) / 2 of each kind: 0.8 delta is for the means, 0.15 delta for the
-risks, and 0.05 delta for the boxes, which restrict m and stand in the report.
+After a designation (core/comparisons.py) only later rewards count, and bets are those that looked best then: four on the
+grid around the estimated distance over the estimated spread, as a function of m that was fixed with the answer. Where
+a cell has several such bets, the worst counts.
+
+0.05 delta is for the boxes, which restrict m and stand in the report. The proofs are in docs/comparisons.md.
 """
 
 from __future__ import annotations
@@ -19,180 +22,325 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramgape.bounds import empirical_bernstein
-from ramgape.bounds.empirical_bernstein import CELLS, cell_terms
-from ramgape.core.doubt import dominates, shortfall, threat
-from ramgape.core.inversion import SAFETY
-from ramgape.core.kernel import inlined, kernel
-from ramgape.core.mixture import log_evidence
+import numpy as np
 
-SHARES = 0.8, 0.15  # of delta: means, risks; what is left is for the boxes
+from ramgape.bounds import empirical_bernstein
+from ramgape.bounds.empirical_bernstein import CELLS, cell_terms, least_value
+from ramgape.core import comparisons
+from ramgape.core.bets import (
+    GRID,
+    LARGEST,
+    LEAST,
+    NODES,
+    RATIO,
+    SCALES,
+    SLACK,
+    log_average,
+    log_growth,
+    log_mixtures,
+    power_sums,
+)
+from ramgape.core.comparisons import earlier_sums, sums
+from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.core.mixture import log_mixture, log_mixture_below
+from ramgape.core.statistics import FEWEST_PULLS, squared_distance
+
+BOXES = 0.05  # of delta
+RISK_SCALES = (0.03, 0.3, 3.0)
 STEPS = 4096  # no cell is smaller than this part of the range of m
+FIRST_STEP = 64
 MOST_LOOKS = 4 * STEPS  # more than there can be: each passes a cell, or halves a step that was doubled or the first
-PATIENCE = 200  # after a look in vain, the next one when there are so many parts more pulls
-due, moments_box = empirical_bernstein.due, empirical_bernstein.moments_box
+TUNED = (3, 1, 0, -2)  # bets after a designation: so many places of the grid below the one that looked best
+USABLE = 0.9  # of the largest bet that is possible
+RISK_TOP = 3.0  # bets on risks are so many times those on means
+HOPELESS = 0.4  # a comparison with less than so much of the level, by normal estimates, is not looked at
+GROWTH = 20  # boxes only restrict: they are renewed when there are so many parts more pulls
+moments_box, interval = empirical_bernstein.moments_box, empirical_bernstein.interval
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
     """The levels of comparisons, and the scales of the mixtures."""
-    means, risks = SHARES
     empirical_bernstein.constants(record, arm_count, delta)
-    pairs = arm_count * (arm_count - 1) / 2
-    record["pair_levels"] = math.log(pairs / (means * delta)), math.log(pairs / (risks * delta))
+    record["pair_scales"] = np.maximum(RISK_SCALES, record["rho"] ** 2 * np.array(SCALES))
+    comparisons.constants(record, arm_count, delta, BOXES)
 
 
 @inlined
-def evidence_above(row, mean, scales):
-    """ln of the evidence that an arm's mean is above a value."""
-    distance = row.average - mean
-    squares = row.pulls * (row.variance + distance * distance)
-    return log_evidence(row.pulls * distance, squares * SAFETY, squares, mean, scales)
+def due(row):
+    """Whether a box is to be renewed."""
+    if row.pulls < row.renewal:
+        return False
+    row.renewal = row.pulls + 1 + row.pulls // GROWTH
+    return True
 
 
 @inlined
-def evidence_below(row, mean, scales):
-    """ln of the evidence that an arm's mean is below a value."""
-    distance = mean - row.average
-    squares = row.pulls * (row.variance + distance * distance)
-    return log_evidence(row.pulls * distance, squares * SAFETY, squares, 1.0 - mean, scales)
+def is_hopeless(difference, error, level):
+    """Whether a difference with this squared error is so uncertain that a look is in vain; nothing is proved by that."""
+    return difference <= 0.0 or 0.5 * difference * difference < HOPELESS * level * error
+
+
+@open_kernel
+def proved_on(least_on, low, high, middle, level, row, past, rival, rival_past, problem, offset, since):
+    """Whether the evidence reaches a level for all hypotheses from one to another, cut into cells."""
+    middle = min(max(middle, low), high)
+    if least_on(middle, middle, row, past, rival, rival_past, problem, offset, since) < level:
+        return False
+    smallest = (high - low) / STEPS
+    step = FIRST_STEP * smallest
+    for _ in range(MOST_LOOKS):
+        if low >= high:
+            return True
+        end = min(low + step, high)
+        if least_on(low, end, row, past, rival, rival_past, problem, offset, since) >= level:
+            low = end
+            step *= 2.0
+        elif step <= smallest:
+            return False
+        else:
+            step *= 0.5
+    return False
+
+
+@inlined
+def spread_of(known):
+    """The plug-in variance of rewards of which sums are known."""
+    mean = known[1] / known[0]
+    return max(known[2] / known[0] - mean * mean, 0.0)
+
+
+@inlined
+def place_of(ratio):
+    """The first place on a grid whose bets, from 1 on, are no larger than 1 over a ratio."""
+    return math.ceil(math.log(ratio) / math.log(RATIO)) if ratio > 0.0 else 0
+
+
+@inlined
+def best_place(distance, spread, top):
+    """The place on the grid of the best bet on a distance; NODES where there is none."""
+    return min(max(place_of(top * spread / distance), 0), NODES) if distance > 0.0 else NODES
+
+
+@inlined
+def near_place(place, offset, largest):
+    """The place of a bet near the best one, or of the largest possible."""
+    return NODES if place >= NODES else min(max(place + offset, largest, 0), NODES)
+
+
+@inlined
+def tuned_on_mean(known, before, shift, start, end, side, offset):
+    """ln of a bet that a mean is above (side 1) or below (-1) every value of a cell: of all that belong there the worst.
+
+    The least is gained against the cell's upper end for side 1, and against its lower end for side -1; towards it the
+    best bets fall, and so do the largest.
+    """
+    spread = (spread_of(before) * before[0] + 0.1) / (before[0] + 1.0)
+    average = shift + before[1] / before[0]
+    far, near = (start, end) if side > 0.0 else (end, start)
+    reach, least_reach = (end, start) if side > 0.0 else (1.0 - start, 1.0 - end)
+    reach, least_reach = max(reach, 0.0), max(least_reach, 0.0)
+    powers = power_sums(known, shift, near, side)
+    first = near_place(
+        best_place(side * (average - far), spread, GRID[0]), offset, place_of(GRID[0] * least_reach / USABLE)
+    )
+    last = near_place(best_place(side * (average - near), spread, GRID[0]), offset, place_of(GRID[0] * reach / USABLE))
+    worst = math.inf
+    for node in range(first, last + 1):
+        worst = min(worst, 0.0 if node >= NODES else log_growth(powers, reach, GRID[node]))
+    return worst
+
+
+@inlined
+def add_log(total, term):
+    """ln of the sum of two numbers of which the logarithms are given."""
+    larger, smaller = max(total, term), min(total, term)
+    return larger + math.log1p(math.exp(smaller - larger))
 
 
 @kernel
-def evidence_on_risk(row, problem, side, risk):
-    """ln of the evidence that a mean-variance is above (side 1) or below (side -1) a value, whatever the mean."""
-    least = math.inf
-    for cell in range(CELLS):
-        total, squares, reach = cell_terms(row, problem.rho, side, risk, cell)
-        term = log_evidence(total, squares, total * total / row.pulls, reach, problem.risk_scales)
-        least = min(least, term)
-    return least
+def tuned_pair_on_mean(start, end, row, past, rival, rival_past, problem, epsilon):
+    """ln of the evidence of later rewards on a cell of means."""
+    own, others = sums(row, past, problem, 1), sums(rival, rival_past, problem, 1)
+    before, rival_before = earlier_sums(past, problem), earlier_sums(rival_past, problem)
+    total = LEAST
+    for offset in TUNED:
+        term = tuned_on_mean(own, before, row.shift, start, end, 1.0, offset)
+        term += tuned_on_mean(others, rival_before, rival.shift, start + epsilon, end + epsilon, -1.0, offset)
+        total = add_log(total, term)
+    return total - math.log(len(TUNED))
 
 
 @kernel
-def mean_settled(arms, problem, arm, other):
-    """Whether it is proved that the other arm's mean is less than this arm's plus epsilon."""
-    row, rival, epsilon = arms[arm], arms[other], problem.epsilon
+def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
+    """ln of the evidence, on a cell of means, that the row's is above it and the rival's below it plus epsilon."""
+    if since:
+        return tuned_pair_on_mean(start, end, row, past, rival, rival_past, problem, epsilon)
+    own = log_mixtures(sums(row, past, problem, 0), row.shift, end, 1.0)
+    others = log_mixtures(sums(rival, rival_past, problem, 0), rival.shift, start + epsilon, -1.0)
+    return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
+
+
+mean_proved_on = fixed(proved_on, least_on_mean)
+
+
+@kernel
+def mean_ahead(row, past, rival, rival_past, search, problem, since, level):
+    """Whether it is proved that the row's mean is more than the rival's less epsilon."""
+    epsilon = search.epsilon
     low, high = row.mean_low, min(row.mean_high, rival.mean_high - epsilon)
     if low > high:
         return True
-    scales, level = problem.mean_scales, problem.pair_levels[0]
-    # Where the product is least, roughly: tried first, since mostly it decides.
-    weight = row.pulls / (row.variance + 1e-12)
-    rival_weight = rival.pulls / (rival.variance + 1e-12)
-    middle = (weight * row.average + rival_weight * (rival.average - epsilon)) / (weight + rival_weight)
-    middle = min(max(middle, low), high)
-    if evidence_above(row, middle, scales) + evidence_below(rival, middle + epsilon, scales) < level:
+    count, rival_count = sums(row, past, problem, since)[0], sums(rival, rival_past, problem, since)[0]
+    if count < FEWEST_PULLS or rival_count < FEWEST_PULLS:
         return False
-    smallest = (high - low) / STEPS
-    step = 64.0 * smallest
-    below = evidence_below(rival, low + epsilon, scales)
-    for _ in range(MOST_LOOKS):
-        if low >= high:
-            return True
-        end = min(low + step, high)
-        if evidence_above(row, end, scales) + below >= level:
-            low = end
-            below = evidence_below(rival, low + epsilon, scales)
-            step *= 2.0
-        elif step <= smallest:
-            return False
-        else:
-            step *= 0.5
-    return False
+    # Where the product is least, roughly: tried first, since mostly it decides.
+    weight, rival_weight = count / (row.variance + 1e-12), rival_count / (rival.variance + 1e-12)
+    difference = row.average - rival.average + epsilon
+    if is_hopeless(difference, 1.0 / weight + 1.0 / rival_weight, level):
+        return False
+    middle = (weight * row.average + rival_weight * (rival.average - epsilon)) / (weight + rival_weight)
+    return mean_proved_on(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
+
+
+@inlined
+def greatest_in_cell(row, rho, cell):
+    """The greatest mean-variance that is possible for the means of a cell: no variance exceeds m (1 - m)."""
+    width = (row.mean_high - row.mean_low) / CELLS
+    low = row.mean_low + cell * width
+    top = min(max(0.5 * (1.0 - rho), low), low + width)
+    return top * (1.0 - top) - rho * top + 1e-12
+
+
+@inlined
+def mixture_on_risk(total, squares, count, reach, scale):
+    """ln of the evidence of one mixture, for any sum."""
+    if total > 0.0:
+        return log_mixture(total, squares, reach, scale)
+    return log_mixture_below(total, squares, total * total / count, reach, scale)
 
 
 @kernel
-def risk_settled(arms, problem, arm, other):
-    """Whether it is proved that the other arm's risk is more than this arm's minus epsilon."""
-    row, rival = arms[arm], arms[other]
-    epsilon = problem.epsilon / problem.alpha
-    low = max(row.risk_low, rival.risk_low + problem.epsilon) / problem.alpha
-    high = row.risk_high / problem.alpha
+def mixtures_on_risk(known, row, problem, side, value, possible):
+    """ln of the evidence, for three scales, that a mean-variance is above (side 1) or below (-1) a value, whatever the
+    mean; cells of means are left out in which not even the mean-variance `possible` is."""
+    first = second = third = math.inf
+    for cell in range(CELLS):
+        if possible > greatest_in_cell(row, problem.rho, cell):
+            continue
+        total, squares, reach = cell_terms(known, row, problem.rho, side, value, cell)
+        first = min(first, mixture_on_risk(total, squares, known[0], reach, problem.pair_scales[0]))
+        second = min(second, mixture_on_risk(total, squares, known[0], reach, problem.pair_scales[1]))
+        third = min(third, mixture_on_risk(total, squares, known[0], reach, problem.pair_scales[2]))
+    return first, second, third
+
+
+@inlined
+def log_growth_of_squares(total, squares, reach, bet):
+    """ln of what one bet gains at least: l s - psi(l) v, as in core/mixture.py."""
+    part = bet * reach
+    if part >= LARGEST:
+        return LEAST
+    if part < 1e-3:  # the series, and more than what it leaves out
+        loss = bet * bet * (0.5 + part * (1.0 / 3.0 + 0.2501 * part))
+    else:
+        loss = (-math.log1p(-part) - part) / (reach * reach)
+    return bet * total - loss * squares - SLACK
+
+
+@inlined
+def least_reach(row, rho, side, value, cell):
+    """The least by which Z, for a mean of a cell, can be on the wrong side of a value."""
+    width = (row.mean_high - row.mean_low) / CELLS
+    low = max(row.mean_low + cell * width, 0.0)
+    if side > 0.0:
+        return value - least_value(low, rho)
+    rest = max(1.0 - low - width, 0.0)
+    return max(low * low, rest * rest - rho) - value
+
+
+@inlined
+def worst_bet(first, last, limit, last_limit, offset, terms):
+    """ln of the gain of the worst of the bets that belong to a cell of hypotheses."""
+    total, squares, reach = terms
+    worst = math.inf
+    for node in range(near_place(first, offset, limit), near_place(last, offset, last_limit) + 1):
+        gain = 0.0 if node >= NODES else log_growth_of_squares(total, squares, reach, RISK_TOP / GRID[0] * GRID[node])
+        worst = min(worst, gain)
+    return worst
+
+
+@kernel
+def tuned_on_risk(known, before, row, problem, side, far, near, possible):
+    """ln of four bets of later rewards that a mean-variance is above (side 1) or below (-1) every value of a cell, each
+    the worst of those that belong there, whatever the mean. The least is gained against the value `near` the estimate.
+    """
+    rho, mean = problem.rho, row.shift + before[1] / before[0]
+    estimate = spread_of(before) - rho * mean
+    spread = (max(squared_distance(before, row.shift, mean, rho, estimate), 0.0) + 0.02) / (before[0] + 1.0)
+    first = best_place(side * (estimate - far), spread, RISK_TOP)
+    last = best_place(side * (estimate - near), spread, RISK_TOP)
+    one = two = three = four = math.inf
+    for cell in range(CELLS):
+        if possible > greatest_in_cell(row, rho, cell):
+            continue
+        total, squares, reach = cell_terms(known, row, rho, side, near, cell)
+        reach = max(reach, cell_terms(known, row, rho, side, far, cell)[2])
+        limit = place_of(
+            RISK_TOP * least_reach(row, rho, side, max(near, far) if side < 0.0 else min(near, far), cell) / USABLE
+        )
+        last_limit = place_of(RISK_TOP * reach / USABLE)
+        terms = total, squares, reach
+        one = min(one, worst_bet(first, last, limit, last_limit, TUNED[0], terms))
+        two = min(two, worst_bet(first, last, limit, last_limit, TUNED[1], terms))
+        three = min(three, worst_bet(first, last, limit, last_limit, TUNED[2], terms))
+        four = min(four, worst_bet(first, last, limit, last_limit, TUNED[3], terms))
+    return one, two, three, four
+
+
+@open_kernel
+def least_on_risk(variance_at, start, end, row, past, rival, rival_past, problem, epsilon, since):
+    """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon.
+
+    What counts for the hypothesis that the rival's risk is just that; so means for which that is impossible are left
+    out, for both arms, if they are for all of the cell.
+    """
+    low, high = variance_at(problem, start), variance_at(problem, end)
+    rival_low, rival_high = variance_at(problem, start - epsilon), variance_at(problem, end - epsilon)
+    own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
+    if not since:
+        below = mixtures_on_risk(own, row, problem, -1.0, low, low)
+        above = mixtures_on_risk(others, rival, problem, 1.0, rival_high, rival_low)
+        return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
+    before, rival_before = earlier_sums(past, problem), earlier_sums(rival_past, problem)
+    below = tuned_on_risk(own, before, row, problem, -1.0, high, low, low)
+    above = tuned_on_risk(others, rival_before, rival, problem, 1.0, rival_low, rival_high, rival_low)
+    total = add_log(below[0] + above[0], below[1] + above[1])
+    return add_log(add_log(total, below[2] + above[2]), below[3] + above[3]) - math.log(len(TUNED))
+
+
+@open_kernel
+def risk_compared(proved_on_risk, row, past, rival, rival_past, search, problem, since, level):
+    """Whether it is proved that the row's risk is less than the rival's plus epsilon."""
+    epsilon = search.epsilon
+    low, high = rival.risk_low + epsilon, min(row.risk_high, rival.risk_high + epsilon)
     if low > high:
         return True
-    level = problem.pair_levels[1]
-    # Nearer to the estimate of the arm that is known better.
-    own, others = row.risk - row.risk_low, rival.risk_high - rival.risk
-    weight = others * others / max(own * own + others * others, 1e-300)
-    middle = (weight * row.risk + (1.0 - weight) * (rival.risk + problem.epsilon)) / problem.alpha
-    middle = min(max(middle, low), high)
-    if evidence_on_risk(row, problem, -1.0, middle) + evidence_on_risk(rival, problem, 1.0, middle - epsilon) < level:
+    count, rival_count = sums(row, past, problem, since)[0], sums(rival, rival_past, problem, since)[0]
+    if count < FEWEST_PULLS or rival_count < FEWEST_PULLS:
         return False
-    smallest = (high - low) / STEPS
-    step = 64.0 * smallest
-    below = evidence_on_risk(row, problem, -1.0, low)
-    for _ in range(MOST_LOOKS):
-        if low >= high:
-            return True
-        end = min(low + step, high)
-        if below + evidence_on_risk(rival, problem, 1.0, end - epsilon) >= level:
-            low = end
-            below = evidence_on_risk(row, problem, -1.0, low)
-            step *= 2.0
-        elif step <= smallest:
-            return False
-        else:
-            step *= 0.5
-    return False
-
-
-@kernel
-def withstands(arms, problem, arm, other):
-    """Whether it is proved that the other arm does not beat this one by epsilon in both objectives."""
-    return mean_settled(arms, problem, arm, other) or risk_settled(arms, problem, arm, other)
-
-
-@kernel
-def covers(arms, problem, cover, arm):
-    """Whether it is proved that the cover is less than epsilon behind the arm in each objective."""
-    return mean_settled(arms, problem, cover, arm) and risk_settled(arms, problem, cover, arm)
-
-
-@kernel
-def find_blocker(arms, search, problem, arm):
-    """Of the arms that keep the place of this one from being proved the most threatening, or -1 if it is proved."""
-    row = arms[arm]
-    blocker, largest = -1, -math.inf
-    if row.in_front:
-        for other in range(len(arms)):
-            danger = threat(arms[other], row)
-            if other != arm and danger > largest and not withstands(arms, problem, arm, other):
-                blocker, largest = other, danger
-        return blocker
-    for place in range(search.front_size):
-        other = arms[place].front
-        if dominates(arms[other], row):
-            if covers(arms, problem, other, arm):
-                return -1
-            danger = -shortfall(arms[other], row)
-            if danger > largest:
-                blocker, largest = other, danger
-    return blocker
-
-
-@kernel
-def is_there(arms, problem, arm):
-    """Whether the blocker that was found last time still is one; outside the front another cover may do instead."""
-    row, other = arms[arm], arms[arm].blocker
-    return other >= 0 and row.in_front and not withstands(arms, problem, arm, other)
-
-
-@kernel
-def stop(arms, memory, search, problem):
-    """Whether the place of every arm is proved, at this moment. After a look in vain the next one waits a while."""
-    if search.queued >= 0 or search.samples < search.next_look:
+    error, rival_error = (row.risk_spread + 1e-14) / count, (rival.risk_spread + 1e-14) / rival_count
+    difference = rival.risk - row.risk + epsilon
+    if is_hopeless(difference, error + rival_error, level):
         return False
-    search.next_look = search.samples + 1 + search.samples // PATIENCE
-    blockers = 0
-    for arm in range(len(arms)):
-        row = arms[arm]
-        if row.blocker != -1 and not is_there(arms, problem, arm):
-            row.blocker = find_blocker(arms, search, problem, arm)
-        blockers += row.blocker >= 0
-    if blockers:
-        return False
-    # What was proved at other times was perhaps of another front: all of it must hold now.
-    for arm in range(len(arms)):
-        arms[arm].blocker = find_blocker(arms, search, problem, arm)
-        blockers += arms[arm].blocker >= 0
-    return blockers == 0
+    middle = row.risk + difference * error / (error + rival_error)
+    return proved_on_risk(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
+
+
+def risk_ahead_by(least_on: Kernel) -> Kernel:
+    """The comparison of risks for which there is evidence on cells."""
+    return fixed(risk_compared, fixed(proved_on, least_on))
+
+
+def moments_ahead(variance_at: Kernel) -> Kernel:
+    """That of a risk which is a function of a mean-variance, by its inverse."""
+    return risk_ahead_by(fixed(least_on_risk, variance_at))

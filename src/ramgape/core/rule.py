@@ -45,6 +45,7 @@ REPLAY = types.int64(
 )
 
 LOOK = types.void(*_rows)
+PROVE = types.void(*_rows, types.Array(types.boolean, 1, "C"), types.Array(types.int64, 1, "C"))
 ENTRIES = (
     types.boolean(*_rows, types.int64, types.float64),
     types.void(*_rows, types.int64),

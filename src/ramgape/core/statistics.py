@@ -45,19 +45,30 @@ def observe(row, search, value):
 
 
 @inlined
-def squared_distance(row, centre, rho, risk):
-    """The sum of (Z - risk)^2, where Z = (X - centre)^2 - rho X, from power sums about the arm's first reward."""
-    mean = centre - row.shift
-    slope = 2.0 * mean + rho
-    rest = mean * mean - rho * row.shift - risk
-    total, squares = row.total + row.total_carry, row.squares + row.squares_carry
+def all_sums(row):
+    """Count, and sums of the first four powers of (reward - the arm's first reward)."""
     return (
-        row.fourths
-        + row.fourths_carry
-        - 2.0 * slope * (row.cubes + row.cubes_carry)
+        float(row.pulls),
+        row.total + row.total_carry,
+        row.squares + row.squares_carry,
+        row.cubes + row.cubes_carry,
+        row.fourths + row.fourths_carry,
+    )
+
+
+@inlined
+def squared_distance(sums, shift, centre, rho, risk):
+    """The sum of (Z - risk)^2, where Z = (X - centre)^2 - rho X, from power sums about `shift`."""
+    count, total, squares, cubes, fourths = sums
+    mean = centre - shift
+    slope = 2.0 * mean + rho
+    rest = mean * mean - rho * shift - risk
+    return (
+        fourths
+        - 2.0 * slope * cubes
         + (slope * slope + 2.0 * rest) * squares
         - 2.0 * slope * rest * total
-        + row.pulls * rest * rest
+        + count * rest * rest
     )
 
 

@@ -61,6 +61,7 @@ ARM = np.dtype(
         ("order", np.int64, 2),  # row p: the arm at place p of either order
         ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
         ("blocker", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
+        ("judged", np.int64),  # 1 if the arm was of the front when somebody last looked for its blocker
         ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rules see them
         ("risk_error", np.float64),
         ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
@@ -90,6 +91,8 @@ SEARCH = np.dtype(
         ("next_look", np.int64),  # pulls before which a costly rule need not look again
         ("mean_prior", np.float64),  # the average variance of an arm, and spread of its risk, when they were last taken
         ("risk_prior", np.float64),
+        ("designations", np.int64),  # how many answers have been fixed beforehand, and after how many pulls the last
+        ("designated_at", np.int64),
         ("phase", np.int64),  # where a rule stands that goes by phases
         ("target", np.int64),  # pulls that the phase asks of every open arm
     ],
@@ -114,7 +117,10 @@ PROBLEM = np.dtype(
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),  # 0 where it is a share
         ("epsilon_share", np.float64),  # of the smallest absolute mean after the first looks; 0 where it is a number
-        ("pair_levels", np.float64, 2),  # like an arm's level, for a comparison of two arms: in mean and in risk
+        ("pair_levels", np.float64, 3),  # like an arm's level, of comparisons: to withstand in mean, in risk; to cover
+        ("designated_level", np.float64),  # the same for an answer that was fixed beforehand; infinite where none is
+        ("snapshot", np.int64),  # the first column of the memory for what was known when it was fixed
+        ("pair_scales", np.float64, 3),  # of the mixtures over the risk, in comparisons
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget
         ("exploration", np.float64),  # a of the fixed-budget bound

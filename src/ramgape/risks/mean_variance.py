@@ -40,6 +40,11 @@ class Moments(Measure):
 
         return moments.fixed(moments.narrow, interval)
 
+    def ahead_by(self, kernels: Any) -> Kernel:
+        from ramgape.risks import moments
+
+        return kernels.moments_ahead(moments.variance_at)  # type: ignore[no-any-return]
+
     @property
     def normal_risk(self) -> Kernel:
         from ramgape.risks import moments

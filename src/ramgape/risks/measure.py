@@ -216,6 +216,16 @@ class Measure:
         """
         return moments_box
 
+    def ahead_by(self, kernels: Any) -> Kernel:
+        """The kernel that compares the risks of two arms: see core/comparisons.py.
+
+        Args:
+            kernels: A bound's, for comparisons.
+        """
+        from ramgape.risks import means
+
+        return means.ahead_by(kernels, self.untransform)
+
     def value_of(self, distribution: Distribution) -> float:
         """The truth about a distribution; unless a measure knows better, by numerical integration.
 

@@ -6,7 +6,7 @@ from ramgape.core.box import mean_variance_ends, narrow_risk
 from ramgape.core.kernel import fixed as fixed
 from ramgape.core.kernel import inlined, open_kernel
 from ramgape.core.learning import nothing as nothing
-from ramgape.core.statistics import FEWEST_PULLS, squared_distance
+from ramgape.core.statistics import FEWEST_PULLS, all_sums, squared_distance
 
 
 @inlined
@@ -28,7 +28,8 @@ def estimate(row, past, problem):
 def narrow(interval, row, past, search, problem):
     """From the interval of the mean and that of E (2 X - 1)^2."""
     square = min(max(4.0 * (row.variance + (row.average - 0.5) * (row.average - 0.5)), 0.0), 1.0)
-    spread = min(max(16.0 * squared_distance(row, 0.5, 0.0, 0.25 * square) / row.pulls, 0.0), 0.25) + 1e-15
+    around = squared_distance(all_sums(row), row.shift, 0.5, 0.0, 0.25 * square)
+    spread = min(max(16.0 * around / row.pulls, 0.0), 0.25) + 1e-15
     low, high = interval(problem, row.pulls, square, spread, row.level, 0.0, 1.0)
     ends = mean_variance_ends(problem, row.mean_low, row.mean_high, 0.25 * low, 0.25 * high)
     narrow_risk(row, search, ends[0], ends[1])
@@ -38,3 +39,9 @@ def narrow(interval, row, past, search, problem):
 def normal_risk(problem, mean, variance):
     """Of a normal distribution. A mean of which nothing is known yet is no matter where it does not count."""
     return problem.alpha * (variance - (problem.rho * mean if problem.rho > 0.0 else 0.0))
+
+
+@inlined
+def variance_at(problem, risk):
+    """The mean-variance behind a scaled one."""
+    return risk / problem.alpha

@@ -44,3 +44,10 @@ def normal_risk(problem, mean, variance):
 def normal_spread(problem, mean, variance):
     """The spread of the above by the delta method."""
     return 0.5 * problem.alpha * problem.alpha * variance
+
+
+@inlined
+def variance_at(problem, risk):
+    """The variance behind a deviation."""
+    deviation = max(risk, 0.0) / problem.alpha
+    return deviation * deviation

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import Bound, the_bound
 from ramgape.common.interrupts import interrupts_deferred
-from ramgape.core import learning, stopping
+from ramgape.core import comparisons, learning, stopping
 from ramgape.core import rule as rules
 from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
@@ -29,8 +29,8 @@ def make_rule(spec: Spec) -> Rule:
     policy = policy_module(spec.policy, spec.goal) if spec.decide is None else None
     stop = stopping.never
     if spec.goal == "confidence":
-        own = [getattr(module, "stop", None) for module in (policy, bound)]
-        stop = next(filter(None, own), spec.task.stop())
+        own = getattr(policy, "stop", None)
+        stop = own or (make_stop(spec) if the_bound(spec.bound).compares_pairs else spec.task.stop())
     compare = getattr(policy, "compare", None) or spec.task.compare()
     # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
     decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
@@ -38,6 +38,41 @@ def make_rule(spec: Spec) -> Rule:
     if first is not None and spec.decide is None and spec.policy in AUTOMATIC.values():
         decide = fixed(first, decide)
     return Rule(make_learn(spec, spec.bound), compare, decide, stop).compiled()
+
+
+class Claims(NamedTuple):
+    """What is proved of two arms, and of a designated answer what keeps an arm's place from being proved."""
+
+    withstands: Kernel
+    covers: Kernel
+    find_blocker_since: Kernel
+
+
+def make_claims(spec: Spec) -> Claims:
+    """From the evidence that a bound brings, for means and for the risk."""
+    kernels = the_bound(spec.bound).kernels
+    ahead = kernels.mean_ahead, getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels)
+    withstands, covers = fixed(comparisons.withstands, *ahead), fixed(comparisons.covers, *ahead)
+    withstands_since = fixed(comparisons.withstands_since, *ahead, withstands)
+    covers_since = fixed(comparisons.covers_since, *ahead)
+    return Claims(withstands, covers, fixed(comparisons.find_blocker_since, withstands_since, covers_since))
+
+
+def make_stop(spec: Spec) -> Kernel:
+    """The kernel that stops a search by comparisons of two arms."""
+    withstands, covers, find_blocker_since = make_claims(spec)
+    find_blocker = fixed(comparisons.find_blocker, withstands, covers)
+    of_front = fixed(comparisons.front_is_proved, find_blocker, withstands)
+    return fixed(comparisons.stop, of_front, fixed(comparisons.designated_is_proved, find_blocker_since))
+
+
+def make_prove(spec: Spec) -> Kernel:
+    """The kernel that says what comparisons prove of each arm of an answer, for calls with a whole state."""
+    withstands, covers, find_blocker_since = make_claims(spec)
+    prove_arms = fixed(comparisons.prove_arms, withstands, fixed(comparisons.find_cover, covers))
+    prove = fixed(comparisons.prove, prove_arms, find_blocker_since)
+    rules.compile_for(prove, rules.PROVE)
+    return prove
 
 
 def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
@@ -82,8 +117,10 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
         arms["risk_low"], arms["risk_high"] = spec.risk_range
     elif chosen.narrows:
         arms["risk_low"], arms["risk_high"] = (spec.unit_scale * end for end in spec.risk.possible)
-    columns = spec.risk.kernels(spec.noise).columns + chosen.columns
     search, problem = empty_search(), make_problem(spec, bound, delta)
+    columns = spec.risk.kernels(spec.noise).columns + chosen.columns
+    if math.isfinite(problem["designated_level"][0]):
+        columns += comparisons.COLUMNS + columns
     search["epsilon"] = problem["epsilon"]
     return State(arms, empty_memory(count, columns), search, problem)
 
@@ -123,6 +160,8 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_mean"] = 0.0 if bounded else math.nan
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
+    record["designated_level"] = math.inf
+    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns
     constants = getattr(the_bound(bound).kernels, "constants", None)
     if constants is not None and delta is not None:
         constants(record, len(spec.names), delta)

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from ramgape.bounds import APPROXIMATE, USUAL, Bound, Rigour, the_bound
 from ramgape.common.formatting import round_up
+from ramgape.core.comparisons import INSIDE_PROVED, NOT_PROVED
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
+from ramgape.search.assembly import make_prove
 from ramgape.search.assumptions import Objection, assumption_of, equal_rewards, objections_to, warnings_of
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
@@ -88,13 +90,16 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
     if the_bound(engine.spec.bound).compares_pairs:
-        proved |= compare_pairs(engine, answer, engine.problem, ~proved)[0]
-        # What rejects a difference of epsilon rejects the smaller differences just as validly.
-        strict = engine.problem.copy()
-        strict["epsilon"] = 0.0
-        places, covers = compare_pairs(engine, answer, strict, ~exact)
-        dominators = np.where(places, covers, dominators)
-        exact |= places
+        proofs = compare_pairs(engine, answer, engine.search)
+        proved |= proofs != NOT_PROVED
+        if engine.search["epsilon"][0] > 0.0:
+            # That an arm is in is proved exactly by the same supermartingale; that one is out, by the boxes alone.
+            strict = engine.search.copy()
+            strict["epsilon"] = 0.0
+            exact |= answer & (compare_pairs(engine, answer, strict) == INSIDE_PROVED)
+        else:
+            exact |= proved
+        dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
     accepted = engine.arms["accepted"]
     settled = engine.stopped == "confidence" and bool((accepted != 0).all())
     # An arm that was set aside was accepted without a proof, though its box may tell something by now.
@@ -108,20 +113,11 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
 
 
-def compare_pairs(engine: Engine, answer: Mask, problem: Table, asked: Mask) -> tuple[Mask, NDArray[np.int64]]:
-    """Of the arms asked for, whether comparisons of two arms prove their places, and those outside by which arm."""
-    kernels, arms, count = the_bound(engine.spec.bound).kernels, engine.arms, len(answer)
-    places, covers = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
-    for arm in np.flatnonzero(asked):
-        others = np.flatnonzero(np.arange(count) != arm)
-        if answer[arm]:
-            places[arm] = all(kernels.withstands(arms, problem[0], arm, other) for other in others)
-            continue
-        for other in others[answer[others]]:
-            if kernels.covers(arms, problem[0], other, arm):
-                places[arm], covers[arm] = True, other
-                break
-    return places, covers
+def compare_pairs(engine: Engine, answer: Mask, search: Table) -> NDArray[np.int64]:
+    """What comparisons of two arms prove of each arm of an answer: see `prove` in core/comparisons.py."""
+    proofs = np.empty(len(answer), dtype=np.int64)
+    make_prove(engine.spec)(engine.arms, engine.memory, search, engine.problem, answer, proofs)
+    return proofs
 
 
 def infer(

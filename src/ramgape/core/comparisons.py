@@ -1,0 +1,446 @@
+"""A stop by comparisons of two arms, whatever the rewards: what must be proved of whom, and how surely.
+
+An answer S is proved when every arm of S withstands every other arm, in mean or in risk, and every arm outside has a
+cover in S, in mean and in risk. A bound brings the evidence for such claims, as two kernels:
+
+    mean_ahead(row, past, rival, rival_past, search, problem, since, level)
+        whether the evidence that the row's mean is more than the rival's less epsilon reaches e^level
+    risk_ahead(...)
+        the same of the row's risk being less than the rival's plus epsilon
+
+How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm (docs/comparisons.md):
+ln(K / (b d)) in mean or ln(K / ((1 - b) d)) in risk to withstand, ln(K N / d) in both to be covered, where N counts the
+arms that may be a wrong cover: those that boxes prove neither to be beaten by epsilon nor to cover. At epsilon 0 the
+size of S will do if it is less, provided that all of S is proved at one moment; and so it is, because at the end
+everything is checked once more.
+
+At epsilon 0, where searches are long, most of delta is kept for answers that are fixed before the rewards that prove
+them: then no union over arms is paid for at all. When the present front is likely to be right it is designated, and
+what was known is written into the memory (`snapshot`). From then on the sums of later rewards alone (`since` 1) may
+prove it: ln(1 / (w q d)), where w is the weight that the claim was given beforehand and q the share of this
+designation. It is designated anew if the estimates refute it, or after a while if it is not the front.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ramgape.core.doubt import dominates, shortfall, threat
+from ramgape.core.kernel import inlined, kernel, open_kernel
+from ramgape.core.statistics import all_sums
+
+IN_MEAN = 0.7  # b: of an arm's weight, for claims that it withstands in mean; the rest is for risk
+AT_ANY_TIME = 0.15  # of delta at epsilon 0, for answers that nobody has fixed beforehand
+LATER = 0.3  # of what is left for designations, the part that each leaves to those after it
+FAVOURED = 0.85  # of a claim's weight after a designation, for what looks easier to prove then
+RIPE = 0.6  # the sum of chances of error at which a front is designated, and half of it later
+AGAIN = 3  # an answer that is no longer the front is given up when there are so many times the pulls
+MOST_DESIGNATIONS = 12
+PATIENCE = 100  # after a look in vain, the next one when there are so many parts more pulls
+NOT_PROVED, INSIDE_PROVED = -2, -1
+
+# Of the snapshot: counts and sums when the answer was designated, the answer, and each arm's cover or what blocks it.
+PULLS, TOTAL, SQUARES, CUBES, FOURTHS, RISK, RISK_SPREAD, INSIDE, COVER, BLOCKER = range(10)
+COLUMNS = 10  # and as many as the risk remembers
+
+
+def constants(record: Any, arm_count: int, delta: float, boxes: float) -> None:
+    """The levels of comparisons, where boxes have a share of delta."""
+    left = (1.0 - boxes) * delta
+    designates = record["epsilon"] == 0.0 and record["epsilon_share"] == 0.0
+    share = arm_count / (left * AT_ANY_TIME if designates else left)
+    record["pair_levels"] = math.log(share / IN_MEAN), math.log(share / (1.0 - IN_MEAN)), math.log(share)
+    record["designated_level"] = -math.log(left * (1.0 - AT_ANY_TIME)) if designates else math.inf
+
+
+@inlined
+def sums(row, past, problem, since):
+    """Count and power sums about the arm's first reward: of all rewards, or of those after the designation."""
+    count, total, squares, cubes, fourths = all_sums(row)
+    if since:
+        base = problem.snapshot
+        count -= past[base + PULLS]
+        total -= past[base + TOTAL]
+        squares -= past[base + SQUARES]
+        cubes -= past[base + CUBES]
+        fourths -= past[base + FOURTHS]
+    return count, total, squares, cubes, fourths
+
+
+@inlined
+def earlier_sums(past, problem):
+    """The same of the rewards before the designation."""
+    base = problem.snapshot
+    return past[base + PULLS], past[base + TOTAL], past[base + SQUARES], past[base + CUBES], past[base + FOURTHS]
+
+
+@inlined
+def certainty(difference, error):
+    """The squared difference over its squared error, if it is the right way round."""
+    return difference * difference / error if difference > 0.0 else 0.0
+
+
+@inlined
+def error_chance(difference, error):
+    """How likely a normal estimate is to have a difference the wrong way round."""
+    return 0.5 * math.erfc(difference / math.sqrt(2.0 * error))
+
+
+@inlined
+def mean_error(row):
+    """The squared error of an average; as if one more pull might have shown something else."""
+    return (row.variance + 0.3 / row.pulls) / row.pulls + 1e-12
+
+
+@inlined
+def risk_error(row, problem):
+    """The same of the risk."""
+    return (row.risk_spread + 0.3 * problem.alpha * problem.alpha / row.pulls) / row.pulls + 1e-14
+
+
+@inlined
+def boxes_withstand(row, rival, search):
+    """Whether boxes prove that the rival does not beat the arm by epsilon."""
+    return threat(rival, row) < search.epsilon
+
+
+@kernel
+def mark_beaten(arms):
+    """By how much boxes prove each arm to be beaten in both objectives, at most."""
+    for arm in range(len(arms)):
+        row = arms[arm]
+        row.beaten = -math.inf
+        for other in range(len(arms)):
+            if other != arm:
+                rival = arms[other]
+                row.beaten = max(row.beaten, min(rival.mean_low - row.mean_high, row.risk_low - rival.risk_high))
+
+
+@kernel
+def count_covers(arms, search, arm):
+    """How many arms may be a wrong cover of this one, by the boxes; one at least."""
+    row, count = arms[arm], 0
+    for other in range(len(arms)):
+        rival = arms[other]
+        beaten = rival.beaten >= search.epsilon and rival.beaten > 0.0
+        count += other != arm and not beaten and not shortfall(rival, row) < search.epsilon
+    return max(count, 1)
+
+
+@open_kernel
+def withstands(mean_ahead, risk_ahead, arms, memory, search, problem, arm, other):
+    """Whether it is proved that the other arm does not beat this one by epsilon in both objectives."""
+    row, past, rival, rival_past = arms[arm], memory[arm], arms[other], memory[other]
+    return (
+        boxes_withstand(row, rival, search)
+        or mean_ahead(row, past, rival, rival_past, search, problem, 0, problem.pair_levels[0])
+        or risk_ahead(row, past, rival, rival_past, search, problem, 0, problem.pair_levels[1])
+    )
+
+
+@open_kernel
+def covers(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, level):
+    """Whether it is proved that the cover is less than epsilon behind the arm in each objective."""
+    row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
+    return mean_ahead(row, past, rival, rival_past, search, problem, 0, level) and risk_ahead(
+        row, past, rival, rival_past, search, problem, 0, level
+    )
+
+
+@open_kernel
+def find_blocker(withstands, covers, arms, memory, search, problem, arm):
+    """Of the arms that keep the place of this one from being proved the most threatening, or -1 if it is proved."""
+    row = arms[arm]
+    blocker, largest = -1, -math.inf
+    if row.in_front:
+        for other in range(len(arms)):
+            danger = threat(arms[other], row)
+            if other != arm and danger > largest and not withstands(arms, memory, search, problem, arm, other):
+                blocker, largest = other, danger
+        return blocker
+    possible = count_covers(arms, search, arm)
+    possible = min(possible, search.front_size) if search.epsilon == 0.0 else possible
+    level = problem.pair_levels[2] + math.log(possible)
+    for place in range(search.front_size):
+        other = arms[place].front
+        if dominates(arms[other], row):
+            if covers(arms, memory, search, problem, other, arm, level):
+                return -1
+            danger = -shortfall(arms[other], row)
+            if danger > largest or blocker < 0:
+                blocker, largest = other, danger
+    return blocker
+
+
+@open_kernel
+def front_is_proved(find_blocker, withstands, arms, memory, search, problem):
+    """Whether the place of every arm is proved, at this moment; blockers are looked for where they are not known."""
+    mark_beaten(arms)
+    blockers = 0
+    for arm in range(len(arms)):
+        row = arms[arm]
+        if row.judged != row.in_front:
+            row.blocker, row.judged = -2, row.in_front
+        # A blocker of the front that still is one need not be looked for; outside another cover may do instead.
+        known = row.blocker >= 0 and row.in_front
+        known = known and not withstands(arms, memory, search, problem, arm, row.blocker)
+        if row.blocker != -1 and not known:
+            row.blocker = find_blocker(arms, memory, search, problem, arm)
+        blockers += row.blocker >= 0
+    if blockers:
+        return False
+    # What was proved at other times was perhaps of another front: all of it must hold now.
+    for arm in range(len(arms)):
+        arms[arm].blocker = find_blocker(arms, memory, search, problem, arm)
+        blockers += arms[arm].blocker >= 0
+    return blockers == 0
+
+
+@kernel
+def is_refuted(arms, memory, search, problem):
+    """Whether the designated answer is wrong by the estimates."""
+    column, epsilon = problem.snapshot + INSIDE, search.epsilon
+    for arm in range(len(arms)):
+        row, inside = arms[arm], memory[arm][column] > 0.0
+        covered = False
+        for other in range(len(arms)):
+            rival = arms[other]
+            if inside and rival.average >= row.average + epsilon and rival.risk <= row.risk - epsilon and other != arm:
+                return True
+            if memory[other][column] > 0.0 and rival.average + epsilon > row.average:
+                covered = covered or rival.risk < row.risk + epsilon
+        if not inside and not covered:
+            return True
+    return False
+
+
+@kernel
+def front_is_designated(arms, memory, problem):
+    """Whether the present front is the designated answer."""
+    for arm in range(len(arms)):
+        if (memory[arm][problem.snapshot + INSIDE] > 0.0) != (arms[arm].in_front == 1):
+            return False
+    return True
+
+
+@kernel
+def chance_of_error(arms, search, problem):
+    """How likely the front is to be wrong, at most and roughly: a sum over the arms, from normal estimates."""
+    total, epsilon = 0.0, search.epsilon
+    for arm in range(len(arms)):
+        row = arms[arm]
+        doubt = 0.0 if row.in_front else 1.0
+        for other in range(len(arms)):
+            rival = arms[other]
+            in_mean, in_risk = (
+                mean_error(row) + mean_error(rival),
+                risk_error(row, problem) + risk_error(rival, problem),
+            )
+            if row.in_front and other != arm:
+                by_mean = error_chance(row.average - rival.average + epsilon, in_mean)
+                doubt += min(by_mean, error_chance(rival.risk - row.risk + epsilon, in_risk))
+            elif rival.in_front and dominates(rival, row):
+                by_mean = error_chance(rival.average - row.average + epsilon, in_mean)
+                doubt = min(doubt, by_mean + error_chance(row.risk - rival.risk + epsilon, in_risk))
+        total += doubt
+    return total
+
+
+@kernel
+def designate(arms, memory, search, problem):
+    """Fix the present front as an answer that later rewards may prove, and write down what is known."""
+    base = problem.snapshot
+    search.designations += 1
+    search.designated_at = search.samples
+    for arm in range(len(arms)):
+        row, past = arms[arm], memory[arm]
+        count, total, squares, cubes, fourths = all_sums(row)
+        past[base + PULLS], past[base + TOTAL], past[base + SQUARES] = count, total, squares
+        past[base + CUBES], past[base + FOURTHS] = cubes, fourths
+        past[base + RISK], past[base + RISK_SPREAD] = row.risk, row.risk_spread
+        past[base + INSIDE], past[base + COVER], past[base + BLOCKER] = row.in_front, -1.0, -2.0
+        for column in range(base):
+            past[base + COLUMNS + column] = past[column]
+        surest = -1.0
+        for place in range(search.front_size):
+            other = arms[place].front
+            rival = arms[other]
+            if not row.in_front and dominates(rival, row):
+                in_mean = certainty(rival.average - row.average, mean_error(row) + mean_error(rival))
+                in_risk = certainty(row.risk - rival.risk, risk_error(row, problem) + risk_error(rival, problem))
+                if min(in_mean, in_risk) > surest:
+                    surest, past[base + COVER] = min(in_mean, in_risk), other
+
+
+@kernel
+def mean_favoured(row, past, rival, rival_past, search, problem):
+    """Whether at the designation the mean, rather than the risk, looked easier to withstand in."""
+    base = problem.snapshot
+    count, rival_count = past[base + PULLS], rival_past[base + PULLS]
+    mean, rival_mean = past[base + TOTAL] / count, rival_past[base + TOTAL] / rival_count
+    variance = max(past[base + SQUARES] / count - mean * mean, 0.0)
+    rival_variance = max(rival_past[base + SQUARES] / rival_count - rival_mean * rival_mean, 0.0)
+    error = (variance + 0.3 / count) / count + (rival_variance + 0.3 / rival_count) / rival_count + 1e-12
+    in_mean = certainty(row.shift + mean - rival.shift - rival_mean + search.epsilon, error)
+    unseen = 0.3 * problem.alpha * problem.alpha
+    error = (past[base + RISK_SPREAD] + unseen / count) / count + 1e-14
+    error += (rival_past[base + RISK_SPREAD] + unseen / rival_count) / rival_count
+    return in_mean >= certainty(rival_past[base + RISK] - past[base + RISK] + search.epsilon, error)
+
+
+@inlined
+def level_now(search, problem):
+    """Of the present designation, for a claim of weight 1: 1 - LATER of what those before it have left."""
+    return problem.designated_level - math.log(1.0 - LATER) - (search.designations - 1) * math.log(LATER)
+
+
+@open_kernel
+def withstands_since(mean_ahead, risk_ahead, withstands, arms, memory, search, problem, arm, other):
+    """Whether an arm of the designated answer is proved not to be beaten by another, by what came since or by all."""
+    row, past, rival, rival_past = arms[arm], memory[arm], arms[other], memory[other]
+    if boxes_withstand(row, rival, search):
+        return True
+    level = level_now(search, problem)
+    share = FAVOURED if mean_favoured(row, past, rival, rival_past, search, problem) else 1.0 - FAVOURED
+    return (
+        mean_ahead(row, past, rival, rival_past, search, problem, 1, level - math.log(share))
+        or risk_ahead(row, past, rival, rival_past, search, problem, 1, level - math.log(1.0 - share))
+        or withstands(arms, memory, search, problem, arm, other)
+    )
+
+
+@open_kernel
+def covers_since(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, spare):
+    """Whether an arm of the designated answer is proved to cover one outside; each claim by what came since or by all.
+
+    `spare` is the number of arms of the answer but for the designated cover, which share what that one leaves.
+    """
+    row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
+    chosen = rival_past[problem.snapshot + COVER] == cover
+    share = (FAVOURED if spare else 1.0) if chosen else (1.0 - FAVOURED) / spare
+    level = level_now(search, problem) - math.log(share)
+    whole = problem.pair_levels[2] + math.log(count_covers(arms, search, arm))
+    in_mean = mean_ahead(row, past, rival, rival_past, search, problem, 1, level)
+    if not in_mean and not mean_ahead(row, past, rival, rival_past, search, problem, 0, whole):
+        return False
+    in_risk = risk_ahead(row, past, rival, rival_past, search, problem, 1, level)
+    return in_risk or risk_ahead(row, past, rival, rival_past, search, problem, 0, whole)
+
+
+@open_kernel
+def find_blocker_since(withstands_since, covers_since, arms, memory, search, problem, arm):
+    """What keeps the designated place of an arm from being proved, or -1."""
+    base = problem.snapshot
+    row, blocker, largest = arms[arm], -1, -math.inf
+    if memory[arm][base + INSIDE] > 0.0:
+        for other in range(len(arms)):
+            danger = threat(arms[other], row)
+            if other != arm and danger > largest and not withstands_since(arms, memory, search, problem, arm, other):
+                blocker, largest = other, danger
+        return blocker
+    spare = -1
+    for other in range(len(arms)):
+        spare += memory[other][base + INSIDE] > 0.0
+    for other in range(len(arms)):
+        if memory[other][base + INSIDE] > 0.0:
+            if covers_since(arms, memory, search, problem, other, arm, spare):
+                return -1
+            danger = -shortfall(arms[other], row)
+            if danger > largest or blocker < 0:
+                blocker, largest = other, danger
+    return blocker
+
+
+@open_kernel
+def designated_is_proved(find_blocker_since, arms, memory, search, problem):
+    """Whether the designated answer is proved, at this moment; a new one is designated if it is time."""
+    front_alike = search.designations > 0 and front_is_designated(arms, memory, problem)
+    again = search.designations == 0 or is_refuted(arms, memory, search, problem)
+    again = again or (not front_alike and search.samples > AGAIN * search.designated_at)
+    if again and search.designations < MOST_DESIGNATIONS:
+        if chance_of_error(arms, search, problem) <= (0.5 * RIPE if search.designations else RIPE):
+            designate(arms, memory, search, problem)
+    if search.designations == 0:
+        return False
+    blockers, column = 0, problem.snapshot + BLOCKER
+    for arm in range(len(arms)):
+        memory[arm][column] = find_blocker_since(arms, memory, search, problem, arm)
+        blockers += memory[arm][column] >= 0.0
+    return blockers == 0
+
+
+@open_kernel
+def stop(front_is_proved, designated_is_proved, arms, memory, search, problem):
+    """Whether an answer is proved. After a look in vain the next one waits a while."""
+    if search.queued >= 0 or search.samples < search.next_look:
+        return False
+    search.next_look = search.samples + 1 + search.samples // PATIENCE
+    if front_is_proved(arms, memory, search, problem):
+        return True
+    if problem.designated_level == math.inf or not designated_is_proved(arms, memory, search, problem):
+        return False
+    for arm in range(len(arms)):
+        arms[arm].accepted = 1 if memory[arm][problem.snapshot + INSIDE] > 0.0 else -1
+    return True
+
+
+@open_kernel
+def find_cover(covers, arms, memory, search, problem, proofs, arm, most):
+    """An arm that is proved to be in, and to cover this one; `most` bounds how many may be a wrong cover."""
+    level = problem.pair_levels[2] + math.log(min(count_covers(arms, search, arm), most))
+    for other in range(len(arms)):
+        if proofs[other] == INSIDE_PROVED and covers(arms, memory, search, problem, other, arm, level):
+            return other
+    return NOT_PROVED
+
+
+@open_kernel
+def prove_arms(withstands, find_cover, arms, memory, search, problem, inside, proofs):
+    """What is proved of single arms, which holds for all of them at once; of one outside by a cover proved to be in."""
+    count, size, undecided = len(arms), 0, 0
+    for arm in range(count):
+        proofs[arm] = NOT_PROVED
+        size += inside[arm]
+        if inside[arm]:
+            proofs[arm] = INSIDE_PROVED
+            for other in range(count):
+                if other != arm and not withstands(arms, memory, search, problem, arm, other):
+                    proofs[arm] = NOT_PROVED
+                    break
+            undecided += proofs[arm] == NOT_PROVED
+    for arm in range(count):
+        if not inside[arm]:
+            proofs[arm] = find_cover(arms, memory, search, problem, proofs, arm, count)
+    if undecided or search.epsilon > 0.0:
+        return
+    # At epsilon 0 the size of the answer will do if all of it is proved at once, and not otherwise.
+    for arm in range(count):
+        if not inside[arm] and find_cover(arms, memory, search, problem, proofs, arm, size) == NOT_PROVED:
+            return
+    for arm in range(count):
+        if not inside[arm]:
+            proofs[arm] = find_cover(arms, memory, search, problem, proofs, arm, size)
+
+
+@open_kernel
+def prove(prove_arms, find_blocker_since, arms, memory, searches, problems, inside, proofs):
+    """What comparisons prove of each arm of an answer: that it is in (-1), that it is covered (by whom), or nothing (-2).
+
+    A designated answer is proved as a whole or not at all.
+    """
+    search, problem = searches[0], problems[0]
+    base, count = problem.snapshot, len(arms)
+    mark_beaten(arms)
+    prove_arms(arms, memory, search, problem, inside, proofs)
+    if search.designations == 0 or search.epsilon > 0.0:
+        return
+    for arm in range(count):
+        if (memory[arm][base + INSIDE] > 0.0) != inside[arm]:
+            return
+    for arm in range(count):
+        if find_blocker_since(arms, memory, search, problem, arm) >= 0:
+            return
+    for arm in range(count):
+        if proofs[arm] == NOT_PROVED:
+            proofs[arm] = INSIDE_PROVED if inside[arm] else int(memory[arm][base + COVER])
