@@ -1,24 +1,25 @@
 """Rewards of any kind, approximately, two arms compared at once: nothing is lost to the gap between their boxes.
 
 An estimate has, nearly, a normal error of variance V / n (bounds/central_limit.py). With x the sum of the errors of n
-pulls about a hypothesis, exp(l x - l^2 n V / 2) is a martingale for every l; mixed over a half-normal l of variance
-1 / (c V), and that of a second arm multiplied to it, it is one still, however the pulls were chosen. Of a difference D
-between two arms the hypothesis leaves open how much of it is whose error. Where the product is least it is
+pulls about a hypothesis, exp(l x - l^2 n V / 2) is a martingale for every l. Mixed over a half-normal l of variance
+1 / (c V), and multiplied by the same of a second arm, it is one still, however pulls are chosen. Of a difference D
+between two arms a hypothesis leaves open how much of it is whose error; where the product is least it is
 
-    mixture over c of  exp(D^2 / (2 W)) 4 Phi(a) Phi(b) c / sqrt((n + c) (n' + c))
+    exp(D^2 / (2 W)) 4 Phi(a) Phi(b) c / sqrt((n + c) (n' + c)),    W = V (n + c) / n^2 + V' (n' + c) / n'^2
 
-with W = V (n + c) / n^2 + V' (n' + c) / n'^2 and a^2 + b^2 = D^2 / W, shared as the arms share W; "at least e^level" is what a comparison asks. The factors are of
-one side each, and take the infimum over the shares to be where D^2 / W has it; half-normals make it a little lower.
+with a^2 + b^2 = D^2 / W, shared as the arms share W (the last is where D^2 / W is least; with the Phi a little beside
+it). Its average over three c is the evidence that a claim needs e^level of (core/comparisons.py).
 
-What makes it miss is, as with intervals, that V is estimated from the same pulls. Of the two errors that would make a
-claim false one is above and one below its estimate, and of each only that skew matters which makes V too small there:
-V is taken at the part d of the difference that is the arm's own, V + S d, with S >= 0. For means half of d^2 comes to
-it, which is to second order what a t-test has. So two arms of one skewed law are nearly symmetric, as their difference
-is, and only one that has far fewer pulls, or is skewed the other way, pays for it.
+What makes it miss is, as with intervals, that V is estimated from the same pulls. Of the two errors that make a claim
+false one is above its estimate and one below, and of each arm only that skew matters which makes V too small there: V
+is taken at the part d of the difference that is the arm's own, V + S d with S >= 0. For means d^2 / 2 comes to it; that
+is to second order what a t-test has. So two arms of one skewed law with as many pulls are nearly as symmetric as their
+difference is; the one that has fewer pulls, or is skewed the other way, pays for it.
 
-The spread of a risk is drawn towards that of a kurtosis of 5, as with intervals; its growth towards `USUAL_GROWTH`,
-less than there, since a difference has two errors and mostly one of them matters. The constants were chosen by
-simulation, on the ten families of tests/misses.py and on the jobs of docs/rewards-of-any-kind.md that it names.
+The spread of a risk is drawn towards that of a kurtosis of 5, as for intervals, and S towards `USUAL_GROWTH`; that is
+less than there, since a difference has two errors, of which mostly one is skewed the wrong way. The constants were
+chosen by simulation, on the ten families of tests/misses.py and on jobs like those in docs/rewards-of-any-kind.md: what
+is just false is claimed about as often as stated, and mostly far less often.
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ import math
 from typing import Any
 
 from ramgape.bounds import central_limit
-from ramgape.bounds.central_limit import MARGIN, SKEW_PULLS, SPREAD_PULLS, USUAL_SKEW
-from ramgape.core.box import is_set_aside
+from ramgape.bounds.central_limit import SKEW_PULLS, SPREAD_PULLS, USUAL_SKEW
+from ramgape.core import comparisons
+from ramgape.core.comparisons import PULLS, RISK, sums
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import third_moment
 
-SCALES = 8.0, 64.0, 512.0  # c: a comparison is at its best after some eight times as many pulls of each arm
+BOXES = 0.05  # of delta
+SCALES = 6.0, 48.0, 384.0  # c: a comparison is at its best after some eight times as many pulls of each arm
+WEIGHTS = 0.5, 0.3, 0.2
 USUAL_GROWTH = 2.0  # of a risk's spread, in units, where intervals have a usual skew of 4
 STEPS = 5  # after so many the parts of a difference change no more
 LEAST_SPREAD = 0.1  # of V, where it falls with the estimate
@@ -40,8 +44,9 @@ due, box, unknown_first = central_limit.due, central_limit.box, central_limit.un
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
-    """Those of the boxes."""
+    """The levels of comparisons, and what the boxes need."""
     central_limit.constants(record, arm_count, delta)
+    comparisons.constants(record, arm_count, delta, BOXES)
 
 
 @inlined
@@ -64,13 +69,13 @@ def difference_evidence(difference, count, spread, growth, rival_count, rival_sp
             return -math.inf
         part = difference * own / (own + others)
     total = 0.0
-    for scale in SCALES:
+    for scale, weight in zip(SCALES, WEIGHTS):
         first, second = own * (1.0 + scale / count), others * (1.0 + scale / rival_count)
         half = 0.5 * difference * difference / (first + second)
         share = first / (first + second)
         sides = math.erfc(-math.sqrt(half * share)) * math.erfc(-math.sqrt(half * (1.0 - share)))
-        total += math.exp(half) * sides * scale / math.sqrt((count + scale) * (rival_count + scale))
-    return math.log(total / len(SCALES))
+        total += weight * math.exp(half) * sides * scale / math.sqrt((count + scale) * (rival_count + scale))
+    return math.log(total)
 
 
 @inlined
@@ -94,7 +99,7 @@ def risk_spreads(row, problem, side):
         return -1.0, 0.0
     if side < 0.0:
         return spread, max(-skew, 0.0)
-    return spread, MARGIN * (count * max(skew, 0.0) + SKEW_PULLS * USUAL_GROWTH * usual * unit) / (count + SKEW_PULLS)
+    return spread, (count * max(skew, 0.0) + SKEW_PULLS * USUAL_GROWTH * usual * unit) / (count + SKEW_PULLS)
 
 
 @kernel
@@ -118,3 +123,42 @@ def risk_evidence(row, rival, problem, epsilon, count, risk, rival_count, rival_
         return -math.inf
     difference = rival_risk - risk + epsilon
     return difference_evidence(difference, count, spread, growth, rival_count, rival_spread, rival_growth, 0.0)
+
+
+@inlined
+def risk_since(row, past, problem, since):
+    """Count and risk of all rewards, or of those after the designation.
+
+    A pull changes the risk's estimate by the n-th part of something that does not depend on the others, nearly; so the
+    later ones have on average led to the difference of n times the estimate, over their number.
+    """
+    count, risk = float(row.pulls), row.risk
+    if since:
+        before = past[problem.snapshot + PULLS]
+        later = count - before
+        return later, (count * risk - before * past[problem.snapshot + RISK]) / later
+    return count, risk
+
+
+@kernel
+def mean_ahead(row, past, rival, rival_past, search, problem, since, level):
+    """Whether an arm's mean is more than the rival's less epsilon; see core/comparisons.py."""
+    if row.mean_low > rival.mean_high - search.epsilon:
+        return True  # by the boxes; and nothing waits for an arm that was set aside, whose box is inside out
+    own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
+    if min(own[0], others[0]) < 1.0:
+        return False
+    average, rival_average = row.shift + own[1] / own[0], rival.shift + others[1] / others[0]
+    return mean_evidence(row, rival, problem, search.epsilon, own[0], average, others[0], rival_average) >= level
+
+
+@kernel
+def risk_ahead(row, past, rival, rival_past, search, problem, since, level):
+    """Whether an arm's risk is less than the rival's plus epsilon, likewise."""
+    if rival.risk_low > row.risk_high - search.epsilon:
+        return True
+    count, risk = risk_since(row, past, problem, since)
+    rival_count, rival_risk = risk_since(rival, rival_past, problem, since)
+    if min(count, rival_count) < 1.0:
+        return False
+    return risk_evidence(row, rival, problem, search.epsilon, count, risk, rival_count, rival_risk) >= level
