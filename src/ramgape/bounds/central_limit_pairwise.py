@@ -44,9 +44,13 @@ due, box, unknown_first = central_limit.due, central_limit.box, central_limit.un
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
-    """The levels of comparisons, and what the boxes need."""
+    """The levels of comparisons, and what the boxes need.
+
+    No answer is designated: with mixtures that start anew, and .15 of delta for all else, it took 1.15 to 1.4 times the
+    pulls at epsilon 0.
+    """
     central_limit.constants(record, arm_count, delta)
-    comparisons.constants(record, arm_count, delta, BOXES)
+    comparisons.constants(record, arm_count, delta, BOXES, designates=False)
 
 
 @inlined
