@@ -179,6 +179,18 @@ BOUNDS: dict[str, Bound] = {
             rigour=APPROXIMATE,
         ),
         Bound(
+            "central-limit-pairwise",
+            "central_limit_pairwise",
+            (ANY,),
+            (UNRANGED,),
+            "the same, two arms compared at once: by the variance of their difference",
+            sides=2.0,
+            spent=0.05,
+            narrows=False,
+            compares_pairs=True,
+            rigour=APPROXIMATE,
+        ),
+        Bound(
             "paper",
             "paper",
             BOUNDED,

@@ -47,10 +47,10 @@ PULLS, TOTAL, SQUARES, CUBES, FOURTHS, RISK, RISK_SPREAD, INSIDE, COVER, BLOCKER
 COLUMNS = 10  # and as many as the risk remembers
 
 
-def constants(record: Any, arm_count: int, delta: float, boxes: float) -> None:
-    """The levels of comparisons, where boxes have a share of delta."""
+def constants(record: Any, arm_count: int, delta: float, boxes: float, *, designates: bool = True) -> None:
+    """The levels of comparisons, where boxes have a share of delta; some bounds designate no answer."""
     left = (1.0 - boxes) * delta
-    designates = record["epsilon"] == 0.0 and record["epsilon_share"] == 0.0
+    designates = designates and record["epsilon"] == 0.0 and record["epsilon_share"] == 0.0
     share = arm_count / (left * AT_ANY_TIME if designates else left)
     record["pair_levels"] = math.log(share / IN_MEAN), math.log(share / (1.0 - IN_MEAN)), math.log(share)
     record["designated_level"] = -math.log(left * (1.0 - AT_ANY_TIME)) if designates else math.inf
@@ -90,15 +90,22 @@ def error_chance(difference, error):
 
 
 @inlined
-def mean_error(row):
-    """The squared error of an average; as if one more pull might have shown something else."""
-    return (row.variance + 0.3 / row.pulls) / row.pulls + 1e-12
+def unseen(problem):
+    """As if one more pull might have shown something else, where rewards have a range; else there is no unit for it."""
+    return 0.3 if problem.bounded else 0.0
+
+
+@inlined
+def mean_error(row, problem):
+    """The squared error of an average."""
+    return (row.variance + unseen(problem) / row.pulls) / row.pulls + (1e-12 if problem.bounded else 0.0)
 
 
 @inlined
 def risk_error(row, problem):
     """The same of the risk."""
-    return (row.risk_spread + 0.3 * problem.alpha * problem.alpha / row.pulls) / row.pulls + 1e-14
+    more = unseen(problem) * problem.alpha * problem.alpha / row.pulls
+    return (row.risk_spread + more) / row.pulls + (1e-14 if problem.bounded else 0.0)
 
 
 @inlined
@@ -250,7 +257,7 @@ def chance_of_error(arms, search, problem):
         for other in range(len(arms)):
             rival = arms[other]
             in_mean, in_risk = (
-                mean_error(row) + mean_error(rival),
+                mean_error(row, problem) + mean_error(rival, problem),
                 risk_error(row, problem) + risk_error(rival, problem),
             )
             if row.in_front and other != arm:
@@ -283,7 +290,7 @@ def designate(arms, memory, search, problem):
             other = arms[place].front
             rival = arms[other]
             if not row.in_front and dominates(rival, row):
-                in_mean = certainty(rival.average - row.average, mean_error(row) + mean_error(rival))
+                in_mean = certainty(rival.average - row.average, mean_error(row, problem) + mean_error(rival, problem))
                 in_risk = certainty(row.risk - rival.risk, risk_error(row, problem) + risk_error(rival, problem))
                 if min(in_mean, in_risk) > surest:
                     surest, past[base + COVER] = min(in_mean, in_risk), other
@@ -297,11 +304,12 @@ def mean_favoured(row, past, rival, rival_past, search, problem):
     mean, rival_mean = past[base + TOTAL] / count, rival_past[base + TOTAL] / rival_count
     variance = max(past[base + SQUARES] / count - mean * mean, 0.0)
     rival_variance = max(rival_past[base + SQUARES] / rival_count - rival_mean * rival_mean, 0.0)
-    error = (variance + 0.3 / count) / count + (rival_variance + 0.3 / rival_count) / rival_count + 1e-12
+    more, least = unseen(problem), 1e-12 if problem.bounded else 0.0
+    error = (variance + more / count) / count + (rival_variance + more / rival_count) / rival_count + least
     in_mean = certainty(row.shift + mean - rival.shift - rival_mean + search.epsilon, error)
-    unseen = 0.3 * problem.alpha * problem.alpha
-    error = (past[base + RISK_SPREAD] + unseen / count) / count + 1e-14
-    error += (rival_past[base + RISK_SPREAD] + unseen / rival_count) / rival_count
+    more *= problem.alpha * problem.alpha
+    error = (past[base + RISK_SPREAD] + more / count) / count + 0.01 * least
+    error += (rival_past[base + RISK_SPREAD] + more / rival_count) / rival_count
     return in_mean >= certainty(rival_past[base + RISK] - past[base + RISK] + search.epsilon, error)
 
 
