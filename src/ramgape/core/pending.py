@@ -28,6 +28,7 @@ def anticipate(arms, searches, arm, count):
     row, search = arms[arm], searches[0]
     factor = math.sqrt(row.pulls / (row.pulls + count))
     row.pulls += count
+    row.under_way += count
     search.samples += count
     row.mean_low, row.mean_high = drawn_in(row.mean_low, row.mean_high, row.average, factor)
     row.risk_low, row.risk_high = drawn_in(row.risk_low, row.risk_high, row.risk, factor)

@@ -68,6 +68,7 @@ ARM = np.dtype(
         ("gap", np.float64),  # of rules that eliminate: how clear an arm's place is, or the greatest threat to it
         ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
         ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
+        ("under_way", np.int64),  # in a copy for decisions: how many of the pulls are not back yet
     ],
     align=True,
 )
@@ -91,6 +92,8 @@ SEARCH = np.dtype(
         ("next_look", np.int64),  # pulls before which a costly rule need not look again
         ("mean_prior", np.float64),  # the average variance of an arm, and spread of its risk, when they were last taken
         ("risk_prior", np.float64),
+        ("mean_reach", np.float64),  # likewise (see policies/evidence_budget.py) the squared distance of two rewards,
+        ("risk_reach", np.float64),  # and that of the transformed rewards by which risks are estimated
         ("designations", np.int64),  # how many answers have been fixed beforehand, and after how many pulls the last
         ("designated_at", np.int64),
         ("phase", np.int64),  # where a rule stands that goes by phases
@@ -133,6 +136,7 @@ PROBLEM = np.dtype(
         ("reference_mean", np.float64),  # the worst corner, for hypervolumes; NaN where there is none
         ("reference_risk", np.float64),
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
+        ("shrinks", np.int64),  # 1: the answer is the front of shrunken estimates
     ],
     align=True,
 )
