@@ -69,6 +69,7 @@ ARM = np.dtype(
         ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
         ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
         ("queue", np.int64, 2),  # places 2 p and 2 p + 1 of the pulls that are decided, in rounds, and not made yet
+        ("under_way", np.int64),  # in a copy for decisions: how many of the pulls are not back yet
     ],
     align=True,
 )
@@ -92,6 +93,8 @@ SEARCH = np.dtype(
         ("next_look", np.int64),  # pulls before which a costly rule need not look again
         ("mean_prior", np.float64),  # the average variance of an arm, and spread of its risk, when they were last taken
         ("risk_prior", np.float64),
+        ("mean_reach", np.float64),  # likewise (see policies/evidence_budget.py) the squared distance of two rewards,
+        ("risk_reach", np.float64),  # and that of the transformed rewards by which risks are estimated
         ("designations", np.int64),  # how many answers have been fixed beforehand, and after how many pulls the last
         ("designated_at", np.int64),
         ("served", np.int64),  # whom pulls are for: 0 the front, 1 the designated answer, 2 both in turn
@@ -141,6 +144,7 @@ PROBLEM = np.dtype(
         ("reference_risk", np.float64),
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
         ("interleave", np.int64),  # 1: pulls are decided in rounds
+        ("shrinks", np.int64),  # 1: the answer is the front of shrunken estimates
     ],
     align=True,
 )
