@@ -101,7 +101,7 @@ def all_tolerances(truth: Truth) -> Weights:
     for i in truth.arms:
         others = [j for j in truth.arms if j != i]
         if i not in truth.front:
-            farthest = max(others, key=lambda j: min(means[j] - means[i], risks[i] - risks[j]))  # noqa: B023
+            farthest = max(others, key=lambda j: min(means[j] - means[i], risks[i] - risks[j]))
             against(weights, i, farthest, share)
             continue
         for j in others:
