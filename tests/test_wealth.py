@@ -175,12 +175,13 @@ def test_two_means_are_compared_by_less_than_the_wealth(count: int) -> None:
 
 def on_means(engine: Engine, start: float, end: float, since: int) -> float:
     arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
-    return float(pairwise.least_on_mean(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
+    least_on = pairwise.later_on_mean if since else pairwise.least_on_mean
+    return float(least_on(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
 
 
 def on_risks(engine: Engine, start: float, end: float, since: int, variance_at: Any) -> float:
     arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
-    least_on = fixed(pairwise.least_on_risk, variance_at)
+    least_on = fixed(pairwise.later_on_risk if since else pairwise.least_on_risk, variance_at)
     return float(least_on(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
 
 
