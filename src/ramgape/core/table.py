@@ -61,7 +61,7 @@ ARM = np.dtype(
         ("order", np.int64, 2),  # row p: the arm at place p of either order
         ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
         ("blocker", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
-        ("judged", np.int64),  # 1 if the arm was of the front when somebody last looked for its blocker
+        ("member", np.int64),  # 1 if the arm was of the answer that was to be proved when somebody last looked
         ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rules see them
         ("risk_error", np.float64),
         ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
@@ -119,6 +119,7 @@ PROBLEM = np.dtype(
             2,
         ),  # pulls before a bound that waits says anything of an arm's mean, of its risk
         ("risk_power", np.float64),  # of the unit of rewards, in the risk
+        ("risk_root", np.int64),  # 1 for a risk that is the root of what is estimated
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),  # 0 where it is a share

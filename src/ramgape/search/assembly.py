@@ -72,7 +72,7 @@ def make_stop(spec: Spec) -> Kernel:
     """The kernel that stops a search by comparisons of two arms."""
     withstands, covers, find_blocker_since = make_claims(spec)
     find_blocker = fixed(comparisons.find_blocker, withstands, covers)
-    of_front = fixed(comparisons.front_is_proved, find_blocker, withstands)
+    of_front = fixed(comparisons.answer_is_proved, find_blocker, withstands)
     if find_blocker_since is None:
         return fixed(comparisons.stop, of_front)
     return fixed(comparisons.stop_or_designate, of_front, fixed(comparisons.designated_is_proved, find_blocker_since))
