@@ -10,9 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
-from ramgape import Arm, Gaussian, Instance, replicate, simulate
 from ramgape.bounds import gaussian_pairwise as bound
-from ramgape.core.comparisons import sums
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 
