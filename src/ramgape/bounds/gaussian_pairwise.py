@@ -17,10 +17,10 @@ and with s, v the sums of y and y^2 over n pulls, w = v tanh(a) / a, the logarit
 
     n (a tanh(a) / 2 - ln cosh(a)) + s^2 / (2 (w + r)) + ln(r / (w + r)) / 2 + ln 2 Phi(s / root of (w + r)).
 
-tanh(a) = s / root of (n v), times v / (v + r), is nearly the best. r is a number of pulls times the variance of the hypothesis, so that
-rewards need no unit. Of the variance the box is known; as a function of ln r the mixture is a unimodal function of l
-convolved with the density of ln |normal|, which is log-concave, hence unimodal itself (Ibragimov 1956): it is least at
-one of the ends.
+tanh(a) = s / root of (n v), times v / (v + r), is nearly the best. r is a number of pulls times the variance of the
+hypothesis, so that rewards need no unit, and that variance is known up to the box: as a function of ln r the mixture is
+a unimodal function of ln l convolved with the density of ln |normal|, which is log-concave, hence unimodal itself
+(Ibragimov 1956). So it is least at an end.
 
 **Risks.** The evidence that the variance of an arm is below sigma^2, at the point (m, sigma^2), is a mixture of
 likelihood ratios of normal distributions with variance sigma^2 / t, t > 1, and a mean that is itself normal about m
@@ -28,16 +28,16 @@ with variance sigma^2 / (t g): with D = (average - m)^2 and c = g / (n + g) each
 
     ln(c) / 2 + (n / 2) (ln t - ((t - 1) variance - (1 - t c) D) / sigma^2),
 
-which without that mixture over the mean would suffer from every mean in the interval but the average. It is linear in D
-and in 1 / sigma^2, hence least at ends of what they can be. For the evidence that a variance is above sigma^2, t < 1 and
-the mean m itself: then it is least where (variance + D) / sigma^2 is. Both are monotone in the risk, and so are mixtures
-over t; mean and variance are tied by the risk, and the interval of the mean is cut into cells.
+where without the mixture over the mean, c = 1, D would cost much. It is linear in D and in 1 / sigma^2, hence least at
+ends of what they can be. For the evidence that a variance is above sigma^2, t < 1 and the mean m itself: the least is
+where (variance + D) / sigma^2 is least, which has a closed form. Mean and variance are tied by the risk: for the former
+the interval of the mean is cut into cells. Both are monotone in the risk, hence least at an end of a cell of risks.
 
-Both are mixtures of products over few scales, which are common to the two arms: numbers of pulls that each is best for.
+What is mixed are products at a common scale: a number of pulls that it is best for.
 
 Rewards rounded to a step of 2 h (`resolution`) are draws moved by at most h each. The evidence about means grows with
-every reward, so that it is what it would be for draws if m is taken h farther. The deviation of the draws is within h of
-the one seen, and their average too, as if m were h farther: every end is taken at its worst.
+every reward, so that for draws it is at least what it is for rewards if m is taken h farther. The deviation of the
+draws is within h of the one seen; and so is their average, as if m, but not its share in the risk, were h farther.
 """
 
 from __future__ import annotations
@@ -48,14 +48,13 @@ from typing import Any
 import numpy as np
 
 from ramgape.bounds import gaussian
-from ramgape.bounds.pairwise import is_hopeless, proved_on, risk_ahead_by
+from ramgape.bounds.pairwise import mean_compared, proved_on, risk_compared
 from ramgape.core import comparisons
 from ramgape.core.bets import log_average
-from ramgape.core.comparisons import earlier_sums, sums
+from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import fixed, inlined, kernel
 from ramgape.core.mixture import SLACK, log_tail, stirling
-from ramgape.core.statistics import FEWEST_PULLS
 
 BOXES = 0.2  # of delta
 BOX_MEAN_PRIOR, BOX_VARIANCE_PRIOR = 4.0, 2.0  # as in bounds/gaussian.py; boxes are wanted early here
@@ -64,14 +63,13 @@ PULLS = np.array([30.0, 300.0, 3000.0])  # that a component of the risk's eviden
 NODES, TOP, RATIO = 8, 4.0, 1.6  # |ln t| = TOP RATIO^-k in units of its scale
 CELLS = 8
 MOST_LEAN = 0.9999
-TUNED = 0.5, 0.9, 1.4  # bets after a designation, in units of the one that looked best then
 LOG_TWO = math.log(2.0)
-TINY = 1e-12
 CERTAIN = 1e300  # evidence against what is impossible
 due, moment_intervals = gaussian.due, gaussian.moment_intervals
 
 # |ln t|, and weights: those of a half-normal density of variance 20 / pulls.
 LOGARITHMS = np.sqrt(20.0 / PULLS)[:, None] * TOP * RATIO ** -np.arange(NODES)
+FACTORS = np.exp(LOGARITHMS)
 _DENSITIES = LOGARITHMS * np.exp(-(LOGARITHMS**2) * PULLS[:, None] / 40.0)
 WEIGHTS = _DENSITIES / _DENSITIES.sum(axis=1, keepdims=True)
 
@@ -103,52 +101,34 @@ def log_symmetric(count, distance, variance, least_scale, most_scale):
     return gain + evidence + LOG_TWO - SLACK
 
 
-@inlined
-def gain_below(count, variance, distances, variances, part, logarithm):
-    """ln of a likelihood ratio for a variance below the least of `variances`, the first of two ends, at its least: the
-    square of the mean's distance from the average, too, lies between two."""
-    factor = math.exp(logarithm)
-    room = 1.0 - factor * part
-    slope = room * (distances[0] if room > 0.0 else distances[1]) - (factor - 1.0) * variance
-    return 0.5 * (count * (logarithm + slope / (variances[0] if slope < 0.0 else variances[1])) + math.log(part))
-
-
-@inlined
-def gain_above(count, ratio, logarithm):
-    """ln of a likelihood ratio for a variance above sigma^2, from the sum of (X - m)^2 / sigma^2."""
-    return 0.5 * (-math.expm1(-logarithm) * ratio - count * logarithm)
-
-
 @kernel
 def log_below(place, count, variance, distances, variances):
-    """ln of one component of the evidence that a variance is below the least of `variances`."""
+    """ln of one component of the evidence that a variance is below the least of `variances`, the first of two ends, at
+    its least; the square of the mean's distance from the average, too, lies between two."""
     pulls = PULLS[place]
+    part = pulls / (count + pulls)
     largest, total = -math.inf, 0.0
     for node in range(NODES):
-        term = gain_below(count, variance, distances, variances, pulls / (count + pulls), LOGARITHMS[place, node])
+        factor = FACTORS[place, node]
+        room = 1.0 - factor * part
+        slope = room * (distances[0] if room > 0.0 else distances[1]) - (factor - 1.0) * variance
+        term = 0.5 * count * (LOGARITHMS[place, node] + slope / (variances[0] if slope < 0.0 else variances[1]))
         if term > largest:
             total, largest = total * math.exp(largest - term), term
         total += WEIGHTS[place, node] * math.exp(term - largest)
-    return largest + math.log(total) - SLACK
+    return 0.5 * math.log(part) + largest + math.log(total) - SLACK
 
 
 @kernel
 def log_above(place, count, ratio):
-    """ln of one component of the evidence that a variance is above sigma^2."""
+    """ln of one component of the evidence that a variance is above sigma^2, from the sum of (X - m)^2 / sigma^2."""
     largest, total = -math.inf, 0.0
     for node in range(NODES):
-        term = gain_above(count, ratio, LOGARITHMS[place, node])
+        term = 0.5 * ((1.0 - 1.0 / FACTORS[place, node]) * ratio - count * LOGARITHMS[place, node])
         if term > largest:
             total, largest = total * math.exp(largest - term), term
         total += WEIGHTS[place, node] * math.exp(term - largest)
     return largest + math.log(total) - SLACK
-
-
-@inlined
-def log_bet(count, distance, variance, bet):
-    """ln of what one bet l on a mean gains at least, by the concavity of ln cosh(root of u)."""
-    stretched = bet * math.sqrt((variance + distance * distance) * SAFETY)
-    return count * (bet * distance - stretched - math.log1p(math.exp(-2.0 * stretched)) + LOG_TWO) - SLACK
 
 
 @inlined
@@ -172,7 +152,7 @@ def ends_of_variance(row, problem):
     """What the boxes leave of an arm's variance.
 
     That of the risk tells little of it where the mean counts for more. The interval in bounds/gaussian.py has, with
-    p = a + (n - 1)/2 and y = (a + q/2) / p, its ends where y - 1 - ln y is (level + k) / p =: z; the greater of the two y
+    p = a + (n - 1)/2 and y = (a + q/2) / p, its ends where y - 1 - ln y is z = (level + a constant) / p; the greater y
     is at most 1 + root of 2 z + z, and the lesser at least exp(-(root of 2 z) - 2 z / 3).
     """
     half, prior = 0.5 * problem.resolution, problem.risk_scales[0]
@@ -205,91 +185,25 @@ def evidence_on_mean(known, row, problem, mean, side):
     )
 
 
-@inlined
-def tuned_on_mean(row, past, problem, near, far, side):
-    """ln of the gains of three bets of later rewards that a mean is above (side 1) or below (-1) all between two values,
-    the worse of the bets that belong to the two: a gain is concave in the bet."""
-    before = moments_of(earlier_sums(past, problem), row.shift)
-    count, average, variance = moments_of(sums(row, past, problem, 1), row.shift)
-    spread = max(before[2], TINY * row.variance)
-    least, most = 0.0, 0.0
-    if spread > 0.0:
-        least, most = max(side * (before[1] - near), 0.0) / spread, max(side * (before[1] - far), 0.0) / spread
-    distance = side * (average - near) - 0.5 * problem.resolution
-    first, second, third = TUNED
-    return (
-        min(log_bet(count, distance, variance, first * least), log_bet(count, distance, variance, first * most)),
-        min(log_bet(count, distance, variance, second * least), log_bet(count, distance, variance, second * most)),
-        min(log_bet(count, distance, variance, third * least), log_bet(count, distance, variance, third * most)),
-    )
-
-
 @kernel
 def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
     """ln of the evidence, on a cell of means, that the row's is above it and the rival's below it plus epsilon."""
-    if since:
-        own = tuned_on_mean(row, past, problem, end, start, 1.0)
-        others = tuned_on_mean(rival, rival_past, problem, start + epsilon, end + epsilon, -1.0)
-        return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
     own = evidence_on_mean(sums(row, past, problem, since), row, problem, end, 1.0)
     others = evidence_on_mean(sums(rival, rival_past, problem, since), rival, problem, start + epsilon, -1.0)
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
 
 
-mean_proved_on = fixed(proved_on, least_on_mean)
+mean_ahead = fixed(mean_compared, fixed(proved_on, least_on_mean))
 
 
 @kernel
-def mean_ahead(row, past, rival, rival_past, search, problem, since, level):
-    """Whether it is proved that the row's mean is more than the rival's less epsilon."""
-    epsilon = search.epsilon
-    low, high = row.mean_low, min(row.mean_high, rival.mean_high - epsilon)
-    if low > high:
-        return True
-    count, rival_count = sums(row, past, problem, since)[0], sums(rival, rival_past, problem, since)[0]
-    if count < FEWEST_PULLS or rival_count < FEWEST_PULLS:
-        return False
-    error, rival_error = row.variance / count, rival.variance / rival_count
-    difference = row.average - rival.average + epsilon
-    if is_hopeless(difference, error + rival_error, level):
-        return False
-    middle = row.average - difference * error / max(error + rival_error, 1e-300)
-    return mean_proved_on(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
-
-
-@inlined
-def worse_below(count, variance, distances, variances, pulls, bets):
-    """ln of the lesser gain of two bets on a variance below a value, the mean being mixed over."""
-    part = pulls / (count + pulls)
-    least = gain_below(count, variance, distances, variances, part, bets[0])
-    return min(least, gain_below(count, variance, distances, variances, part, bets[1])) - SLACK
-
-
-@inlined
-def tuned_bets(problem, before, near, far, side):
-    """ln t at its best against two risks, by what was known at the designation."""
-    average, variance = before[1], before[2]
-    least, most = variance_at(problem, near, average), variance_at(problem, far, average)
-    if not min(least, most, variance) > TINY * max(least, most, variance):
-        return 0.0, 0.0
-    return max(-side * math.log(least / variance), 0.0), max(-side * math.log(most / variance), 0.0)
-
-
-@kernel
-def evidence_below(row, past, problem, risk, far, since):
-    """ln of the evidence that an arm's risk is below a value, whatever its mean, of each of the components.
-
-    After a designation bets are those that belong to all risks from there to `far`.
-    """
+def evidence_below(known, row, problem, risk):
+    """ln of the evidence that an arm's risk is below a value, whatever its mean, of each of the components."""
     half = 0.5 * problem.resolution
     if not row.mean_high - row.mean_low < math.inf:
         return -math.inf, -math.inf, -math.inf
-    count, average, variance = moments_of(sums(row, past, problem, since), row.shift)
+    count, average, variance = moments_of(known, row.shift)
     variance = (math.sqrt(variance) + half) ** 2 * SAFETY
-    pulls, bets = 0.0, (0.0, 0.0)
-    if since:
-        before = moments_of(earlier_sums(past, problem), row.shift)
-        pulls, bets = before[0], tuned_bets(problem, before, risk, far, -1.0)
     cells = CELLS if problem.rho > 0.0 else 1
     width = (row.mean_high - row.mean_low + 2.0 * half) / cells
     smallest, greatest = ends_of_variance(row, problem)
@@ -303,61 +217,38 @@ def evidence_below(row, past, problem, risk, far, since):
             return -math.inf, -math.inf, -math.inf
         away = abs(average - mean - 0.5 * width)
         distances, variances = (max(away - 0.5 * width, 0.0) ** 2, (away + 0.5 * width) ** 2), (least, greatest)
-        if since:
-            one, two, three = TUNED
-            first = min(first, worse_below(count, variance, distances, variances, pulls, (one * bets[0], one * bets[1])))
-            second = min(
-                second, worse_below(count, variance, distances, variances, pulls, (two * bets[0], two * bets[1]))
-            )
-            third = min(
-                third, worse_below(count, variance, distances, variances, pulls, (three * bets[0], three * bets[1]))
-            )
-        else:
-            first = min(first, log_below(0, count, variance, distances, variances))
-            second = min(second, log_below(1, count, variance, distances, variances))
-            third = min(third, log_below(2, count, variance, distances, variances))
+        first = min(first, log_below(0, count, variance, distances, variances))
+        second = min(second, log_below(1, count, variance, distances, variances))
+        third = min(third, log_below(2, count, variance, distances, variances))
     return first, second, third
 
 
-@inlined
-def worse_above(count, ratio, bets, part):
-    """ln of the lesser gain of two bets on a variance above a value, of each this part."""
-    return min(gain_above(count, ratio, part * bets[0]), gain_above(count, ratio, part * bets[1])) - SLACK
-
-
 @kernel
-def evidence_above(row, past, problem, risk, far, since):
+def evidence_above(known, row, problem, risk):
     """ln of the evidence that an arm's risk is above a value, whatever its mean, of each of the components."""
     half, rho = 0.5 * problem.resolution, problem.rho
-    count, average, variance = moments_of(sums(row, past, problem, since), row.shift)
+    count, average, variance = moments_of(known, row.shift)
     variance = max(math.sqrt(variance) - half, 0.0) ** 2 / SAFETY
     # Where (variance + (average - m)^2) / (sigma^2 at m) is least.
     middle = variance_at(problem, risk, average + half)
     offset = 0.0
     if rho * variance > 0.0:
-        offset = rho * variance / (middle + math.sqrt(middle * middle + rho * rho * variance))
+        root = math.sqrt(middle * middle + rho * rho * variance)
+        offset = rho * variance / (middle + root) if middle > 0.0 else (root - middle) / rho
     mean = min(max(average + offset, row.mean_low - half), row.mean_high + half)
     possible = variance_at(problem, risk, mean + half)
     if not possible > 0.0:
         return CERTAIN, CERTAIN, CERTAIN
     ratio = count * (variance + (average - mean) * (average - mean)) / possible
-    if since:
-        bets = tuned_bets(problem, moments_of(earlier_sums(past, problem), row.shift), risk, far, 1.0)
-        first, second, third = TUNED
-        return (
-            worse_above(count, ratio, bets, first),
-            worse_above(count, ratio, bets, second),
-            worse_above(count, ratio, bets, third),
-        )
     return log_above(0, count, ratio), log_above(1, count, ratio), log_above(2, count, ratio)
 
 
 @kernel
 def least_on_risk(start, end, row, past, rival, rival_past, problem, epsilon, since):
     """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon."""
-    below = evidence_below(row, past, problem, start, end, since)
-    above = evidence_above(rival, rival_past, problem, end - epsilon, start - epsilon, since)
+    below = evidence_below(sums(row, past, problem, since), row, problem, start)
+    above = evidence_above(sums(rival, rival_past, problem, since), rival, problem, end - epsilon)
     return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
 
 
-risk_ahead = risk_ahead_by(least_on_risk)
+risk_ahead = fixed(risk_compared, fixed(proved_on, least_on_risk))
