@@ -50,7 +50,7 @@ def constants(record: Any, arm_count: int, delta: float) -> None:
     pulls at epsilon 0.
     """
     central_limit.constants(record, arm_count, delta)
-    comparisons.constants(record, arm_count, delta, BOXES, designates=False)
+    comparisons.constants(record, arm_count, delta, BOXES)
 
 
 @inlined

@@ -65,7 +65,7 @@ def make_claims(spec: Spec) -> Claims:
 
 def designates(spec: Spec) -> bool:
     """Whether answers are fixed beforehand: only where all must be told apart, since other searches are too short."""
-    return spec.epsilon == 0.0 and the_bound(spec.bound).compares_pairs
+    return spec.epsilon == 0.0 and the_bound(spec.bound).designates
 
 
 def make_stop(spec: Spec) -> Kernel:
@@ -176,7 +176,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     record["interleave"] = spec.interleave
     record["designated_level"] = math.inf
-    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns
+    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)
     if constants is not None and delta is not None:
         constants(record, len(spec.names), delta)
