@@ -205,5 +205,4 @@ def test_false_claims_are_rare_under_adversarial_sampling(chance: float, by_mean
         draws[-1, 0] = rng.uniform()
         proved += chaser()(learn, *state.records, truths, -math.log(chance), by_mean, draws)
     # A correct program fails with probability 1e-6 at most.
-    print(risk, by_mean, chance, proved / runs)
     assert proved <= most_allowed(runs, chance)
