@@ -245,6 +245,7 @@ KINDS: Mapping[str, Kind] = {
     "failure": Kind(("retry", "worst"), (*NO_NAMES, None)),
     "expired": Kind(("retry", "fail"), (*NO_NAMES, None)),
     "in_order": Kind((False, True), ("no", "", 5, None, [], 0.5)),
+    "interleave": Kind((False, True), ("no", "", 5, None, [], 0.5)),
     "progress": Kind((False,)),
     "lease": Kind(
         (None, 60, 0.5, Fraction(1, 2), 1e9),

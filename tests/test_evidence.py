@@ -130,10 +130,10 @@ def expected_costs(engine: Any) -> tuple[np.ndarray[Any, Any], list[int]]:
     arms, search = engine._foresee().arms, engine._foresee().search[0]
     pulls = arms["pulls"].astype(float)
     errors = [
-        (pulls * values + 2.0 * prior) / ((pulls + 2.0) * pulls)
-        for values, prior in (
-            (arms["variance"], float(search["mean_prior"])),
-            (arms["risk_spread"], float(search["risk_prior"])),
+        (pulls * values + weight * prior) / ((pulls + weight) * pulls)
+        for values, prior, weight in (
+            (arms["variance"], float(search["mean_prior"]), 2.0),
+            (arms["risk_spread"], float(search["risk_prior"]), 12.0),
         )
     ]
     values = [arms["average"], -arms["risk"]]  # more is better
@@ -151,7 +151,8 @@ def expected_costs(engine: Any) -> tuple[np.ndarray[Any, Any], list[int]]:
         return cost(min(e if d > 0.0 else e + d * d for d, e in ahead), certainty)
 
     def shortfall(arm: int, cover: int) -> float:
-        return max(cost(e, d * d / e) for d, e in terms(cover, arm))
+        mean, risk = terms(cover, arm)
+        return max(cost(min(e, f + g * g), d * d / e) for (d, e), (g, f) in ((mean, risk), (risk, mean)))
 
     count = len(arms)
     beats = [[all(d > 0.0 for d, _ in terms(j, i)) for j in range(count)] for i in range(count)]

@@ -59,6 +59,7 @@ NEW = {
     "risks/standard_deviation.py": "the standard deviation",
     "risks/root.py": "the standard deviation",
     "risks/powers.py": "how the spread of a risk grows",
+    "core/rounds.py": "pulls that are decided in rounds",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -96,6 +97,11 @@ GROWN = {
         "mean, std and risk of every arm in plans and replications as well; large means apart",
         110,
     ),
+    "paper/, problems/random_instances.py, cli/benchmark.py": (
+        "instances that nothing was tuned on, any risk, and the worst case, in the benchmark",
+        150,
+    ),
+    "search/engine.py, core/loop.py, core/table.py, studies/pull_ids.py, ...": ("pulls that are decided in rounds", 72),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
 }
 

@@ -47,6 +47,7 @@ GOALS: list[dict[str, Any]] = [
     {"budget": 9},
     {"budget": 25, "policy": "ramgape"},
     {"epsilon": 0.08, "delta": 0.5},
+    {"epsilon": 0.08, "delta": 0.5, "interleave": True},
     {"epsilon": 0.05, "max_pulls": 12},
 ]
 

@@ -153,6 +153,9 @@ class GoalOptions(TypedDict, total=False):
         at={ANALYZE: {"panel": DATA}})]
     block: Annotated[int, Option(TRIALS, COUNT, doors=(ANALYZE,), default=1, at={ANALYZE: {"panel": DATA}}, help=
         "Take the mean of so many consecutive rows of an arm for a reward; the risk is then that of such a mean.")]
+    interleave: Annotated[bool, Option(TRIALS, FLAG, doors=ASKING, default=False, help=
+        "Decide in rounds, each in random order and no arm more than 3 times in a row while others are open: for "
+        "trials on a machine that warms up or drifts.")]
     items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
     price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
     spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
@@ -219,7 +222,6 @@ class TrialOptions(TypedDict, total=False):
         "long a trial takes, when several are under way.")]
     timeout: Annotated[float | None, Option(TRIALS, SECONDS, doors=(FILE,), shell=False, help=
         "Seconds after which a trial has failed.")]
-    interleave: Annotated[Any, _later(TRIALS, "In which order trials of several arms are made.")]
     rate: Annotated[float | None, _later(TRIALS, "The most trials that may begin in a second.")]
     retry_on: Annotated[Any, _later(TRIALS, "The exceptions after which a trial is tried again.")]
 

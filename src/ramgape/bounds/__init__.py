@@ -24,14 +24,14 @@ from typing import Any, Literal
 from ramgape import registry
 from ramgape.errors import require
 from ramgape.noises import ANY, NOISES
-from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
+from ramgape.risks.table import MEAN, MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
 # Of risks, as far as a noise has use for them.
 KINDS = {
     ANY: (UNRANGED,),
-    "bounded": (MOMENTS, ROOT, MEANS),
+    "bounded": (MOMENTS, ROOT, MEAN, MEANS),
     "gaussian": (MOMENTS, ROOT, NORMAL),
     "heavy": (MOMENTS, ROOT),
 }
@@ -129,8 +129,8 @@ BOUNDS: dict[str, Bound] = {
             "pairwise",
             "pairwise",
             BOUNDED,
-            (MOMENTS, ROOT),
-            "compares two arms at once instead of by their boxes; with policy evidence fewest pulls on most instances",
+            (MOMENTS, ROOT, MEAN),
+            "compares two arms at once instead of by their boxes; with policy evidence six tenths of the pulls",
             spent=0.05,
             compares_pairs=True,
         ),
@@ -149,6 +149,16 @@ BOUNDS: dict[str, Bound] = {
             (NORMAL,),
             "Gaussian rewards of unknown variance; no sigma_max is needed",
             sides=2.0,
+        ),
+        Bound(
+            "gaussian-pairwise",
+            "gaussian_pairwise",
+            GAUSSIAN,
+            (MOMENTS, ROOT),
+            "the same rewards, two arms compared at once instead of by their boxes; with policy evidence",
+            sides=2.0,
+            spent=0.2,
+            compares_pairs=True,
         ),
         Bound(
             "heavy",
@@ -228,14 +238,46 @@ BOUNDS: dict[str, Bound] = {
     )
 }
 
-# What `auto` stands for: tight, and with intervals that say themselves what was proved.
-CONFIDENT = {ANY: "central-limit", "bounded": "empirical-bernstein", "gaussian": "gaussian", "heavy": "heavy"}
+# What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
+# and policy goes by them; intervals then say themselves what was proved.
+CONFIDENT = {
+    ANY: ("central-limit",),
+    "bounded": ("pairwise", "empirical-bernstein"),
+    "gaussian": ("gaussian",),
+    "heavy": ("heavy",),
+}
 USUAL = {
-    **{(noise, "confidence"): bound for noise, bound in CONFIDENT.items()},
-    **{(noise, "budget"): "budget" for noise in CONFIDENT},
+    **{(noise, "confidence"): bounds for noise, bounds in CONFIDENT.items()},
+    **{(noise, "budget"): ("budget",) for noise in CONFIDENT},
 }
 BOXLESS = "none"  # the same for policies that look at no box
-AUTOMATIC = {(noise, risk, goal): bound for (noise, goal), bound in USUAL.items() for risk in BOUNDS[bound].risks}
+
+
+def usual_bound(noise: str, made_of: tuple[str, ...], goal: str, *, pairs: bool) -> str:
+    """The bound that `auto` stands for.
+
+    Args:
+        noise: By name (noises.py).
+        made_of: What the risk is made of (risks/table.py).
+        goal: "confidence" or "budget".
+        pairs: Whether it may go by comparisons of two arms.
+
+    Examples:
+        >>> usual_bound("bounded", RISKS["std"].made_of, "confidence", pairs=True)
+        'pairwise'
+        >>> usual_bound("bounded", RISKS["cvar"].made_of, "confidence", pairs=True)
+        'empirical-bernstein'
+    """
+    able = [name for name in USUAL[noise, goal] if pairs or not BOUNDS[name].compares_pairs]
+    return next((name for name in able if BOUNDS[name].suits(noise, made_of)), able[-1])
+
+
+AUTOMATIC = {
+    (noise, risk, goal): usual_bound(noise, RISKS[risk].made_of, goal, pairs=True)
+    for noise, goal in USUAL
+    for risk in RISKS
+    if BOUNDS[usual_bound(noise, RISKS[risk].made_of, goal, pairs=True)].suits(noise, RISKS[risk].made_of)
+}
 
 
 def the_bound(bound: str | Bound) -> Bound:
@@ -253,16 +295,24 @@ def plain_bound(bound: str | Bound) -> str | Bound:
     return chosen.name if BOUNDS.get(chosen.name) is chosen else chosen
 
 
-def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | Bound:
+def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str, *, pairs: bool = True) -> str | Bound:
     """The bound meant by a name, or one from outside as it is; or an error that lists the bounds which serve.
 
-    >>> from ramgape import MeanVariance
-    >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence")
-    'empirical-bernstein'
+    Args:
+        name: "auto", a name, or the bound itself.
+        noise: By name (noises.py).
+        risk: The measure.
+        goal: "confidence" or "budget".
+        pairs: Whether "auto" may stand for comparisons of two arms.
+
+    Examples:
+        >>> from ramgape import MeanVariance
+        >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence")
+        'pairwise'
     """
     if not isinstance(name, Bound):
         registry.find("bound", name, ["auto", *BOUNDS])
-    chosen = the_bound(USUAL[noise, goal] if name == "auto" else name)
+    chosen = the_bound(usual_bound(noise, risk.made_of, goal, pairs=pairs) if name == "auto" else name)
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"

@@ -8,6 +8,8 @@ cover in S, in mean and in risk. A bound brings the evidence for such claims, as
     risk_ahead(...)
         the same of the row's risk being less than the rival's plus epsilon
 
+and perhaps others, `mean_ahead_since` and `risk_ahead_since`, for what is explained last.
+
 How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm (docs/comparisons.md):
 ln(K / (b d)) in mean or ln(K / ((1 - b) d)) in risk to withstand, ln(K N / d) in both to be covered, where N counts the
 arms that may be a wrong cover: those that boxes prove neither to be beaten by epsilon nor to cover. At epsilon 0 the
@@ -107,6 +109,15 @@ def risk_error(row, problem):
 
 
 @inlined
+def support(row, rival, search, problem, in_both):
+    """How well estimates support that the row is ahead of the rival: in the better of the objectives, or in both."""
+    by_mean = certainty(row.average - rival.average + search.epsilon, mean_error(row) + mean_error(rival))
+    by_risk = risk_error(row, problem) + risk_error(rival, problem)
+    by_risk = certainty(rival.risk - row.risk + search.epsilon, by_risk)
+    return min(by_mean, by_risk) if in_both else max(by_mean, by_risk)
+
+
+@inlined
 def boxes_withstand(row, rival, search):
     """Whether boxes prove that the rival does not beat the arm by epsilon."""
     return threat(rival, row) < search.epsilon
@@ -125,9 +136,11 @@ def mark_beaten(arms):
 
 
 @kernel
-def count_covers(arms, search, arm):
+def count_covers(arms, search, problem, arm):
     """How many arms may be a wrong cover of this one, by the boxes; one at least."""
     row, count = arms[arm], 0
+    if problem.epsilon_share > 0.0:  # a tolerance that the data have chosen: what counts must not depend on it
+        return len(arms) - 1
     for other in range(len(arms)):
         rival = arms[other]
         beaten = rival.beaten >= search.epsilon and rival.beaten > 0.0
@@ -157,16 +170,19 @@ def covers(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, le
 
 @open_kernel
 def find_blocker(withstands, covers, arms, memory, search, problem, arm):
-    """Of the arms that keep the place of this one from being proved the most threatening, or -1 if it is proved."""
+    """Of the arms that keep the place of this one from being proved, the one that the data say least about; -1 if none.
+
+    Outside the front, the cover that is nearest to being proved.
+    """
     row = arms[arm]
     blocker, largest = -1, -math.inf
     if row.in_front:
         for other in range(len(arms)):
-            danger = threat(arms[other], row)
+            danger = -support(row, arms[other], search, problem, False)
             if other != arm and danger > largest and not withstands(arms, memory, search, problem, arm, other):
                 blocker, largest = other, danger
         return blocker
-    possible = count_covers(arms, search, arm)
+    possible = count_covers(arms, search, problem, arm)
     possible = min(possible, search.front_size) if search.epsilon == 0.0 else possible
     level = problem.pair_levels[2] + math.log(possible)
     for place in range(search.front_size):
@@ -174,9 +190,9 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm):
         if dominates(arms[other], row):
             if covers(arms, memory, search, problem, other, arm, level):
                 return -1
-            danger = -shortfall(arms[other], row)
-            if danger > largest or blocker < 0:
-                blocker, largest = other, danger
+            ease = support(arms[other], row, search, problem, True)
+            if ease > largest or blocker < 0:
+                blocker, largest = other, ease
     return blocker
 
 
@@ -304,7 +320,7 @@ def level_now(search, problem):
 
 
 @open_kernel
-def withstands_since(mean_ahead, risk_ahead, withstands, arms, memory, search, problem, arm, other):
+def withstands_since(mean_since, risk_since, withstands, arms, memory, search, problem, arm, other):
     """Whether an arm of the designated answer is proved not to be beaten by another, by what came since or by all."""
     row, past, rival, rival_past = arms[arm], memory[arm], arms[other], memory[other]
     if boxes_withstand(row, rival, search):
@@ -312,27 +328,29 @@ def withstands_since(mean_ahead, risk_ahead, withstands, arms, memory, search, p
     level = level_now(search, problem)
     share = FAVOURED if mean_favoured(row, past, rival, rival_past, search, problem) else 1.0 - FAVOURED
     return (
-        mean_ahead(row, past, rival, rival_past, search, problem, 1, level - math.log(share))
-        or risk_ahead(row, past, rival, rival_past, search, problem, 1, level - math.log(1.0 - share))
+        mean_since(row, past, rival, rival_past, search, problem, 1, level - math.log(share))
+        or risk_since(row, past, rival, rival_past, search, problem, 1, level - math.log(1.0 - share))
         or withstands(arms, memory, search, problem, arm, other)
     )
 
 
 @open_kernel
-def covers_since(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, spare):
+def covers_since(mean_ahead, risk_ahead, mean_since, risk_since, arms, memory, search, problem, cover, arm, spare):
     """Whether an arm of the designated answer is proved to cover one outside; each claim by what came since or by all.
 
     `spare` is the number of arms of the answer but for the designated cover, which share what that one leaves.
     """
     row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
     chosen = rival_past[problem.snapshot + COVER] == cover
+    if spare == 0 and not chosen:
+        return False
     share = (FAVOURED if spare else 1.0) if chosen else (1.0 - FAVOURED) / spare
     level = level_now(search, problem) - math.log(share)
-    whole = problem.pair_levels[2] + math.log(count_covers(arms, search, arm))
-    in_mean = mean_ahead(row, past, rival, rival_past, search, problem, 1, level)
+    whole = problem.pair_levels[2] + math.log(count_covers(arms, search, problem, arm))
+    in_mean = mean_since(row, past, rival, rival_past, search, problem, 1, level)
     if not in_mean and not mean_ahead(row, past, rival, rival_past, search, problem, 0, whole):
         return False
-    in_risk = risk_ahead(row, past, rival, rival_past, search, problem, 1, level)
+    in_risk = risk_since(row, past, rival, rival_past, search, problem, 1, level)
     return in_risk or risk_ahead(row, past, rival, rival_past, search, problem, 0, whole)
 
 
@@ -343,7 +361,7 @@ def find_blocker_since(withstands_since, covers_since, arms, memory, search, pro
     row, blocker, largest = arms[arm], -1, -math.inf
     if memory[arm][base + INSIDE] > 0.0:
         for other in range(len(arms)):
-            danger = threat(arms[other], row)
+            danger = -support(row, arms[other], search, problem, False)
             if other != arm and danger > largest and not withstands_since(arms, memory, search, problem, arm, other):
                 blocker, largest = other, danger
         return blocker
@@ -354,21 +372,24 @@ def find_blocker_since(withstands_since, covers_since, arms, memory, search, pro
         if memory[other][base + INSIDE] > 0.0:
             if covers_since(arms, memory, search, problem, other, arm, spare):
                 return -1
-            danger = -shortfall(arms[other], row)
-            if danger > largest or blocker < 0:
-                blocker, largest = other, danger
+            ease = support(arms[other], row, search, problem, True)
+            if ease > largest or blocker < 0:
+                blocker, largest = other, ease
     return blocker
 
 
 @open_kernel
 def designated_is_proved(find_blocker_since, arms, memory, search, problem):
     """Whether the designated answer is proved, at this moment; a new one is designated if it is time."""
-    front_alike = search.designations > 0 and front_is_designated(arms, memory, problem)
-    again = search.designations == 0 or is_refuted(arms, memory, search, problem)
-    again = again or (not front_alike and search.samples > AGAIN * search.designated_at)
-    if again and search.designations < MOST_DESIGNATIONS:
-        if chance_of_error(arms, search, problem) <= (0.5 * RIPE if search.designations else RIPE):
-            designate(arms, memory, search, problem)
+    refuted, alike = False, False
+    if search.designations:
+        refuted, alike = is_refuted(arms, memory, search, problem), front_is_designated(arms, memory, problem)
+    late = not alike and search.samples > AGAIN * search.designated_at
+    again = (search.designations == 0 or refuted or late) and search.designations < MOST_DESIGNATIONS
+    if again and chance_of_error(arms, search, problem) <= (0.5 * RIPE if search.designations else RIPE):
+        designate(arms, memory, search, problem)
+        refuted, alike = False, True
+    search.served = 0 if search.designations == 0 or refuted else 1 if alike else 2
     if search.designations == 0:
         return False
     blockers, column = 0, problem.snapshot + BLOCKER
@@ -378,15 +399,29 @@ def designated_is_proved(find_blocker_since, arms, memory, search, problem):
     return blockers == 0
 
 
-@open_kernel
-def stop(front_is_proved, designated_is_proved, arms, memory, search, problem):
-    """Whether an answer is proved. After a look in vain the next one waits a while."""
+@inlined
+def is_early(search):
+    """Whether it is too early to look; if not, say when the next look is due. A pair is pulled to its end first."""
     if search.queued >= 0 or search.samples < search.next_look:
-        return False
+        return True
     search.next_look = search.samples + 1 + search.samples // PATIENCE
+    return False
+
+
+@open_kernel
+def stop(front_is_proved, arms, memory, search, problem):
+    """Whether the front is proved."""
+    return not is_early(search) and front_is_proved(arms, memory, search, problem)
+
+
+@open_kernel
+def stop_or_designate(front_is_proved, designated_is_proved, arms, memory, search, problem):
+    """Whether the front or a designated answer is proved, which then is what is returned."""
+    if is_early(search):
+        return False
     if front_is_proved(arms, memory, search, problem):
         return True
-    if problem.designated_level == math.inf or not designated_is_proved(arms, memory, search, problem):
+    if not designated_is_proved(arms, memory, search, problem):
         return False
     for arm in range(len(arms)):
         arms[arm].accepted = 1 if memory[arm][problem.snapshot + INSIDE] > 0.0 else -1
@@ -396,7 +431,7 @@ def stop(front_is_proved, designated_is_proved, arms, memory, search, problem):
 @open_kernel
 def find_cover(covers, arms, memory, search, problem, proofs, arm, most):
     """An arm that is proved to be in, and to cover this one; `most` bounds how many may be a wrong cover."""
-    level = problem.pair_levels[2] + math.log(min(count_covers(arms, search, arm), most))
+    level = problem.pair_levels[2] + math.log(min(count_covers(arms, search, problem, arm), most))
     for other in range(len(arms)):
         if proofs[other] == INSIDE_PROVED and covers(arms, memory, search, problem, other, arm, level):
             return other
@@ -432,15 +467,18 @@ def prove_arms(withstands, find_cover, arms, memory, search, problem, inside, pr
 
 
 @open_kernel
-def prove(prove_arms, find_blocker_since, arms, memory, searches, problems, inside, proofs):
-    """What comparisons prove of each arm of an answer: that it is in (-1), that it is covered (by whom), or nothing (-2).
+def prove(prove_arms, arms, memory, searches, problems, inside, proofs):
+    """What comparisons prove of each arm of an answer: that it is in (-1), is covered (by whom), or nothing (-2)."""
+    mark_beaten(arms)
+    prove_arms(arms, memory, searches[0], problems[0], inside, proofs)
 
-    A designated answer is proved as a whole or not at all.
-    """
+
+@open_kernel
+def prove_designated(prove_arms, find_blocker_since, arms, memory, searches, problems, inside, proofs):
+    """The same where an answer may have been designated, which is proved as a whole or not at all."""
+    prove(prove_arms, arms, memory, searches, problems, inside, proofs)
     search, problem = searches[0], problems[0]
     base, count = problem.snapshot, len(arms)
-    mark_beaten(arms)
-    prove_arms(arms, memory, search, problem, inside, proofs)
     if search.designations == 0 or search.epsilon > 0.0:
         return
     for arm in range(count):

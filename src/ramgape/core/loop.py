@@ -9,6 +9,7 @@ import math
 
 from ramgape.core.answer import is_returned
 from ramgape.core.kernel import inlined, kernel, long_kernel, open_kernel
+from ramgape.core.rounds import next_of_round
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import PROVED
 
@@ -30,14 +31,20 @@ def advance(
     count,
     truth,
     trace,
+    ahead,
+    foreseen,
 ):
     """Simulate up to `count` pulls; fewer if the stopping rule speaks. Returns how many were made.
 
-    What each pull did is written into `trace`, beside the truth, as long as that has rows left; it may have none.
+    What each pull did is written into `trace`, beside the truth, as long as that has rows left; it may have none. So
+    may `ahead` and `foreseen`, in which rounds look ahead, where nothing is decided in rounds.
     """
     search, problem = searches[0], problems[0]
     for pull in range(count):
-        arm = decide(arms, memory, search, problem) if search.ready else least_pulled(arms)
+        if problem.interleave:
+            arm = next_of_round(decide, compare, arms, memory, searches, problems, ahead, foreseen)
+        else:
+            arm = decide(arms, memory, search, problem) if search.ready else least_pulled(arms)
         reward = draw(parameters, values, arm, generator)
         learn(arms, memory, search, problem, arm, reward)
         compare(arms, memory, search, problem, arm)

@@ -24,10 +24,18 @@ def drawn_in(low, high, centre, factor):
 
 @kernel
 def anticipate(arms, searches, arm, count):
-    """Some more pulls of an arm: estimates stay, the box narrows like one over the root of the pulls."""
+    """Some more pulls of an arm: estimates stay, the box narrows like one over the root of the pulls.
+
+    The sums grow with the pulls, because a stop by evidence has the estimates from them.
+    """
     row, search = arms[arm], searches[0]
     factor = math.sqrt(row.pulls / (row.pulls + count))
+    growth = count / row.pulls if row.pulls else 0.0
     row.pulls += count
+    row.total, row.total_carry = row.total + growth * row.total, row.total_carry + growth * row.total_carry
+    row.squares, row.squares_carry = row.squares + growth * row.squares, row.squares_carry + growth * row.squares_carry
+    row.cubes, row.cubes_carry = row.cubes + growth * row.cubes, row.cubes_carry + growth * row.cubes_carry
+    row.fourths, row.fourths_carry = row.fourths + growth * row.fourths, row.fourths_carry + growth * row.fourths_carry
     search.samples += count
     row.mean_low, row.mean_high = drawn_in(row.mean_low, row.mean_high, row.average, factor)
     row.risk_low, row.risk_high = drawn_in(row.risk_low, row.risk_high, row.risk, factor)

@@ -37,6 +37,7 @@ ADVANCE = types.int64(
     *(types.FunctionType(signature) for signature in (DRAW, LEARN, COMPARE, DECIDE, STOP)),
     *_rows,
     *(_parameters, _values, _generator, types.int64, truth_type, trace_type),
+    *(arms_type, types.Array(search_type, 1, "C")),
 )
 REPLAY = types.int64(
     *(types.FunctionType(signature) for signature in (LEARN, COMPARE, STOP)),

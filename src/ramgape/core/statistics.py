@@ -90,10 +90,10 @@ def third_moment(row):
 
 
 @inlined
-def squared_error(row, variance, average):
+def squared_error(row, variance, average, weight=PSEUDO_PULLS):
     """Of an estimate: its variance, drawn towards the average of all arms while pulls are few."""
     pulls = row.pulls
-    return (pulls * variance + PSEUDO_PULLS * average) / ((pulls + PSEUDO_PULLS) * pulls)
+    return (pulls * variance + weight * average) / ((pulls + weight) * pulls)
 
 
 @kernel

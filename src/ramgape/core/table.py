@@ -68,6 +68,7 @@ ARM = np.dtype(
         ("gap", np.float64),  # of rules that eliminate: how clear an arm's place is, or the greatest threat to it
         ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
         ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
+        ("queue", np.int64, 2),  # places 2 p and 2 p + 1 of the pulls that are decided, in rounds, and not made yet
     ],
     align=True,
 )
@@ -93,8 +94,13 @@ SEARCH = np.dtype(
         ("risk_prior", np.float64),
         ("designations", np.int64),  # how many answers have been fixed beforehand, and after how many pulls the last
         ("designated_at", np.int64),
+        ("served", np.int64),  # whom pulls are for: 0 the front, 1 the designated answer, 2 both in turn
         ("phase", np.int64),  # where a rule stands that goes by phases
         ("target", np.int64),  # pulls that the phase asks of every open arm
+        ("waiting", np.int64),  # how many pulls of a round are decided and not made yet
+        ("last", np.int64),  # the arm that was handed out last, in rounds, and how often in a row
+        ("run", np.int64),
+        ("dice", np.int64),  # the state of what shuffles a round
     ],
     align=True,
 )
@@ -133,6 +139,7 @@ PROBLEM = np.dtype(
         ("reference_mean", np.float64),  # the worst corner, for hypervolumes; NaN where there is none
         ("reference_risk", np.float64),
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
+        ("interleave", np.int64),  # 1: pulls are decided in rounds
     ],
     align=True,
 )
@@ -158,6 +165,7 @@ TRACE = np.dtype(
 
 # Where a rule stands that remembers its decisions, beyond what the observations tell.
 DECISIONS = ("turn", "queued")
+ROUND = ("last", "run", "dice")  # likewise of rounds, beside the pulls that are decided and not made yet
 
 Table = NDArray[np.void]
 Memory = NDArray[np.float64]
@@ -236,6 +244,6 @@ def empty_memory(arm_count: int, columns: int) -> Memory:
 def empty_search() -> Table:
     """A search before its first pull, as a table of one row."""
     search = new_table(1, SEARCH)
-    search["queued"] = search["leader"] = -1
+    search["queued"] = search["leader"] = search["last"] = -1
     search["doubt"] = search["smallest_doubt"] = np.inf
     return search

@@ -22,6 +22,7 @@ from ramgape.core.statistics import least_pulled, squared_error
 
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 EXPLORED = 0.1  # of all pulls
+RISK_PSEUDO_PULLS = 12.0  # as PSEUDO_PULLS, for risks: fourth powers take that long to show how large they are
 PATIENCE = 8  # the average variances are taken again when there are so many parts more pulls
 
 
@@ -55,30 +56,29 @@ def threat_of(rival, arm):
 
 
 @inlined
+def loss_by(difference, error, other_difference, other_error):
+    """The expected cost of an arm being excluded though it is ahead of its cover in one objective.
+
+    It costs no more than the cover's lead in the other objective: were that gone, too, the arm would be in the front.
+    """
+    size = min(error, size_of(-other_difference, other_error))
+    return expected(size, difference * difference / error)
+
+
+@inlined
 def shortfall_of(cover, arm):
     """The expected cost of the cover not being ahead of an arm that it dominates: one objective is enough for that."""
     in_mean, in_risk = cover.average - arm.average, arm.risk - cover.risk
     mean_error, risk_error = arm.mean_error + cover.mean_error, arm.risk_error + cover.risk_error
-    by_mean = expected(mean_error, trust(in_mean, mean_error))
-    return max(by_mean, expected(risk_error, trust(in_risk, risk_error)))
-
-
-@inlined
-def decides_by_mean(one, other):
-    """Whether the mean, rather than the risk, is what the comparison of a pair hangs on."""
-    in_mean, in_risk = one.average - other.average, other.risk - one.risk
-    mean_error, risk_error = one.mean_error + other.mean_error, one.risk_error + other.risk_error
-    by_mean, by_risk = in_mean * in_mean / mean_error, in_risk * in_risk / risk_error
-    if one.in_front:  # the stronger of what speaks for it
-        return in_mean > 0.0 and (by_mean >= by_risk or in_risk <= 0.0)
-    return expected(mean_error, by_mean) >= expected(risk_error, by_risk)  # covered in both: the weaker of the two
+    by_mean = loss_by(in_mean, mean_error, in_risk, risk_error)
+    return max(by_mean, loss_by(in_risk, risk_error, in_mean, mean_error))
 
 
 @kernel
 def set_errors(row, search):
     """The squared errors of an arm's estimates."""
     row.mean_error = squared_error(row, row.variance, search.mean_prior)
-    row.risk_error = squared_error(row, row.risk_spread, search.risk_prior)
+    row.risk_error = squared_error(row, row.risk_spread, search.risk_prior, RISK_PSEUDO_PULLS)
 
 
 @kernel
@@ -160,17 +160,20 @@ def compare(arms, memory, search, problem, changed):
     follow(arms, search, problem, leader, math.exp(0.5 * arms[leader].doubt))
 
 
+@inlined
+def gain(arm, other):
+    """By which part the next reward of an arm of a pair lowers the error of a difference, of that which gains more."""
+    in_mean = arm.mean_error / (arm.mean_error + other.mean_error)
+    in_risk = arm.risk_error / (arm.risk_error + other.risk_error)
+    return max(in_mean, in_risk) / (arm.pulls + 1.0)
+
+
 @kernel
 def decide(arms, memory, search, problem):
     """One of the two arms behind the largest doubt, or now and then the arm with the fewest pulls."""
     if (search.samples * GOLDEN) % 1.0 < EXPLORED:
         return least_pulled(arms)
-    one = search.leader
-    other = arms[one].rival
-    if decides_by_mean(arms[one], arms[other]):
-        own, others = arms[one].mean_error, arms[other].mean_error
-    else:
-        own, others = arms[one].risk_error, arms[other].risk_error
-    own /= arms[one].pulls + 1.0
-    others /= arms[other].pulls + 1.0
-    return one if own >= others else other
+    one, other = arms[search.leader], arms[arms[search.leader].rival]
+    if one.doubt == -np.inf:  # no difference is in doubt
+        return least_pulled(arms)
+    return search.leader if gain(one, other) >= gain(other, one) else one.rival

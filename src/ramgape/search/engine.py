@@ -32,9 +32,22 @@ from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import anticipate
+from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
 from ramgape.core.rule import Entries, Rule
 from ramgape.core.statistics import least_pulled
-from ramgape.core.table import DECISIONS, ENDED, PROVED, TRACE, TRUTH, State, Table, new_table
+from ramgape.core.table import (
+    ARM,
+    DECISIONS,
+    ENDED,
+    PROVED,
+    ROUND,
+    SEARCH,
+    TRACE,
+    TRUTH,
+    State,
+    Table,
+    new_table,
+)
 from ramgape.errors import InvalidReward, require
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
@@ -50,6 +63,7 @@ kernel.on_compile(tell_compiling)
 
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
+NO_TABLES = new_table(0, ARM), new_table(0, SEARCH)  # where nothing is decided in rounds
 
 
 def check_reward(spec: Spec, reward: object) -> float:
@@ -75,7 +89,8 @@ class Engine:
     `arms`, `search` and `problem` are there to be read. Only the engine and the kernels write them.
     """
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, seed: int | None = 0) -> None:
+        """A search before its first pull; the seed is that of the order in rounds, None for one by chance."""
         self._asked = self._spec = spec
         self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
         self._limit = spec.limit
@@ -86,6 +101,8 @@ class Engine:
         self._entries: Entries | None = None
         self._adder: Adder | None = None
         self._hold(make_state(spec, spec.bound, spec.delta))
+        if spec.interleave:
+            self.begin_rounds(seed)
 
     def _hold(self, state: State) -> None:
         """Take tables as the state of this search."""
@@ -196,11 +213,22 @@ class Engine:
     @property
     def decision(self) -> tuple[Any, ...]:
         """Where the rule stands, beyond what the observations tell: what a search that goes on elsewhere must know."""
-        return tuple([column[0] for column in self._decisions])
+        stands = tuple([column[0] for column in self._decisions])
+        if not self.spec.interleave:
+            return stands
+        waiting = self.arms["queue"].reshape(-1)[: self.search["waiting"][0]]
+        return (*stands, *(int(self.search[name][0]) for name in ROUND), *waiting.tolist())
 
     @decision.setter
     def decision(self, values: Iterable[int]) -> None:
-        for column, value in zip(self._decisions, values, strict=True):
+        columns, values = list(self._decisions), list(values)
+        if self.spec.interleave:
+            columns += [self.search[name].data for name in ROUND]
+            values, waiting = values[: len(columns)], values[len(columns) :]
+            self.search["waiting"] = len(waiting)
+            for place, arm in enumerate(waiting):
+                self.arms["queue"][place // 2, place % 2] = arm
+        for column, value in zip(columns, values, strict=True):
             column[0] = value
         self._ahead = None
 
@@ -211,6 +239,8 @@ class Engine:
         """
         if self._stopped[0] or self._samples[0] + self._under_way >= self._limit:
             return None
+        if self.spec.interleave:
+            return self._ask_in_rounds()
         if self._under_way:
             return self._ask_ahead()
         if self._ready[0]:
@@ -239,10 +269,31 @@ class Engine:
         arm = int(self._steps().decide(*state))
         for name, column in zip(DECISIONS, self._decisions, strict=True):
             column[0] = search[name]
-        # Every other time the rule has its way even so: a pull that never comes back must not keep its arm from others.
-        if 2 * self._pending[arm] <= self._under_way or search["samples"] % 2 == 0:
-            return arm
-        return self._spread(arms, arm)
+        return arm
+
+    def _ask_in_rounds(self) -> int:
+        """The next pull of the round, or the first of a new one: `next_of_round`, for calls from Python."""
+        if not self.search["waiting"][0]:
+            state = (self._foresee() if self._under_way else self.state).copy()
+            tables = (self.arms, self.search, self.problem, state.arms, state.search)
+            placed = 0
+            while not is_round_over(*tables, placed):
+                ready = state.search["ready"][0]
+                arm = self._steps().decide(*state) if ready else least_pulled(state.arms)
+                arm = place_arm(*tables, placed, arm)
+                placed += 1
+                if ready:
+                    self._steps().compare(*state, arm)
+            begin_round(self.arms, self.search, state.search, placed)
+            self._ahead = None  # the rule stands elsewhere now
+        return int(take_next(self.arms, self.search))
+
+    def begin_rounds(self, seed: int | None) -> None:
+        """Decide the next round anew and in an order by this seed, whatever is left of the present one."""
+        drawn = np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)  # another one than that of the rewards
+        self.search["waiting"] = self.search["run"] = 0
+        self.search["last"] = -1
+        self.search["dice"] = 1 + int(drawn[0]) % (MODULUS - 1)
 
     def is_enough(self) -> bool:
         """Whether the pulls under way may be all it takes, or end a phase: then more of them had better wait."""
@@ -252,18 +303,6 @@ class Engine:
             return False
         state = self._foresee()
         return bool(state.search["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
-
-    def _spread(self, arms: Table, arm: int) -> int:
-        """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
-
-        A few pulls hardly change what thousands have shown, so a rule would send all workers to one arm; but what they
-        will show is worth less there, the more of them there are.
-        """
-        rival = int(arms["rival"][arm])
-        if rival >= 0 and rival != arm and 2 * self._pending[rival] <= self._under_way:
-            return rival
-        others = np.flatnonzero(np.arange(len(arms)) != arm)
-        return int(others[arms["pulls"][others].argmin()])
 
     def _foresee(self) -> State:
         """The state in which every pull under way is back and has shown nothing new."""
@@ -443,7 +482,8 @@ class Engine:
             return self._advance_slowly(sampler, generator, count, truth, trace)
         self.prepare(sampler)
         drawn = (sampler.parameters, sampler.values, generator)
-        arguments: tuple[Any, ...] = (sampler.draw, *self.rule, *self.state, *drawn, count, truth, trace)
+        ahead = (self.arms.copy(), self.search.copy()) if self.spec.interleave else NO_TABLES
+        arguments: tuple[Any, ...] = (sampler.draw, *self.rule, *self.state, *drawn, count, truth, trace, *ahead)
         with interrupts_deferred():
             return int(advance(*arguments))
 

@@ -60,7 +60,7 @@ def identify(
         pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator.
         arms: What is handed to `pull`; their text is their name.
         {options}
-        seed: Of the generator that `pull` gets.
+        seed: Of the generator that `pull` gets, and of the order in rounds.
         callback: Called after every pull with a `Progress`; a true return value ends the search.
 
     Returns:
@@ -89,7 +89,7 @@ def identify(
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
     generator = np.random.default_rng(seed)
     extra = (generator,) if wants_generator(pull) else ()
-    engine = Engine(spec)
+    engine = Engine(spec, seed)
     try:
         while (arm := engine.ask()) is not None:
             engine.tell(arm, engine.check_reward(pull(names[arm], *extra)))

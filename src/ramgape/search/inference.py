@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import APPROXIMATE, USUAL, Bound, Rigour, the_bound
+from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
 from ramgape.common.formatting import round_up
 from ramgape.core.comparisons import INSIDE_PROVED, NOT_PROVED
 from ramgape.core.pareto import Floats, Mask
@@ -225,7 +225,9 @@ def rigour_of(spec: Spec) -> Rigour:
 
 def proving_bound(spec: Spec) -> str | Bound:
     """The bound of the search, or after a budget the one that serves such rewards."""
-    return spec.bound if spec.delta is not None else USUAL[spec.noise, "confidence"]
+    if spec.delta is not None:
+        return spec.bound
+    return usual_bound(spec.noise, spec.risk.made_of, "confidence", pairs=False)
 
 
 def goal_of(spec: Spec) -> Goal:

@@ -45,6 +45,7 @@ def expect_pulls(engine: Engine) -> Expectation | None:
 def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
     """Simulate a copy of a search to its end, or for so many pulls; returns how many they were."""
     played, last = engine.copy(), engine.samples + cap
+    played.begin_rounds(seed)  # so that the same observations lead to the same forecast
     sampler, generator = instance.sampler(), np.random.default_rng(seed)
     while played.stopped is None and played.samples < last:
         played.advance(sampler, generator, min(last - played.samples, CHUNK))

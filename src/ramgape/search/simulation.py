@@ -212,7 +212,7 @@ def simulate(
     seed = check_seed(seed)
     check_callback(callback)
     warn(spec)
-    engine = Engine(spec)
+    engine = Engine(spec, seed)
     try:
         for _ in play(engine, known, seed):
             if callback is not None and callback(progress_of(engine)):
@@ -331,7 +331,7 @@ def watch(engine: Engine, instance: Instance, seed: int, truth: Table | None = N
 
 def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms) -> Run:
     """One run, in brief."""
-    engine = Engine(spec)
+    engine = Engine(spec, seed)
     seconds = math.fsum(play(engine, instance, seed))
     answer = engine.answer()
     truth = true.assess(answer, engine.spec.epsilon)

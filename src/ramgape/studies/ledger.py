@@ -38,7 +38,7 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.storage.seals import next_link
-from ramgape.studies.pull_ids import PullId, new_token, write_pull_id
+from ramgape.studies.pull_ids import PullId, base_seed, new_token, write_pull_id
 from ramgape.studies.specification import StudySpec
 
 FindAnswer = Callable[[int], AnswerRow | None]  # of a pull that is not open: what was answered
@@ -62,7 +62,7 @@ class Ledger:
 
     def __init__(self, spec: StudySpec, row: StudyRow) -> None:
         self.spec = spec
-        self.engine = Engine(spec.search)
+        self.engine = Engine(spec.search, base_seed(spec.seed, row.key))
         self.name = row.name
         self._fixed = tuple(row[:5])
         self._row: StudyRow | None = None  # as it was last written

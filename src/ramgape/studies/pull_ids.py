@@ -61,6 +61,11 @@ def read_pull_id(text: object) -> PullId:
     return PullId(token, int(number), 1 if attempt is None else int(attempt))
 
 
+def base_seed(seed: int | None, key: str) -> int:
+    """What all that is random in a study comes from: its seed, or else its key, which is random."""
+    return int(key, 16) if seed is None else seed
+
+
 def seed_of(base: int, number: int, attempt: int) -> int:
     """The seed of an attempt: looks random, is always the same, and differs between attempts and between pulls.
 

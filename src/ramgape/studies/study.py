@@ -41,7 +41,7 @@ from ramgape.studies.exchange import (
 )
 from ramgape.studies.files import ImportedRow, read_rows, write_rows
 from ramgape.studies.ledger import Ledger, Trial, require_room
-from ramgape.studies.pull_ids import SEEDS, PullId, new_key, seed_of, write_pull_id
+from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
 from ramgape.studies.report import Inference, Report, draft_report, failing_arm
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
@@ -71,7 +71,7 @@ class Study:
         """For `create` and `load`."""
         self._session = session
         self._storage = storage
-        self._seed = (int(session.row.key, 16) if session.spec.seed is None else session.spec.seed) & SEEDS
+        self._seed = base_seed(session.spec.seed, session.row.key) & SEEDS
         self._names = session.spec.search.names
         self._places = {name: place for place, name in enumerate(self._names)}
         self._inference: Inference | None = None  # the last one that was looked at
