@@ -47,10 +47,10 @@ PULLS, TOTAL, SQUARES, CUBES, FOURTHS, RISK, RISK_SPREAD, INSIDE, COVER, BLOCKER
 COLUMNS = 10  # and as many as the risk remembers
 
 
-def constants(record: Any, arm_count: int, delta: float, boxes: float, *, designates: bool = True) -> None:
-    """The levels of comparisons, where boxes have a share of delta; some bounds designate no answer."""
+def constants(record: Any, arm_count: int, delta: float, boxes: float) -> None:
+    """The levels of comparisons, where boxes have a share of delta."""
     left = (1.0 - boxes) * delta
-    designates = designates and record["epsilon"] == 0.0 and record["epsilon_share"] == 0.0
+    designates = record["epsilon"] == 0.0 and record["epsilon_share"] == 0.0
     share = arm_count / (left * AT_ANY_TIME if designates else left)
     record["pair_levels"] = math.log(share / IN_MEAN), math.log(share / (1.0 - IN_MEAN)), math.log(share)
     record["designated_level"] = -math.log(left * (1.0 - AT_ANY_TIME)) if designates else math.inf
@@ -111,7 +111,8 @@ def risk_error(row, problem):
 @inlined
 def support(row, rival, search, problem, in_both):
     """How well estimates support that the row is ahead of the rival: in the better of the objectives, or in both."""
-    by_mean = certainty(row.average - rival.average + search.epsilon, mean_error(row) + mean_error(rival))
+    by_mean = mean_error(row, problem) + mean_error(rival, problem)
+    by_mean = certainty(row.average - rival.average + search.epsilon, by_mean)
     by_risk = risk_error(row, problem) + risk_error(rival, problem)
     by_risk = certainty(rival.risk - row.risk + search.epsilon, by_risk)
     return min(by_mean, by_risk) if in_both else max(by_mean, by_risk)
