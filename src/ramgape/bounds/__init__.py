@@ -245,7 +245,7 @@ BOUNDS: dict[str, Bound] = {
 # What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
 # and policy goes by them; intervals then say themselves what was proved.
 CONFIDENT = {
-    ANY: ("central-limit",),
+    ANY: ("central-limit-pairwise", "central-limit"),
     "bounded": ("pairwise", "empirical-bernstein"),
     "gaussian": ("gaussian-pairwise", "gaussian"),
     "heavy": ("heavy",),

@@ -124,12 +124,10 @@ def risk_error(row, problem):
 @inlined
 def support(row, rival, search, problem, in_both):
     """How well estimates support that the row is ahead of the rival: in the better of the objectives, or in both."""
-    in_mean, in_risk = (
-        mean_error(row, problem) + mean_error(rival, problem),
-        risk_error(row, problem) + risk_error(rival, problem),
-    )
-    by_mean = certainty(row.average - rival.average + search.epsilon, in_mean)
-    by_risk = certainty(rival.risk - row.risk + search.epsilon, in_risk)
+    by_mean = mean_error(row, problem) + mean_error(rival, problem)
+    by_mean = certainty(row.average - rival.average + search.epsilon, by_mean)
+    by_risk = risk_error(row, problem) + risk_error(rival, problem)
+    by_risk = certainty(rival.risk - row.risk + search.epsilon, by_risk)
     return min(by_mean, by_risk) if in_both else max(by_mean, by_risk)
 
 
