@@ -176,7 +176,7 @@ def chaser() -> Any:
                 second = max(evidence_above(others, arms[1], problem, truths[1, 2]))
             if ahead:
                 return True
-            pulled = 0 if first < wanted and arms[0].pulls < 400 or second >= level - wanted else 1
+            pulled = 0 if (first < wanted and arms[0].pulls < 400) or second >= level - wanted else 1
         return False
 
     return chase
