@@ -1,6 +1,7 @@
-"""How often approximate intervals miss, at any time at all: families of rewards, and a compiled loop over their looks.
+"""How often approximate intervals and comparisons miss, at any time at all: families of rewards, and compiled loops.
 
-python -m tests.misses        the tables of docs/rewards-of-any-kind.md, in about a minute
+python -m tests.misses             the tables of docs/rewards-of-any-kind.md about intervals, in about a minute
+python -m tests.misses pairs       those about comparisons of two arms, likewise
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape import Bernoulli, Beta, Gaussian, Uniform
+from ramgape.bounds.central_limit_pairwise import mean_evidence, risk_evidence
 from ramgape.core.table import State
 from ramgape.problems.distribution import Distribution
 from ramgape.problems.environments import Arm, Instance
@@ -89,6 +91,54 @@ def misses(family: Distribution, level: float, runs: int, risk: str = "std", see
     return last_misses(make_learn(spec, spec.bound), *state, rewards, *truth)
 
 
+@numba.njit
+def largest_evidence(learn, arms, memory, searches, problems, rewards, others, epsilons):  # type: ignore[no-untyped-def]
+    """Every two arms are a run of their own: the largest evidence for claims that are just false.
+
+    That the first is ahead of the second in mean and in risk, and the second of the first.
+    """
+    largest = np.full((len(rewards), 2, 2), -np.inf)
+    ratio = others.shape[1] // rewards.shape[1]
+    for run in range(len(rewards)):
+        for pull in range(rewards.shape[1]):
+            learn(arms, memory, searches[0], problems[0], 2 * run, rewards[run, pull])
+            for place in range(pull * ratio, (pull + 1) * ratio):
+                learn(arms, memory, searches[0], problems[0], 2 * run + 1, others[run, place])
+            for side in range(2):
+                row, rival, found = arms[2 * run + side], arms[2 * run + 1 - side], largest[run, side]
+                sign, problem, count, others_count = 1.0 - 2.0 * side, problems[0], row.pulls, rival.pulls
+                epsilon = sign * epsilons[0]
+                term = mean_evidence(row, rival, problem, epsilon, count, row.average, others_count, rival.average)
+                found[0] = max(found[0], term)
+                epsilon = sign * epsilons[1]
+                term = risk_evidence(row, rival, problem, epsilon, count, row.risk, others_count, rival.risk)
+                found[1] = max(found[1], term)
+    return largest
+
+
+def false_claims(
+    family: Distribution, rival: Distribution, runs: int, risk: str = "std", *, pulls: Any = (400, 400), seed: int = 1
+) -> NDArray[np.float64]:
+    """The largest evidence in each run, with so many pulls in turn, that an arm is ahead by what it is not."""
+    spec = make_spec([str(arm) for arm in range(2 * runs)], epsilon=0.0, risk=risk, max_pulls=2**40)
+    state: State = make_state(spec, "central-limit", spec.delta)
+    measure = make_risk(risk)
+    in_risk = spec.unit_scale * (measure.value_of(family) - measure.value_of(rival))
+    rewards, others = rewards_of(family, runs, pulls[0], seed), rewards_of(rival, runs, pulls[1], seed + 1_000)
+    learn = make_learn(spec, "central-limit", boxes=False)
+    return np.asarray(largest_evidence(learn, *state, rewards, others, (rival.mean - family.mean, in_risk)))
+
+
+def claim_shares(evidence: NDArray[np.float64]) -> list[float]:
+    """The part of the runs in which the evidence reached each level, for the worse of the two arms."""
+    return [float((evidence >= math.log(1.0 / level)).mean(axis=0).max()) for level in LEVELS]
+
+
+def brief(part: float) -> str:
+    """A share as the tables have it."""
+    return f"{part:.4f}"[1:].rstrip("0.") or "0"
+
+
 def shares(last: Counts) -> list[float]:
     """The part of the runs with a miss at or after each first look."""
     return [float((last >= look).mean()) for look in FIRST_LOOKS]
@@ -101,7 +151,7 @@ def main(runs: int = 4_000, risk: str = "std") -> None:
         cells: dict[str, list[str]] = {"mean": [], risk: []}
         for level in LEVELS:
             for what, last in zip(cells, misses(family, level, runs, risk, seed=2), strict=True):
-                cells[what].append(" / ".join(f"{share:.4f}"[1:].rstrip("0.") or "0" for share in shares(last)))
+                cells[what].append(" / ".join(map(brief, shares(last))))
         for what, row in cells.items():
             tables[what].append(f"| {name} | {' | '.join(row)} |")
     for what, rows in tables.items():
@@ -109,5 +159,18 @@ def main(runs: int = 4_000, risk: str = "std") -> None:
         sys.stdout.write(f"\n| {what} | {heading} |\n|---|---|---|---|\n" + "\n".join(rows) + "\n")
 
 
+def print_pairs(runs: int = 4_000, risk: str = "std") -> None:
+    """False claims about two arms of one family, with as many pulls each, and with one pull for four of the rival."""
+    names = "mean, 1 : 1", "mean, 1 : 4", f"{risk}, 1 : 1", f"{risk}, 1 : 4"
+    sys.stdout.write(f"\n| | {' | '.join(names)} |\n|---|---|---|---|---|\n")
+    for name, family in FAMILIES.items():
+        evidence = [false_claims(family, family, runs, risk, pulls=(400, 400 * ratio), seed=2) for ratio in (1, 4)]
+        cells = [" / ".join(map(brief, claim_shares(found[:, :, side]))) for side in (0, 1) for found in evidence]
+        sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
+
+
 if __name__ == "__main__":
-    main(*[int(number) for number in sys.argv[1:2]], *sys.argv[2:3])
+    if sys.argv[1:2] == ["pairs"]:
+        print_pairs(*[int(number) for number in sys.argv[2:3]], *sys.argv[3:4])
+    else:
+        main(*[int(number) for number in sys.argv[1:2]], *sys.argv[2:3])

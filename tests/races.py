@@ -9,7 +9,7 @@ from ramgape.paper.benchmark_scale import BenchmarkScale
 from ramgape.paper.methods import LINE_UPS
 from ramgape.problems.instances import load_instance
 
-PAPER, DEFAULT, STITCHED, PAIRWISE, CHALLENGER = (method.name for method in LINE_UPS["bounded"].methods)
+PAPER, STITCHED, PAIRWISE, RIVAL, DEFAULT = (method.name for method in LINE_UPS["bounded"].methods)
 
 
 def fake_race(*samples: int, cap: int = 10**9, wrong: int = 0) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def fake_outcomes(
             for method, factor in times.items():
                 samples = [round(factor * least * (0.99 if run % 2 else 1.01)) for run in range(runs)]
                 outcomes["race", instance, epsilon, method] = fake_race(*samples)
-    return outcomes, BenchmarkScale("fake", dict.fromkeys(instances, runs), epsilons, 10**9, runs, 10**9)
+    return outcomes, BenchmarkScale("fake", dict.fromkeys(instances, runs), epsilons, 10**9, 1e9, runs, runs, 10**9)
 
 
-TIMES = {PAPER: 2000.0, DEFAULT: 8.0, STITCHED: 12.0, PAIRWISE: 7.0, CHALLENGER: 4.0}
+TIMES = {PAPER: 2000.0, STITCHED: 12.0, PAIRWISE: 7.0, RIVAL: 8.0, DEFAULT: 2.9}
 PLACES = {"paper:10": 10_000.0, "paper:46": 4_000.0, "random-beta:1": 1_000.0}

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+import ramgape
 from ramgape.errors import InvalidInstance, UnknownName
 from ramgape.problems.environments import Bernoulli, Beta, Gaussian, Instance
 from ramgape.problems.instances import instance_names, load_instance
+from ramgape.problems.random_instances import random_seed
 
 PATTERNS = range(1, 51)
 
@@ -62,6 +64,31 @@ def test_random_instances_never_change() -> None:
     text = json.dumps(described)
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "d564f2eeca2be778"
     assert load_instance("random-beta:1").arms[0].distribution == Beta(9.1388, 5.1635)
+
+
+@pytest.mark.parametrize("number", [21, 120, 999, 1_000, 1_001, 123_456_789_012_345_678])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_instances_go_on_beyond_those_listed(family: str, number: int) -> None:
+    name = f"{family}:{number}"
+    assert name not in instance_names()
+    instance = load_instance(name)
+    assert instance.name == name
+    assert 3 <= len(instance.arms) <= 50
+    assert {type(arm.distribution) for arm in instance.arms} == {FAMILIES[family]}
+    assert ramgape.simulate(name, budget=300, seed=1).samples == 300
+
+
+def test_the_held_out_instances_never_change() -> None:
+    # Published comparisons name 101 to 120 of each family; the others show that the seeds go on as they do.
+    names = [f"{family}:{number}" for family in FAMILIES for number in (*range(101, 121), 999, 1_000, 10**6)]
+    text = json.dumps([load_instance(name).to_dict() for name in names])
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "b1c7fc0681a7625b"
+
+
+def test_no_two_random_instances_have_the_same_seed() -> None:
+    numbers = (*range(1, 4_000), *(10**power + near for power in range(4, 18) for near in (-1, 0, 1, 2)))
+    seeds = [random_seed(family, number) for family in FAMILIES for number in numbers]
+    assert len(set(seeds)) == len(seeds)
 
 
 @pytest.mark.parametrize("name", PAPER)
@@ -116,6 +143,12 @@ def test_an_instance_is_returned_as_it_is() -> None:
         ("paper:51", "paper:"),
         ("Paper:exp3", "paper:exp3"),
         ("paper-gausian:7", "paper-gaussian:7"),
+        ("randm-beta:137", "random-beta:137"),
+        ("random-gausian:2000", "random-gaussian:2000"),
+        ("random-beta:0", "random-beta:"),
+        ("random-beta:-1", "random-beta:1"),
+        ("random-beta:021", "random-beta:"),
+        ("random-beta:1e3", "random-beta:1"),
     ],
 )
 def test_an_unknown_name_suggests_the_nearest(name: str, nearest: str) -> None:
@@ -124,7 +157,9 @@ def test_an_unknown_name_suggests_the_nearest(name: str, nearest: str) -> None:
     assert f"got {name!r}; did you mean '{nearest}" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["", " ", "nothing alike", "paper:", "paper:1 "])
+@pytest.mark.parametrize(
+    "name", ["", " ", "nothing alike", "paper:", "paper:1 ", "random-beta:\u0661", "random-beta:" + 5_000 * "9"]
+)
 def test_names_of_nothing(name: str) -> None:
     with pytest.raises(UnknownName):
         load_instance(name)

@@ -97,6 +97,10 @@ GROWN = {
         "mean, std and risk of every arm in plans and replications as well; large means apart",
         110,
     ),
+    "paper/, problems/random_instances.py, cli/benchmark.py": (
+        "instances that nothing was tuned on, any risk, and the worst case, in the benchmark",
+        150,
+    ),
     "search/engine.py, core/loop.py, core/table.py, studies/pull_ids.py, ...": ("pulls that are decided in rounds", 72),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
 }

@@ -24,14 +24,14 @@ from typing import Any, Literal
 from ramgape import registry
 from ramgape.errors import require
 from ramgape.noises import ANY, NOISES
-from ramgape.risks.table import MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
+from ramgape.risks.table import MEAN, MEANS, MOMENTS, NORMAL, RISKS, ROOT, UNRANGED
 
 CONFIDENCE, BUDGET = ("confidence",), ("budget",)
 BOUNDED, GAUSSIAN, EVERY = ("bounded",), ("gaussian",), tuple(NOISES)
 # Of risks, as far as a noise has use for them.
 KINDS = {
     ANY: (UNRANGED,),
-    "bounded": (MOMENTS, ROOT, MEANS),
+    "bounded": (MOMENTS, ROOT, MEAN, MEANS),
     "gaussian": (MOMENTS, ROOT, NORMAL),
     "heavy": (MOMENTS, ROOT),
 }
@@ -56,7 +56,9 @@ class Bound:
         spent: The part of delta that the boxes take.
         columns: How much memory it needs for itself, behind that of the risk.
         needs_sigma_max: It holds only for a stated standard deviation.
-        compares_pairs: It compares two arms in another way than by their boxes, and brings `withstands` and `covers`.
+        compares_pairs: It compares two arms in another way than by their boxes, and brings `mean_ahead` and perhaps
+            `risk_ahead` (core/comparisons.py).
+        designates: It may prove an answer that was fixed beforehand, by the rewards since then, where epsilon is 0.
         explores: Its width has a constant of exploration, by the names and the function that it brings.
         boxless: It makes no boxes.
         rigour: "proved" if its boxes hold with the probability that they state, "approximate" if only nearly so, the
@@ -75,6 +77,7 @@ class Bound:
     columns: int = 0
     needs_sigma_max: bool = False
     compares_pairs: bool = False
+    designates: bool = False
     explores: bool = False
     boxless: bool = False
     rigour: Rigour = PROVED
@@ -129,10 +132,11 @@ BOUNDS: dict[str, Bound] = {
             "pairwise",
             "pairwise",
             BOUNDED,
-            (MOMENTS, ROOT),
-            "compares two arms at once instead of by their boxes; with policy evidence fewest pulls on most instances",
+            (MOMENTS, ROOT, MEAN),
+            "compares two arms at once instead of by their boxes; with policy evidence six tenths of the pulls",
             spent=0.05,
             compares_pairs=True,
+            designates=True,
         ),
         Bound(
             "empirical-bernstein-stitched",
@@ -151,6 +155,17 @@ BOUNDS: dict[str, Bound] = {
             sides=2.0,
         ),
         Bound(
+            "gaussian-pairwise",
+            "gaussian_pairwise",
+            GAUSSIAN,
+            (MOMENTS, ROOT),
+            "the same rewards, two arms compared at once instead of by their boxes; with policy evidence",
+            sides=2.0,
+            spent=0.2,
+            compares_pairs=True,
+            designates=True,
+        ),
+        Bound(
             "heavy",
             "heavy",
             ("heavy",),
@@ -166,6 +181,18 @@ BOUNDS: dict[str, Bound] = {
             "rewards of any kind, approximately: by the central limit theorem, at all times at once",
             sides=2.0,
             narrows=False,
+            rigour=APPROXIMATE,
+        ),
+        Bound(
+            "central-limit-pairwise",
+            "central_limit_pairwise",
+            (ANY,),
+            (UNRANGED,),
+            "the same, two arms compared at once: by the variance of their difference",
+            sides=2.0,
+            spent=0.05,
+            narrows=False,
+            compares_pairs=True,
             rigour=APPROXIMATE,
         ),
         Bound(
@@ -216,14 +243,46 @@ BOUNDS: dict[str, Bound] = {
     )
 }
 
-# What `auto` stands for: tight, and with intervals that say themselves what was proved.
-CONFIDENT = {ANY: "central-limit", "bounded": "empirical-bernstein", "gaussian": "gaussian", "heavy": "heavy"}
+# What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
+# and policy goes by them; intervals then say themselves what was proved.
+CONFIDENT = {
+    ANY: ("central-limit",),
+    "bounded": ("pairwise", "empirical-bernstein"),
+    "gaussian": ("gaussian",),
+    "heavy": ("heavy",),
+}
 USUAL = {
-    **{(noise, "confidence"): bound for noise, bound in CONFIDENT.items()},
-    **{(noise, "budget"): "budget" for noise in CONFIDENT},
+    **{(noise, "confidence"): bounds for noise, bounds in CONFIDENT.items()},
+    **{(noise, "budget"): ("budget",) for noise in CONFIDENT},
 }
 BOXLESS = "none"  # the same for policies that look at no box
-AUTOMATIC = {(noise, risk, goal): bound for (noise, goal), bound in USUAL.items() for risk in BOUNDS[bound].risks}
+
+
+def usual_bound(noise: str, made_of: tuple[str, ...], goal: str, *, pairs: bool) -> str:
+    """The bound that `auto` stands for.
+
+    Args:
+        noise: By name (noises.py).
+        made_of: What the risk is made of (risks/table.py).
+        goal: "confidence" or "budget".
+        pairs: Whether it may go by comparisons of two arms.
+
+    Examples:
+        >>> usual_bound("bounded", RISKS["std"].made_of, "confidence", pairs=True)
+        'pairwise'
+        >>> usual_bound("bounded", RISKS["cvar"].made_of, "confidence", pairs=True)
+        'empirical-bernstein'
+    """
+    able = [name for name in USUAL[noise, goal] if pairs or not BOUNDS[name].compares_pairs]
+    return next((name for name in able if BOUNDS[name].suits(noise, made_of)), able[-1])
+
+
+AUTOMATIC = {
+    (noise, risk, goal): usual_bound(noise, RISKS[risk].made_of, goal, pairs=True)
+    for noise, goal in USUAL
+    for risk in RISKS
+    if BOUNDS[usual_bound(noise, RISKS[risk].made_of, goal, pairs=True)].suits(noise, RISKS[risk].made_of)
+}
 
 
 def the_bound(bound: str | Bound) -> Bound:
@@ -241,16 +300,24 @@ def plain_bound(bound: str | Bound) -> str | Bound:
     return chosen.name if BOUNDS.get(chosen.name) is chosen else chosen
 
 
-def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str) -> str | Bound:
+def resolve_bound(name: str | Bound, noise: str, risk: Any, goal: str, *, pairs: bool = True) -> str | Bound:
     """The bound meant by a name, or one from outside as it is; or an error that lists the bounds which serve.
 
-    >>> from ramgape import MeanVariance
-    >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence")
-    'empirical-bernstein'
+    Args:
+        name: "auto", a name, or the bound itself.
+        noise: By name (noises.py).
+        risk: The measure.
+        goal: "confidence" or "budget".
+        pairs: Whether "auto" may stand for comparisons of two arms.
+
+    Examples:
+        >>> from ramgape import MeanVariance
+        >>> resolve_bound("auto", "bounded", MeanVariance(), "confidence")
+        'pairwise'
     """
     if not isinstance(name, Bound):
         registry.find("bound", name, ["auto", *BOUNDS])
-    chosen = the_bound(USUAL[noise, goal] if name == "auto" else name)
+    chosen = the_bound(usual_bound(noise, risk.made_of, goal, pairs=pairs) if name == "auto" else name)
     if not (chosen.suits(noise, risk.made_of) and goal in chosen.goals):
         serving = [known for known, bound in BOUNDS.items() if bound.suits(noise, risk.made_of) and goal in bound.goals]
         needed = "`normal_risk`" if NOISES[noise].normal else "`transform` and `untransform`"

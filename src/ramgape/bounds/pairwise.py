@@ -7,12 +7,12 @@ to e^L: at the true m the product is a test supermartingale. For means the evide
 mean-variance and the standard deviation that of core/mixture.py on cells of the means that the arm's box leaves; for
 risks that are means of a transformed reward that of core/mixture.py. What is mixed are products at a common scale.
 
-Between values of m the infimum is bounded on cells: on a cell one factor is at least what it is at its upper end, and the
-other at least what it is at its lower end. Both factors are evaluated at one moment, from the same data.
+Between values of m the infimum is bounded on cells: on a cell one factor is at least what it is at its upper end, and
+the other at least what it is at its lower end. Both factors are evaluated at one moment, from the same data.
 
-After a designation (core/comparisons.py) only later rewards count, and bets are those that looked best then: four on the
-grid around the estimated distance over the estimated spread, as a function of m that was fixed with the answer. Where
-a cell has several such bets, the worst counts.
+After a designation (core/comparisons.py) only later rewards count, and bets are those that looked best then: four on
+the grid around the estimated distance over the estimated spread, as a function of m that was fixed with the answer.
+Where a cell has several such bets, the worst counts.
 
 0.05 delta is for the boxes, which restrict m and stand in the report. The proofs are in docs/comparisons.md.
 """
@@ -41,6 +41,7 @@ from ramgape.core.bets import (
     power_sums,
 )
 from ramgape.core.comparisons import earlier_sums, sums
+from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.mixture import log_mixture, log_mixture_below
 from ramgape.core.statistics import FEWEST_PULLS, squared_distance
@@ -76,7 +77,7 @@ def due(row):
 
 @inlined
 def is_hopeless(difference, error, level):
-    """Whether a difference with this squared error is so uncertain that a look is in vain; nothing is proved by that."""
+    """Whether a difference with this squared error is too uncertain to be worth a look; nothing is proved by that."""
     return difference <= 0.0 or 0.5 * difference * difference < HOPELESS * level * error
 
 
@@ -129,7 +130,7 @@ def near_place(place, offset, largest):
 
 @inlined
 def tuned_on_mean(known, before, shift, start, end, side, offset):
-    """ln of a bet that a mean is above (side 1) or below (-1) every value of a cell: of all that belong there the worst.
+    """ln of a bet that a mean is above (side 1) or below (-1) every value of a cell: of those that are there the worst.
 
     The least is gained against the cell's upper end for side 1, and against its lower end for side -1; towards it the
     best bets fall, and so do the largest.
@@ -158,9 +159,17 @@ def add_log(total, term):
 
 
 @kernel
-def tuned_pair_on_mean(start, end, row, past, rival, rival_past, problem, epsilon):
-    """ln of the evidence of later rewards on a cell of means."""
-    own, others = sums(row, past, problem, 1), sums(rival, rival_past, problem, 1)
+def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
+    """ln of the evidence, on a cell of means, that the row's is above it and the rival's below it plus epsilon."""
+    own = log_mixtures(sums(row, past, problem, since), row.shift, end, 1.0)
+    others = log_mixtures(sums(rival, rival_past, problem, since), rival.shift, start + epsilon, -1.0)
+    return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
+
+
+@kernel
+def later_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
+    """The same by the bets that looked best when the answer was designated."""
+    own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
     before, rival_before = earlier_sums(past, problem), earlier_sums(rival_past, problem)
     total = LEAST
     for offset in TUNED:
@@ -170,21 +179,8 @@ def tuned_pair_on_mean(start, end, row, past, rival, rival_past, problem, epsilo
     return total - math.log(len(TUNED))
 
 
-@kernel
-def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
-    """ln of the evidence, on a cell of means, that the row's is above it and the rival's below it plus epsilon."""
-    if since:
-        return tuned_pair_on_mean(start, end, row, past, rival, rival_past, problem, epsilon)
-    own = log_mixtures(sums(row, past, problem, 0), row.shift, end, 1.0)
-    others = log_mixtures(sums(rival, rival_past, problem, 0), rival.shift, start + epsilon, -1.0)
-    return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
-
-
-mean_proved_on = fixed(proved_on, least_on_mean)
-
-
-@kernel
-def mean_ahead(row, past, rival, rival_past, search, problem, since, level):
+@open_kernel
+def mean_compared(proved_on_mean, row, past, rival, rival_past, search, problem, since, level):
     """Whether it is proved that the row's mean is more than the rival's less epsilon."""
     epsilon = search.epsilon
     low, high = row.mean_low, min(row.mean_high, rival.mean_high - epsilon)
@@ -199,7 +195,11 @@ def mean_ahead(row, past, rival, rival_past, search, problem, since, level):
     if is_hopeless(difference, 1.0 / weight + 1.0 / rival_weight, level):
         return False
     middle = (weight * row.average + rival_weight * (rival.average - epsilon)) / (weight + rival_weight)
-    return mean_proved_on(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
+    return proved_on_mean(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
+
+
+mean_ahead = fixed(mean_compared, fixed(proved_on, least_on_mean))
+mean_ahead_since = fixed(mean_compared, fixed(proved_on, later_on_mean))
 
 
 @inlined
@@ -212,8 +212,8 @@ def greatest_in_cell(row, rho, cell):
 
 
 @inlined
-def mixture_on_risk(total, squares, count, reach, scale):
-    """ln of the evidence of one mixture, for any sum."""
+def mixture_for(total, squares, count, reach, scale):
+    """ln of the evidence of one mixture, for any sum; v is at least s^2 / n."""
     if total > 0.0:
         return log_mixture(total, squares, reach, scale)
     return log_mixture_below(total, squares, total * total / count, reach, scale)
@@ -228,9 +228,9 @@ def mixtures_on_risk(known, row, problem, side, value, possible):
         if possible > greatest_in_cell(row, problem.rho, cell):
             continue
         total, squares, reach = cell_terms(known, row, problem.rho, side, value, cell)
-        first = min(first, mixture_on_risk(total, squares, known[0], reach, problem.pair_scales[0]))
-        second = min(second, mixture_on_risk(total, squares, known[0], reach, problem.pair_scales[1]))
-        third = min(third, mixture_on_risk(total, squares, known[0], reach, problem.pair_scales[2]))
+        first = min(first, mixture_for(total, squares, known[0], reach, problem.pair_scales[0]))
+        second = min(second, mixture_for(total, squares, known[0], reach, problem.pair_scales[1]))
+        third = min(third, mixture_for(total, squares, known[0], reach, problem.pair_scales[2]))
     return first, second, third
 
 
@@ -301,16 +301,23 @@ def tuned_on_risk(known, before, row, problem, side, far, near, possible):
 def least_on_risk(variance_at, start, end, row, past, rival, rival_past, problem, epsilon, since):
     """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon.
 
-    What counts for the hypothesis that the rival's risk is just that; so means for which that is impossible are left
-    out, for both arms, if they are for all of the cell.
+    The hypothesis is that the rival's risk is just that; so means for which it is impossible are left out, for both
+    arms, if they are for all of the cell.
     """
+    low, rival_low = variance_at(problem, start), variance_at(problem, start - epsilon)
+    rival_high = variance_at(problem, end - epsilon)
+    own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
+    below = mixtures_on_risk(own, row, problem, -1.0, low, low)
+    above = mixtures_on_risk(others, rival, problem, 1.0, rival_high, rival_low)
+    return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
+
+
+@open_kernel
+def later_on_risk(variance_at, start, end, row, past, rival, rival_past, problem, epsilon, since):
+    """The same by the bets that looked best when the answer was designated."""
     low, high = variance_at(problem, start), variance_at(problem, end)
     rival_low, rival_high = variance_at(problem, start - epsilon), variance_at(problem, end - epsilon)
     own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
-    if not since:
-        below = mixtures_on_risk(own, row, problem, -1.0, low, low)
-        above = mixtures_on_risk(others, rival, problem, 1.0, rival_high, rival_low)
-        return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
     before, rival_before = earlier_sums(past, problem), earlier_sums(rival_past, problem)
     below = tuned_on_risk(own, before, row, problem, -1.0, high, low, low)
     above = tuned_on_risk(others, rival_before, rival, problem, 1.0, rival_low, rival_high, rival_low)
@@ -336,11 +343,24 @@ def risk_compared(proved_on_risk, row, past, rival, rival_past, search, problem,
     return proved_on_risk(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
 
 
-def risk_ahead_by(least_on: Kernel) -> Kernel:
-    """The comparison of risks for which there is evidence on cells."""
+def moments_ahead(variance_at: Kernel, since: bool) -> Kernel:
+    """The comparison of risks that are a function of a mean-variance, by its inverse."""
+    least_on = fixed(later_on_risk if since else least_on_risk, variance_at)
     return fixed(risk_compared, fixed(proved_on, least_on))
 
 
-def moments_ahead(variance_at: Kernel) -> Kernel:
-    """That of a risk which is a function of a mean-variance, by its inverse."""
-    return risk_ahead_by(fixed(least_on_risk, variance_at))
+@kernel
+def mixtures_of_mean(known, mean, side):
+    """ln of the evidence, for three scales, that the mean of values in [0, 1] is above (side 1) or below (-1) a value.
+
+    Of the values count, average and variance are known.
+    """
+    count, average, variance = known
+    distance = side * (average - mean)
+    squares = count * (variance + distance * distance) * SAFETY
+    reach = mean if side > 0.0 else 1.0 - mean
+    return (
+        mixture_for(count * distance, squares, count, reach, SCALES[0]),
+        mixture_for(count * distance, squares, count, reach, SCALES[1]),
+        mixture_for(count * distance, squares, count, reach, SCALES[2]),
+    )

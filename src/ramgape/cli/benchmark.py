@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
+from ramgape.options import PAPER_RISK
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from ramgape.paper.report import ReportPlan
 
 PARTS = "all, stopping or budget."
-QUICK = "Fewer instances and runs: a minute instead of a quarter of an hour."
+QUICK = "Fewer instances and runs: a minute instead of half an hour."
+RISK = "What risk is, such as std; the part stopping knows the reference for std, variance and mean-variance."
 
 
 def benchmark(
@@ -23,6 +26,7 @@ def benchmark(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help=OUT)] = Path("ramgape-benchmark"),
     seed: Annotated[str, typer.Option(metavar="SEED", help=SEED)] = "0",
     jobs: Annotated[str, typer.Option(metavar="COUNT", help=JOBS)] = "0",
+    risk: Annotated[str, typer.Option(metavar="RISK", help=RISK)] = PAPER_RISK,
     quick: Annotated[bool, typer.Option("--quick", help=QUICK)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
 ) -> None:
@@ -37,47 +41,59 @@ def benchmark(
     [bold]ramgape benchmark budget[/bold]
     simple regret and wrong sets after 500 to 40,000 pulls, for every policy meant for a budget
 
+    [bold]ramgape benchmark stopping --risk std --out benchmark-std[/bold]
+    the same for the standard deviation in place of the paper's risk
+
     Interrupted and started again, it goes on where it was.
     """
-    summary = run_report(load_benchmark, parts, out, seed, jobs, quick)
+    summary = run_report(partial(load_benchmark, risk), parts, out, seed, jobs, quick)
     show_report(summary, benchmark_tables(summary), out, as_json)
 
 
-def load_benchmark() -> ReportPlan:
-    """The benchmark."""
-    from ramgape.paper.benchmark import REPORT
+def load_benchmark(risk: str) -> ReportPlan:
+    """The benchmark, for a risk."""
+    from ramgape.paper import benchmark
 
-    return REPORT
+    return benchmark.with_risk(benchmark.REPORT, risk)
 
 
 def benchmark_tables(summary: dict[str, Any]) -> list[RenderableType]:
     """Averages, errors, regrets, and the verdicts."""
     shown: list[RenderableType] = []
     if "stopping" in summary:
-        shown += [average_table(summary["stopping"]), error_table(summary["stopping"])]
+        groups = dict.fromkeys(row["group"] for row in summary["stopping"]["averages"])
+        shown += [average_table(summary["stopping"], group) for group in groups]
+        shown.append(error_table(summary["stopping"]))
     if "budget" in summary:
         shown += [regret_table(summary["budget"]), ratio_table(summary["budget"])]
     shown.append(verdict_table(summary, "What the runs say"))
     return shown
 
 
-def average_table(stopping: dict[str, Any]) -> RenderableType:
-    """Each method at each tolerance."""
-    title = "Samples to stop: geometric means over instances (how many)"
-    table = titled_table(title, "epsilon", "method", "/ reference", "paper's /", "/ default's", words="method")
+def average_table(stopping: dict[str, Any], group: str) -> RenderableType:
+    """Each method at each tolerance, over a group of instances."""
+    title = f"Samples to stop: geometric means over {group} instances (how many)"
+    table = titled_table(title, "epsilon", "method", "/ reference", "/ rival's", "at worst", words="method")
 
     def shown(value: float | None, count: int) -> str:
         return "" if value is None else f"{value:,.2f} ({count})"
 
     for row in stopping["averages"]:
-        table.add_row(
-            f"{row['epsilon']:g}",
-            row["method"],
-            shown(row["over_least"], row["least_count"]),
-            shown(row["saving"], row["saving_count"]),
-            shown(row["over_default"], row["default_count"]),
-        )
+        if row["group"] == group:
+            table.add_row(
+                f"{row['epsilon']:g}",
+                row["method"],
+                shown(row["over_least"], row["least_count"]),
+                shown(row["over_rival"], row["rival_count"]),
+                at_worst(row["worst"]),
+            )
     return table
+
+
+def at_worst(worst: dict[str, Any] | None) -> str:
+    """The largest ratio with its standard error."""
+    same = worst is None or worst["ratio"] == 1.0
+    return "" if same or worst is None else f"{worst['ratio']:.2f} ± {worst['standard_error']:.2f}"
 
 
 def error_table(stopping: dict[str, Any]) -> RenderableType:

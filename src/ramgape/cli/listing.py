@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.bounds import AUTOMATIC, BOUNDS, USUAL
+from ramgape.bounds import AUTOMATIC, BOUNDS
 from ramgape.errors import known_name
 from ramgape.policies import POLICIES
 from ramgape.risks.table import RISKS, risk_notation
@@ -130,7 +130,10 @@ def show_bounds() -> None:
     console = output()
     console.print(listing_table(("bound", "serves", "meaning"), rows, leading=1))
     console.print("\nauto, which is the default, stands for:\n")
-    chosen = [(f"{noise} rewards, fixed {goal}", bound) for (noise, goal), bound in USUAL.items()]
+    risks: dict[tuple[str, str, str], list[str]] = {}
+    for (noise, risk, goal), bound in AUTOMATIC.items():
+        risks.setdefault((noise, goal, bound), []).append(risk)
+    chosen = [(f"{noise} rewards, {', '.join(of)}, fixed {goal}", bound) for (noise, goal, bound), of in risks.items()]
     console.print(listing_table(("for", "auto is"), chosen))
 
 

@@ -1,10 +1,11 @@
 """Fourth-order bets: how strongly data speak for a mean above or below a value, on power sums alone.
 
-For x >= -u, 0 < u < 1, ln(1 + x) >= x - x^2/2 + x^3/3 - h(u) x^4 with h(u) = (-ln(1 - u) - u - u^2/2 - u^3/3) / u^4. So for
-independent y >= -c of mean 0 and a bet l with l c < 1, the product of 1 + l y, a martingale, is at least e^W with
-W = l S1 - l^2 S2/2 + l^3 S3/3 - h(l c) l^4 S4, where Sk is the sum of y^k. Bets are taken from a fixed grid; a bet with
-l c >= `LARGEST` counts nothing. The product itself is monotone in the hypothesis, and fewer bets count the larger c is:
-so W at one end of a cell of hypotheses is less than the logarithm of what belongs to any of them (docs/comparisons.md).
+For x >= -u, 0 < u < 1, ln(1 + x) >= x - x^2/2 + x^3/3 - h(u) x^4, where h(u) = (-ln(1 - u) - u - u^2/2 - u^3/3) / u^4.
+So for independent y >= -c of mean 0 and a bet l with l c < 1, the product of 1 + l y, a martingale, is at least e^W,
+where W = l S1 - l^2 S2/2 + l^3 S3/3 - h(l c) l^4 S4 and Sk is the sum of y^k. Bets are taken from a fixed grid; a bet
+with l c >= `LARGEST` counts nothing. The product itself is monotone in the hypothesis, and fewer bets count the larger
+c is: so W at one end of a cell of hypotheses is less than the logarithm of what belongs to any of them
+(docs/comparisons.md).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.core.kernel import inlined, kernel
 
@@ -24,10 +26,10 @@ SLACK = 1e-6  # more than all rounding of W
 LEAST = -1e300
 
 
-def _weights() -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _weights() -> NDArray[np.float64]:
     """For each scale r, the bets' shares: proportional to l exp(-l^2 r / 2), which is half of a normal in ln l."""
     shares = np.stack([GRID * np.exp(-0.5 * scale * GRID**2) for scale in SCALES])
-    return shares / shares.sum(axis=1, keepdims=True) * (1.0 - 1e-12)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True) * (1.0 - 1e-12))
 
 
 WEIGHTS = _weights()
@@ -35,7 +37,7 @@ WEIGHTS = _weights()
 
 @inlined
 def power_sums(sums, shift, mean, side):
-    """Sums of the powers of side * (X - mean), from those about `shift`; that of the fourth not too small by rounding."""
+    """Sums of the powers of side * (X - mean), from those about `shift`; that of the fourth not less by rounding."""
     count, first, second, third, fourth = sums
     away = shift - mean
     square = away * away

@@ -8,6 +8,8 @@ cover in S, in mean and in risk. A bound brings the evidence for such claims, as
     risk_ahead(...)
         the same of the row's risk being less than the rival's plus epsilon
 
+and perhaps others, `mean_ahead_since` and `risk_ahead_since`, for what is explained last.
+
 How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm (docs/comparisons.md):
 ln(K / (b d)) in mean or ln(K / ((1 - b) d)) in risk to withstand, ln(K N / d) in both to be covered, where N counts the
 arms that may be a wrong cover: those that boxes prove neither to be beaten by epsilon nor to cover. At epsilon 0 the
@@ -37,6 +39,8 @@ FAVOURED = 0.85  # of a claim's weight after a designation, for what looks easie
 RIPE = 0.6  # the sum of chances of error at which a front is designated, and half of it later
 AGAIN = 3  # an answer that is no longer the front is given up when there are so many times the pulls
 MOST_DESIGNATIONS = 12
+UNSEEN = 0.5  # of the squared range of rewards: what one pull more might bring
+EASIER = 4.0  # an arm outside the front is returned if that is so many times easier to prove than that it is covered
 PATIENCE = 100  # after a look in vain, the next one when there are so many parts more pulls
 NOT_PROVED, INSIDE_PROVED = -2, -1
 
@@ -47,8 +51,7 @@ COLUMNS = 10  # and as many as the risk remembers
 
 def constants(record: Any, arm_count: int, delta: float, boxes: float) -> None:
     """The levels of comparisons, where boxes have a share of delta."""
-    left = (1.0 - boxes) * delta
-    designates = record["epsilon"] == 0.0 and record["epsilon_share"] == 0.0
+    left, designates = (1.0 - boxes) * delta, record["snapshot"] >= 0
     share = arm_count / (left * AT_ANY_TIME if designates else left)
     record["pair_levels"] = math.log(share / IN_MEAN), math.log(share / (1.0 - IN_MEAN)), math.log(share)
     record["designated_level"] = -math.log(left * (1.0 - AT_ANY_TIME)) if designates else math.inf
@@ -88,15 +91,46 @@ def error_chance(difference, error):
 
 
 @inlined
-def mean_error(row):
-    """The squared error of an average; as if one more pull might have shown something else."""
-    return (row.variance + 0.3 / row.pulls) / row.pulls + 1e-12
+def unseen_in_mean(problem, pulls):
+    """What the squared error of a mean has to be more than it looks, where rewards have a range.
+
+    As if one more pull, of so many, might have shown something else: an arm that has shown nothing rare seems to be
+    known exactly, which no bound believes.
+    """
+    return UNSEEN / (pulls * pulls) if problem.bounded else 0.0
+
+
+@inlined
+def unseen_in_risk(problem, row, pulls):
+    """The same of a risk; of a root that much less the farther it is from 0."""
+    more = problem.alpha * problem.alpha * unseen_in_mean(problem, pulls)
+    if problem.risk_root and more > 0.0:
+        more /= 4.0 * row.variance + 2.0 * math.sqrt(UNSEEN) / pulls
+    return more
+
+
+@inlined
+def mean_error(row, problem):
+    """The squared error of an average."""
+    return row.variance / row.pulls + unseen_in_mean(problem, row.pulls)
 
 
 @inlined
 def risk_error(row, problem):
     """The same of the risk."""
-    return (row.risk_spread + 0.3 * problem.alpha * problem.alpha / row.pulls) / row.pulls + 1e-14
+    return row.risk_spread / row.pulls + unseen_in_risk(problem, row, row.pulls)
+
+
+@inlined
+def support(row, rival, search, problem, in_both):
+    """How well estimates support that the row is ahead of the rival: in the better of the objectives, or in both."""
+    in_mean, in_risk = (
+        mean_error(row, problem) + mean_error(rival, problem),
+        risk_error(row, problem) + risk_error(rival, problem),
+    )
+    by_mean = certainty(row.average - rival.average + search.epsilon, in_mean)
+    by_risk = certainty(rival.risk - row.risk + search.epsilon, in_risk)
+    return min(by_mean, by_risk) if in_both else max(by_mean, by_risk)
 
 
 @inlined
@@ -118,9 +152,11 @@ def mark_beaten(arms):
 
 
 @kernel
-def count_covers(arms, search, arm):
+def count_covers(arms, search, problem, arm):
     """How many arms may be a wrong cover of this one, by the boxes; one at least."""
     row, count = arms[arm], 0
+    if problem.epsilon_share > 0.0:  # a tolerance that the data have chosen: what counts must not depend on it
+        return len(arms) - 1
     for other in range(len(arms)):
         rival = arms[other]
         beaten = rival.beaten >= search.epsilon and rival.beaten > 0.0
@@ -150,16 +186,19 @@ def covers(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, le
 
 @open_kernel
 def find_blocker(withstands, covers, arms, memory, search, problem, arm):
-    """Of the arms that keep the place of this one from being proved the most threatening, or -1 if it is proved."""
+    """Of the arms that keep the place of this one from being proved, the one that the data say least about; -1 if none.
+
+    Outside the answer, the cover that is nearest to being proved.
+    """
     row = arms[arm]
     blocker, largest = -1, -math.inf
-    if row.in_front:
+    if row.member:
         for other in range(len(arms)):
-            danger = threat(arms[other], row)
+            danger = -support(row, arms[other], search, problem, False)
             if other != arm and danger > largest and not withstands(arms, memory, search, problem, arm, other):
                 blocker, largest = other, danger
         return blocker
-    possible = count_covers(arms, search, arm)
+    possible = count_covers(arms, search, problem, arm)
     possible = min(possible, search.front_size) if search.epsilon == 0.0 else possible
     level = problem.pair_levels[2] + math.log(possible)
     for place in range(search.front_size):
@@ -167,33 +206,62 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm):
         if dominates(arms[other], row):
             if covers(arms, memory, search, problem, other, arm, level):
                 return -1
-            danger = -shortfall(arms[other], row)
-            if danger > largest or blocker < 0:
-                blocker, largest = other, danger
+            ease = support(arms[other], row, search, problem, True)
+            if ease > largest or blocker < 0:
+                blocker, largest = other, ease
     return blocker
 
 
+@kernel
+def is_easier_in(arms, search, problem, arm):
+    """Whether an arm outside the front, beaten by so little that it need not be left out, had better be returned.
+
+    Where two arms are nearly alike it may be far easier to prove that neither beats the other by epsilon in one
+    objective than that one covers the other in both. Without a tolerance nothing but the front is right.
+    """
+    row = arms[arm]
+    if search.epsilon == 0.0:
+        return False
+    outside = 0.0
+    for place in range(search.front_size):
+        rival = arms[arms[place].front]
+        if dominates(rival, row):
+            outside = max(outside, support(rival, row, search, problem, True))
+    for other in range(len(arms)):
+        if other != arm and support(row, arms[other], search, problem, False) < EASIER * outside:
+            return False
+    return True
+
+
 @open_kernel
-def front_is_proved(find_blocker, withstands, arms, memory, search, problem):
-    """Whether the place of every arm is proved, at this moment; blockers are looked for where they are not known."""
+def answer_is_proved(find_blocker, withstands, arms, memory, search, problem):
+    """Whether the front is proved, perhaps with some arms more, at this moment; blockers are looked for where unknown.
+
+    What is proved is what is returned.
+    """
     mark_beaten(arms)
     blockers = 0
     for arm in range(len(arms)):
         row = arms[arm]
-        if row.judged != row.in_front:
-            row.blocker, row.judged = -2, row.in_front
-        # A blocker of the front that still is one need not be looked for; outside another cover may do instead.
-        known = row.blocker >= 0 and row.in_front
+        row.accepted = 0  # by a proof that nobody has heeded
+        member = row.in_front or is_easier_in(arms, search, problem, arm)
+        if row.member != member or row.blocker == -2:
+            row.blocker, row.member = -2, member
+        # A blocker of the answer that still is one need not be looked for; outside another cover may do instead.
+        known = row.blocker >= 0 and row.member
         known = known and not withstands(arms, memory, search, problem, arm, row.blocker)
         if row.blocker != -1 and not known:
             row.blocker = find_blocker(arms, memory, search, problem, arm)
         blockers += row.blocker >= 0
     if blockers:
         return False
-    # What was proved at other times was perhaps of another front: all of it must hold now.
+    # What was proved at other times was perhaps of another answer: all of it must hold now.
     for arm in range(len(arms)):
         arms[arm].blocker = find_blocker(arms, memory, search, problem, arm)
         blockers += arms[arm].blocker >= 0
+    for arm in range(len(arms)):
+        if blockers == 0:
+            arms[arm].accepted = 1 if arms[arm].member else -1
     return blockers == 0
 
 
@@ -234,7 +302,7 @@ def chance_of_error(arms, search, problem):
         for other in range(len(arms)):
             rival = arms[other]
             in_mean, in_risk = (
-                mean_error(row) + mean_error(rival),
+                mean_error(row, problem) + mean_error(rival, problem),
                 risk_error(row, problem) + risk_error(rival, problem),
             )
             if row.in_front and other != arm:
@@ -267,7 +335,7 @@ def designate(arms, memory, search, problem):
             other = arms[place].front
             rival = arms[other]
             if not row.in_front and dominates(rival, row):
-                in_mean = certainty(rival.average - row.average, mean_error(row) + mean_error(rival))
+                in_mean = certainty(rival.average - row.average, mean_error(row, problem) + mean_error(rival, problem))
                 in_risk = certainty(row.risk - rival.risk, risk_error(row, problem) + risk_error(rival, problem))
                 if min(in_mean, in_risk) > surest:
                     surest, past[base + COVER] = min(in_mean, in_risk), other
@@ -281,11 +349,11 @@ def mean_favoured(row, past, rival, rival_past, search, problem):
     mean, rival_mean = past[base + TOTAL] / count, rival_past[base + TOTAL] / rival_count
     variance = max(past[base + SQUARES] / count - mean * mean, 0.0)
     rival_variance = max(rival_past[base + SQUARES] / rival_count - rival_mean * rival_mean, 0.0)
-    error = (variance + 0.3 / count) / count + (rival_variance + 0.3 / rival_count) / rival_count + 1e-12
+    error = variance / count + rival_variance / rival_count
+    error += unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count)
     in_mean = certainty(row.shift + mean - rival.shift - rival_mean + search.epsilon, error)
-    unseen = 0.3 * problem.alpha * problem.alpha
-    error = (past[base + RISK_SPREAD] + unseen / count) / count + 1e-14
-    error += (rival_past[base + RISK_SPREAD] + unseen / rival_count) / rival_count
+    error = past[base + RISK_SPREAD] / count + rival_past[base + RISK_SPREAD] / rival_count
+    error += problem.alpha * problem.alpha * (unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count))
     return in_mean >= certainty(rival_past[base + RISK] - past[base + RISK] + search.epsilon, error)
 
 
@@ -296,7 +364,7 @@ def level_now(search, problem):
 
 
 @open_kernel
-def withstands_since(mean_ahead, risk_ahead, withstands, arms, memory, search, problem, arm, other):
+def withstands_since(mean_since, risk_since, withstands, arms, memory, search, problem, arm, other):
     """Whether an arm of the designated answer is proved not to be beaten by another, by what came since or by all."""
     row, past, rival, rival_past = arms[arm], memory[arm], arms[other], memory[other]
     if boxes_withstand(row, rival, search):
@@ -304,27 +372,29 @@ def withstands_since(mean_ahead, risk_ahead, withstands, arms, memory, search, p
     level = level_now(search, problem)
     share = FAVOURED if mean_favoured(row, past, rival, rival_past, search, problem) else 1.0 - FAVOURED
     return (
-        mean_ahead(row, past, rival, rival_past, search, problem, 1, level - math.log(share))
-        or risk_ahead(row, past, rival, rival_past, search, problem, 1, level - math.log(1.0 - share))
+        mean_since(row, past, rival, rival_past, search, problem, 1, level - math.log(share))
+        or risk_since(row, past, rival, rival_past, search, problem, 1, level - math.log(1.0 - share))
         or withstands(arms, memory, search, problem, arm, other)
     )
 
 
 @open_kernel
-def covers_since(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, spare):
+def covers_since(mean_ahead, risk_ahead, mean_since, risk_since, arms, memory, search, problem, cover, arm, spare):
     """Whether an arm of the designated answer is proved to cover one outside; each claim by what came since or by all.
 
     `spare` is the number of arms of the answer but for the designated cover, which share what that one leaves.
     """
     row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
     chosen = rival_past[problem.snapshot + COVER] == cover
+    if spare == 0 and not chosen:
+        return False
     share = (FAVOURED if spare else 1.0) if chosen else (1.0 - FAVOURED) / spare
     level = level_now(search, problem) - math.log(share)
-    whole = problem.pair_levels[2] + math.log(count_covers(arms, search, arm))
-    in_mean = mean_ahead(row, past, rival, rival_past, search, problem, 1, level)
+    whole = problem.pair_levels[2] + math.log(count_covers(arms, search, problem, arm))
+    in_mean = mean_since(row, past, rival, rival_past, search, problem, 1, level)
     if not in_mean and not mean_ahead(row, past, rival, rival_past, search, problem, 0, whole):
         return False
-    in_risk = risk_ahead(row, past, rival, rival_past, search, problem, 1, level)
+    in_risk = risk_since(row, past, rival, rival_past, search, problem, 1, level)
     return in_risk or risk_ahead(row, past, rival, rival_past, search, problem, 0, whole)
 
 
@@ -335,7 +405,7 @@ def find_blocker_since(withstands_since, covers_since, arms, memory, search, pro
     row, blocker, largest = arms[arm], -1, -math.inf
     if memory[arm][base + INSIDE] > 0.0:
         for other in range(len(arms)):
-            danger = threat(arms[other], row)
+            danger = -support(row, arms[other], search, problem, False)
             if other != arm and danger > largest and not withstands_since(arms, memory, search, problem, arm, other):
                 blocker, largest = other, danger
         return blocker
@@ -346,21 +416,24 @@ def find_blocker_since(withstands_since, covers_since, arms, memory, search, pro
         if memory[other][base + INSIDE] > 0.0:
             if covers_since(arms, memory, search, problem, other, arm, spare):
                 return -1
-            danger = -shortfall(arms[other], row)
-            if danger > largest or blocker < 0:
-                blocker, largest = other, danger
+            ease = support(arms[other], row, search, problem, True)
+            if ease > largest or blocker < 0:
+                blocker, largest = other, ease
     return blocker
 
 
 @open_kernel
 def designated_is_proved(find_blocker_since, arms, memory, search, problem):
     """Whether the designated answer is proved, at this moment; a new one is designated if it is time."""
-    front_alike = search.designations > 0 and front_is_designated(arms, memory, problem)
-    again = search.designations == 0 or is_refuted(arms, memory, search, problem)
-    again = again or (not front_alike and search.samples > AGAIN * search.designated_at)
-    if again and search.designations < MOST_DESIGNATIONS:
-        if chance_of_error(arms, search, problem) <= (0.5 * RIPE if search.designations else RIPE):
-            designate(arms, memory, search, problem)
+    refuted, alike = False, False
+    if search.designations:
+        refuted, alike = is_refuted(arms, memory, search, problem), front_is_designated(arms, memory, problem)
+    late = not alike and search.samples > AGAIN * search.designated_at
+    again = (search.designations == 0 or refuted or late) and search.designations < MOST_DESIGNATIONS
+    if again and chance_of_error(arms, search, problem) <= (0.5 * RIPE if search.designations else RIPE):
+        designate(arms, memory, search, problem)
+        refuted, alike = False, True
+    search.served = 0 if search.designations == 0 or refuted else 1 if alike else 2
     if search.designations == 0:
         return False
     blockers, column = 0, problem.snapshot + BLOCKER
@@ -370,15 +443,29 @@ def designated_is_proved(find_blocker_since, arms, memory, search, problem):
     return blockers == 0
 
 
-@open_kernel
-def stop(front_is_proved, designated_is_proved, arms, memory, search, problem):
-    """Whether an answer is proved. After a look in vain the next one waits a while."""
+@inlined
+def is_early(search):
+    """Whether it is too early to look; if not, say when the next look is due. A pair is pulled to its end first."""
     if search.queued >= 0 or search.samples < search.next_look:
-        return False
-    search.next_look = search.samples + 1 + search.samples // PATIENCE
-    if front_is_proved(arms, memory, search, problem):
         return True
-    if problem.designated_level == math.inf or not designated_is_proved(arms, memory, search, problem):
+    search.next_look = search.samples + 1 + search.samples // PATIENCE
+    return False
+
+
+@open_kernel
+def stop(answer_is_proved, arms, memory, search, problem):
+    """Whether the front is proved."""
+    return not is_early(search) and answer_is_proved(arms, memory, search, problem)
+
+
+@open_kernel
+def stop_or_designate(answer_is_proved, designated_is_proved, arms, memory, search, problem):
+    """Whether the front or a designated answer is proved, which then is what is returned."""
+    if is_early(search):
+        return False
+    if answer_is_proved(arms, memory, search, problem):
+        return True
+    if not designated_is_proved(arms, memory, search, problem):
         return False
     for arm in range(len(arms)):
         arms[arm].accepted = 1 if memory[arm][problem.snapshot + INSIDE] > 0.0 else -1
@@ -388,7 +475,7 @@ def stop(front_is_proved, designated_is_proved, arms, memory, search, problem):
 @open_kernel
 def find_cover(covers, arms, memory, search, problem, proofs, arm, most):
     """An arm that is proved to be in, and to cover this one; `most` bounds how many may be a wrong cover."""
-    level = problem.pair_levels[2] + math.log(min(count_covers(arms, search, arm), most))
+    level = problem.pair_levels[2] + math.log(min(count_covers(arms, search, problem, arm), most))
     for other in range(len(arms)):
         if proofs[other] == INSIDE_PROVED and covers(arms, memory, search, problem, other, arm, level):
             return other
@@ -424,15 +511,18 @@ def prove_arms(withstands, find_cover, arms, memory, search, problem, inside, pr
 
 
 @open_kernel
-def prove(prove_arms, find_blocker_since, arms, memory, searches, problems, inside, proofs):
-    """What comparisons prove of each arm of an answer: that it is in (-1), that it is covered (by whom), or nothing (-2).
+def prove(prove_arms, arms, memory, searches, problems, inside, proofs):
+    """What comparisons prove of each arm of an answer: that it is in (-1), is covered (by whom), or nothing (-2)."""
+    mark_beaten(arms)
+    prove_arms(arms, memory, searches[0], problems[0], inside, proofs)
 
-    A designated answer is proved as a whole or not at all.
-    """
+
+@open_kernel
+def prove_designated(prove_arms, find_blocker_since, arms, memory, searches, problems, inside, proofs):
+    """The same where an answer may have been designated, which is proved as a whole or not at all."""
+    prove(prove_arms, arms, memory, searches, problems, inside, proofs)
     search, problem = searches[0], problems[0]
     base, count = problem.snapshot, len(arms)
-    mark_beaten(arms)
-    prove_arms(arms, memory, search, problem, inside, proofs)
     if search.designations == 0 or search.epsilon > 0.0:
         return
     for arm in range(count):

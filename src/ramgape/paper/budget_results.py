@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.pareto import pareto_front
+from ramgape.options import PAPER_RISK
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import BudgetScale
 from ramgape.paper.jobs import Outcome
 from ramgape.paper.statistics import NORMAL, ratio_interval, standard_error
 from ramgape.problems.instances import load_instance
+from ramgape.risks import make_risk
 
 Key = tuple[str, int, str]  # instance, budget, policy
 Outcomes = Mapping[Key, Outcome]
@@ -100,12 +102,13 @@ class Difference(NamedTuple):
         return (self.interval[0] > 0.0) - (self.interval[1] < 0.0)
 
 
-def measure_budgets(outcomes: Outcomes, scale: BudgetScale) -> list[BudgetMeasurement]:
+def measure_budgets(outcomes: Outcomes, scale: BudgetScale, risk: str = PAPER_RISK) -> list[BudgetMeasurement]:
     """Everything that was run, in the order of the plan."""
     rows = []
+    measure = make_risk(risk)
     for instance, runs in scale.instances.items():
         known = load_instance(instance)
-        front = int(pareto_front(known.means, known.risks(paper.RHO)).sum())
+        front = int(pareto_front(known.means, known.risks_by(measure)).sum())
         for budget in runs:
             for policy in POLICIES:
                 outcome = outcomes[instance, budget, policy]
@@ -217,12 +220,12 @@ def difference(own: BudgetMeasurement, rival: BudgetMeasurement) -> Difference:
     return Difference(own.instance, own.arms, value, (value - spread, value + spread))
 
 
-def summarize(rows: Sequence[BudgetMeasurement], scale: BudgetScale) -> dict[str, Any]:
+def summarize(rows: Sequence[BudgetMeasurement], scale: BudgetScale, risk: str) -> dict[str, Any]:
     """For machines."""
     table = budget_averages(rows, scale)
     return {
         "epsilon": paper.EPSILON,
-        "rho": paper.RHO,
+        "risk": risk,
         "groups": instance_groups(scale),
         "measurements": [row.to_dict() for row in rows],
         "averages": [row._asdict() for row in table],

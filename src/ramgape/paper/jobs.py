@@ -67,21 +67,23 @@ def trials(instance: str | dict[str, Any], seed: int, trials: int, **options: An
 
 
 @functools.cache
-def least_samples(instance: str, epsilon: float, delta: float, rho: float) -> Outcome:
+def least_samples(instance: str, epsilon: float, delta: float, risk: str) -> Outcome:
     """How few samples could suffice if the arms were Gaussian. Remembered, because several races ask for the same."""
-    return lower_bound(instance, epsilon=epsilon, delta=delta, rho=rho).to_dict()
+    return lower_bound(instance, epsilon=epsilon, delta=delta, risk=risk).to_dict()
 
 
 def race(
-    instance: str, seed: int, trials: int, epsilon: float, delta: float, rho: float, max_pulls: int, **options: Any
+    instance: str, seed: int, trials: int, epsilon: float, delta: float, risk: str, longest: float, **options: Any
 ) -> Outcome:
-    """Many searches until they stop; none at all where a lower bound, if it is one, is above the cap on their pulls."""
-    least = least_samples(instance, epsilon, delta, rho)
-    binding = least["exact"] and options["bound"] != "gaussian-paper"  # which need not be right for all variances
-    if least["samples"] is None or (binding and least["samples"] > max_pulls):
-        return {"samples": [], "stopped": [], "exact": [], "eps_correct": []}
-    asked = {"epsilon": epsilon, "delta": delta, "rho": rho, "max_pulls": max_pulls, **options}
-    return KINDS["trials"](instance, seed, trials, **asked)
+    """Many searches until they stop; none at all where no number of samples suffices, or the reference is too long.
+
+    With a tolerance some number always suffices, and not too large a one.
+    """
+    if epsilon == 0.0:
+        least = least_samples(instance, epsilon, delta, risk)["samples"]
+        if least is None or least > longest:
+            return {"samples": [], "stopped": [], "exact": [], "eps_correct": []}
+    return KINDS["trials"](instance, seed, trials, epsilon=epsilon, delta=delta, risk=risk, **options)
 
 
 def regret_traces(instance: str, seed: int, trials: int, **options: Any) -> Outcome:

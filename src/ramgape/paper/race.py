@@ -7,11 +7,11 @@ race_claims     what they say
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ramgape.common.formatting import list_names, plural
 from ramgape.paper import paper
-from ramgape.paper.benchmark_scale import FAMOUS, BenchmarkScale
+from ramgape.paper.benchmark_scale import FAMOUS, GROUPS, BenchmarkScale, group_of
 from ramgape.paper.formatting import factor, format_interval
 from ramgape.paper.jobs import Job
 from ramgape.paper.methods import LINE_UPS, LineUp
@@ -24,7 +24,9 @@ from ramgape.paper.race_results import (
     StoppingMeasurement,
     by_instance,
     errors,
+    line_ups,
     measure_stopping,
+    parts_of,
     stopping_averages,
     summarize,
     versus,
@@ -44,19 +46,25 @@ SLOWNESS = {"pairwise": 5.0, "empirical-bernstein": 2.0}
 def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
     """Every method on every instance at every tolerance, and what Gaussian arms would take at least."""
     jobs: dict[Key, Job] = {}
-    for instance, runs in scale.instances.items():
-        line_up = LINE_UPS[load_instance(instance).noise]
+    for instance in scale.instances:
+        papers = scale.line_up(instance).paper
         for epsilon in scale.epsilons:
-            asked = {"instance": instance, "epsilon": epsilon, "delta": paper.DELTA, "rho": paper.RHO}
+            asked = {"instance": instance, "epsilon": epsilon, "delta": paper.DELTA, "risk": scale.risk}
             jobs["least", instance, epsilon] = Job("least_samples", asked, 2e6)
             guess = expected_pulls(instance, max(epsilon, 1e-4), "ramgape")  # two arms may be equal
-            for method in line_up.methods:
-                papers = method == line_up.paper
-                trials, cap = (scale.paper_runs, scale.paper_cap) if papers else (runs, scale.cap)
-                pulls = min(guess, cap) if papers else SEARCH + min(guess / SAVING, cap)
+            for method in scale.methods(instance):
+                trials, cap = scale.runs(instance, method), scale.paper_cap if method == papers else scale.cap
+                pulls = min(guess, cap) if method == papers else SEARCH + min(guess / SAVING, cap)
                 jobs["race", instance, epsilon, method.name] = Job(
                     "race",
-                    {**asked, "seed": seed, "trials": trials, "max_pulls": cap, **method._asdict()},
+                    {
+                        **asked,
+                        "seed": seed,
+                        "trials": trials,
+                        "max_pulls": cap,
+                        "longest": scale.longest,
+                        **method._asdict(),
+                    },
                     trials * pulls * SLOWNESS.get(method.bound, 1.0),
                 )
     return jobs
@@ -65,7 +73,7 @@ def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
 def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Section:
     """Samples to stop."""
     rows = measure_stopping(outcomes, scale)
-    present = {noise: line_up for noise, line_up in LINE_UPS.items() if any(row.noise == noise for row in rows)}
+    parts = parts_of(rows)
     arms = [row.arms for row in rows]
     return Section(
         "stopping",
@@ -73,17 +81,21 @@ def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Sectio
         (
             f"Each method searches {plural(len(scale.instances), 'instance')} with {min(arms)} to {max(arms)} arms, at "
             f"ε = {list_names([f'{epsilon:g}' for epsilon in scale.epsilons])}, until it can prove its answer with "
-            f"probability 1 − δ. A method is a confidence bound and a sampling rule. {defaults(present)}",
+            f"probability 1 − δ; the risk is {scale.risk}. A method is a confidence bound and a sampling rule. "
+            f"{defaults(rows)}",
+            *groups_in_words(scale),
             "A search that reaches the cap on its pulls is undecided. Where one is, there is no mean: > stands before "
             "the pulls that were made on average, which the mean of whole searches would exceed. Such a case is in no "
-            "average. Where the answer hangs on a tie, no number of samples suffices, and nothing is run.",
+            "average. Where the answer hangs on a tie, no number of samples suffices, and nothing is run; nor is it "
+            f"where the reference is above {scale.longest:,.0f} at ε = 0.",
             *explained(rows),
         ),
-        summarize(rows),
+        summarize(rows, scale.risk),
         {
             "δ": f"{paper.DELTA:g}",
-            "ρ": f"{paper.RHO:g}",
-            "runs": f"{runs_by_instance(scale)}; of the paper's methods {scale.paper_runs}",
+            "risk": scale.risk,
+            "runs": f"{runs_by_instance(scale)}; of methods between the default, its rival and the paper's "
+            f"{scale.other_runs}; of the paper's {scale.paper_runs}",
             "cap on the pulls of a run": f"{scale.cap:,}; of the paper's methods {scale.paper_cap:,}",
             "seeds": f"run r has {seed} + r, counted from 0",
             "instances": ", ".join(scale.instances),
@@ -91,20 +103,26 @@ def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Sectio
         [stopping_file(rows)],
         [
             *overview(rows, scale),
-            *(by_rewards(rows, scale, noise, line_up) for noise, line_up in present.items()),
-            *(challenger_drawing(rows, scale, noise, line_up) for noise, line_up in present.items()),
+            *(by_rewards(own, scale, noise, group) for noise, group, own in parts),
+            *(contest_drawing(own, scale, noise, group) for noise, group, own in parts),
         ],
         [
-            *(average_grid(stopping_averages(rows, noise), line_up) for noise, line_up in present.items()),
+            *(average_grid(stopping_averages(own), LINE_UPS[noise], group) for noise, group, own in parts),
             error_grid(errors(rows)),
-            *(
-                samples_grid(rows, noise, line_up, epsilon)
-                for noise, line_up in present.items()
-                for epsilon in scale.epsilons
-            ),
+            *(samples_grid(own, noise, group, epsilon) for noise, group, own in parts for epsilon in scale.epsilons),
         ],
-        findings(rows),
+        findings(rows, scale.risk),
     )
+
+
+def groups_in_words(scale: BenchmarkScale) -> Iterator[str]:
+    """What is new among the instances."""
+    held_out = sum(group_of(instance) == GROUPS[1] for instance in scale.instances)
+    if held_out:
+        yield (
+            f"{plural(held_out, 'instance')} {'is' if held_out == 1 else 'are'} held out: nothing was tuned on them, "
+            "and only the default and its rival run there. Known instances were there while methods were made."
+        )
 
 
 def explained(rows: Sequence[StoppingMeasurement]) -> Iterator[str]:
@@ -117,21 +135,23 @@ def explained(rows: Sequence[StoppingMeasurement]) -> Iterator[str]:
     if any(row.least_exact for row in rows):
         yield (
             "Where the arms are Gaussian and there is one right answer, it is a lower bound: no method that is right "
-            "on all Gaussian instances can better it on average. Where that alone is above the cap, nothing is run, "
-            "and the table says so."
+            "on all Gaussian instances can better it on average."
         )
 
 
-def defaults(present: Mapping[str, LineUp]) -> str:
-    """What is the default for which rewards."""
-    told = [f"{line_up.default.name} for {line_up.rewards}" for line_up in present.values()]
+def defaults(rows: Sequence[StoppingMeasurement]) -> str:
+    """What is the default for which rewards, and what it is measured by."""
+    told = [
+        f"{line_up.default.name} for {line_up.rewards}, measured by {line_up.rival.name}"
+        for line_up in line_ups(rows).values()
+    ]
     return f"The default is {list_names(told)}."
 
 
 def runs_by_instance(scale: BenchmarkScale) -> str:
     """How many runs on which instances.
 
-    >>> runs_by_instance(BenchmarkScale("", {"a": 100, "b": 20, "c": 20}, (), 1, 1, 1))
+    >>> runs_by_instance(BenchmarkScale("", {"a": 100, "b": 20, "c": 20}, (), 1, 1.0, 1, 1, 1))
     '100 on a, 20 elsewhere'
     """
     usual = min(scale.instances.values())
@@ -150,11 +170,11 @@ def stopping_file(rows: list[StoppingMeasurement]) -> DataFile:
 
 def overview(rows: list[StoppingMeasurement], scale: BenchmarkScale) -> list[Drawing]:
     """The two instances of Experiment 2, for a quick look."""
-    line_up = LINE_UPS["bounded"]
-    shown = (line_up.paper.name, line_up.default.name, line_up.challenger.name)
     panels: list[tuple[str, dict[str, list[Point]], list[Point]]] = []
     for instance in (instance for instance in FAMOUS if instance in scale.instances):
         found = {(row.method, row.epsilon): row for row in rows if row.instance == instance}
+        others = {method.name for method in scale.line_up(instance).others}
+        shown = [method.name for method in scale.methods(instance) if method.name not in others]
         curves = {method: [point(found[method, epsilon]) for epsilon in scale.epsilons] for method in shown}
         panels.append((instance, curves, [least_of(found[shown[0], epsilon]) for epsilon in scale.epsilons]))
     if not panels:
@@ -181,36 +201,36 @@ def point(row: StoppingMeasurement) -> Point:
     return (row.mean, False) if row.mean is not None else (row.pulls, True)
 
 
-def by_rewards(rows: list[StoppingMeasurement], scale: BenchmarkScale, noise: str, line_up: LineUp) -> Drawing:
-    """All methods on all instances."""
-    found = {(row.instance, row.epsilon, row.method): row for row in rows if row.noise == noise}
-    least = {(row.instance, row.epsilon): least_of(row) for row in found.values()}
-    names = by_difficulty(rows, scale, noise)
+def by_rewards(rows: list[StoppingMeasurement], scale: BenchmarkScale, noise: str, group: str) -> Drawing:
+    """All methods on all instances of a part."""
+    found = {(row.instance, row.epsilon, row.method): row for row in rows}
+    least = {(row.instance, row.epsilon): least_of(row) for row in rows}
+    names = by_difficulty(rows, scale)
+    methods = dict.fromkeys(row.method for row in rows)
     panels = [
         (
             f"ε = {epsilon:g}",
-            {method.name: [point(found[name, epsilon, method.name]) for name in names] for method in line_up.methods},
+            {method: [point(found[name, epsilon, method]) for name in names] for method in methods},
             [least[name, epsilon] for name in names],
         )
         for epsilon in scale.epsilons
     ]
     return Drawing(
-        f"benchmark-{noise}",
+        f"benchmark-{noise}-{group}",
         "samples_by_instance",
         (labels(names), panels),
         "",
-        f"Samples to stop on each instance with {line_up.rewards}, sorted by what Gaussian arms would take at the "
-        "smallest ε; in brackets the number of arms. Means, on a logarithmic axis; a hollow mark with an arrow is a "
-        "method that was undecided at its cap in at least one run, drawn at the pulls made on average.",
+        f"Samples to stop on each {group} instance with {LINE_UPS[noise].rewards}, sorted by what Gaussian arms would "
+        "take at the smallest ε; in brackets the number of arms. Means, on a logarithmic axis; a hollow mark with an "
+        "arrow is a method that was undecided at its cap in at least one run, drawn at the pulls made on average.",
     )
 
 
-def challenger_drawing(rows: list[StoppingMeasurement], scale: BenchmarkScale, noise: str, line_up: LineUp) -> Drawing:
-    """The challenger beside the default."""
-    own, base = line_up.challenger.name, line_up.default.name
-    mine = [row for row in rows if row.noise == noise]
-    pairs = {(pair.instance, pair.epsilon): pair for pair in versus(mine, own, base)}
-    names = by_difficulty(rows, scale, noise)
+def contest_drawing(rows: list[StoppingMeasurement], scale: BenchmarkScale, noise: str, group: str) -> Drawing:
+    """The default beside its rival."""
+    own, base = LINE_UPS[noise].default.name, LINE_UPS[noise].rival.name
+    pairs = {(pair.instance, pair.epsilon): pair for pair in versus(rows, own, base)}
+    names = by_difficulty(rows, scale)
     panels = [
         (
             f"ε = {epsilon:g}",
@@ -222,20 +242,20 @@ def challenger_drawing(rows: list[StoppingMeasurement], scale: BenchmarkScale, n
         for epsilon in scale.epsilons
     ]
     return Drawing(
-        f"benchmark-{noise}-challenger",
+        f"benchmark-{noise}-{group}-rival",
         "samples_against",
         (own, base, labels(names), panels),
         "",
-        f"{own} beside the default, with {line_up.rewards}: left of the line it needs fewer samples. Bars are "
-        "approximate 95 % intervals; marks are hollow where these contain 1. Instances in the same order; nothing is "
-        "drawn where one of the two did not stop in every run.",
+        f"{own}, the default, beside {base} on {group} instances with {LINE_UPS[noise].rewards}: left of the line it "
+        "needs fewer samples. Bars are approximate 95 % intervals; marks are hollow where these contain 1. Instances "
+        "in the same order; nothing is drawn where one of the two did not stop in every run.",
     )
 
 
-def by_difficulty(rows: list[StoppingMeasurement], scale: BenchmarkScale, noise: str) -> list[str]:
+def by_difficulty(rows: list[StoppingMeasurement], scale: BenchmarkScale) -> list[str]:
     """The instances, the hardest first; where no number of samples suffices is hardest of all."""
     tightest = min(scale.epsilons)
-    least = {row.instance: row.least for row in rows if (row.noise, row.epsilon) == (noise, tightest)}
+    least = {row.instance: row.least for row in rows if row.epsilon == tightest}
     return sorted(least, key=lambda name: -(least[name] or float("inf")))
 
 
@@ -244,27 +264,29 @@ def labels(instances: list[str]) -> list[str]:
     return [f"{name} ({len(load_instance(name).names)})" for name in instances]
 
 
-def samples_grid(rows: list[StoppingMeasurement], noise: str, line_up: LineUp, epsilon: float) -> Grid:
+def samples_grid(rows: list[StoppingMeasurement], noise: str, group: str, epsilon: float) -> Grid:
     """One tolerance: a row for each instance."""
-    groups = by_instance(rows, noise, epsilon)
-    least = least_word(all(group[0].least_exact is not False for group in groups.values()))
-    header = ("instance", "arms", "front", least, *(method.name for method in line_up.methods))
+    groups, line_up = by_instance(rows, noise, epsilon), LINE_UPS[noise]
+    methods = list(dict.fromkeys(row.method for row in rows))
+    least = least_word(all(cells[0].least_exact is not False for cells in groups.values()))
+    header = ("instance", "arms", "front", least, *methods)
     table = [
         [
             instance,
-            str(group[0].arms),
-            str(group[0].front),
-            "none suffices" if group[0].least is None else f"{group[0].least:,.0f}",
-            *(stopping_cell(row) for row in group),
+            str(cells[0].arms),
+            str(cells[0].front),
+            "none suffices" if cells[0].least is None else f"{cells[0].least:,.0f}",
+            *(stopping_cell(row) for row in cells),
         ]
-        for instance, group in groups.items()
+        for instance, cells in groups.items()
     ]
+    papers = f"how many times more samples {line_up.paper.name} takes (P); "
     return Grid(
-        f"ε = {epsilon:g}, {line_up.rewards}",
+        f"ε = {epsilon:g}, {line_up.rewards}, {group} instances",
         header,
         table,
-        f"Mean samples ± standard error. Below them: how many times the {least} that is (R); how many times more "
-        f"samples {line_up.paper.name} takes (P); and how many of the ended runs gave a wrong answer.",
+        f"Mean samples ± standard error. Below them: how many times the {least} that is (R); "
+        f"{papers if line_up.paper.name in methods else ''}and how many of the ended runs gave a wrong answer.",
         folded=True,
     )
 
@@ -272,7 +294,7 @@ def samples_grid(rows: list[StoppingMeasurement], noise: str, line_up: LineUp, e
 def stopping_cell(row: StoppingMeasurement) -> str:
     """One method on one instance, in a few lines."""
     if row.pulls is None:
-        return "not run" if row.least is None else f"not run\nlower bound > {row.cap:,}"
+        return "not run" if row.least is None else "not run\ntoo long"
     ratios = [f"{factor(row.over_least)} R"] if row.over_least is not None else []
     if row.saving is not None and row.saving != 1.0:
         ratios.append(f"P {'> ' if row.saving_is_least else ''}{factor(row.saving)}")
@@ -285,7 +307,7 @@ def stopping_cell(row: StoppingMeasurement) -> str:
     return "\n".join(line for line in (large, " · ".join(ratios), " · ".join(ends)) if line)
 
 
-def average_grid(table: list[StoppingAverage], line_up: LineUp) -> Grid:
+def average_grid(table: list[StoppingAverage], line_up: LineUp, group: str) -> Grid:
     """What each method needs on average, as ratios."""
 
     def shown(value: float | None, count: int) -> str:
@@ -297,7 +319,8 @@ def average_grid(table: list[StoppingAverage], line_up: LineUp) -> Grid:
             row.method,
             shown(row.over_least, row.least_count),
             shown(row.saving, row.saving_count),
-            shown(row.over_default, row.default_count),
+            shown(row.over_rival, row.rival_count),
+            worst_cell(row),
             f"{row.fewest} of {row.instances}",
             str(row.undecided),
             str(row.not_run),
@@ -309,7 +332,8 @@ def average_grid(table: list[StoppingAverage], line_up: LineUp) -> Grid:
         "method",
         "samples / reference",
         f"{line_up.paper.name} / samples",
-        "samples / default's",
+        f"samples / those of {line_up.rival.name}",
+        "the same at worst",
         "fewest of all on",
         "undecided on",
         "not run on",
@@ -317,9 +341,16 @@ def average_grid(table: list[StoppingAverage], line_up: LineUp) -> Grid:
     note = (
         "Geometric means over instances; in brackets how many. An instance counts where both sides of the ratio "
         "stopped in every run, so columns with few instances are about the easier ones. The reference is the Gaussian "
-        "one."
+        "one. The worst ratio has its standard error; the largest of many seen is too large on average."
     )
-    return Grid(f"On average, {line_up.rewards}", header, rows, note)
+    return Grid(f"On average, {line_up.rewards}, {group} instances", header, rows, note)
+
+
+def worst_cell(row: StoppingAverage) -> str:
+    """The instance that suits a method least beside the rival."""
+    if row.worst is None or row.worst.ratio is None or row.worst.ratio == 1.0:
+        return ""
+    return f"{row.worst.ratio:.2f} ± {row.worst.standard_error or 0.0:.2f}\n{row.worst.instance}"
 
 
 def error_grid(table: list[ErrorCounts]) -> Grid:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from ramgape.common.formatting import plural
+from ramgape.common.formatting import list_names, plural
 from ramgape.common.proportions import clopper_pearson
+from ramgape.options import PAPER_RISK
 from ramgape.paper import paper
 from ramgape.paper.methods import LINE_UPS, LineUp
-from ramgape.paper.race_results import MethodRatio, StoppingMeasurement, errors, tolerances, versus
+from ramgape.paper.race_results import MethodRatio, StoppingMeasurement, errors, parts_of, tolerances, versus, worst_of
 from ramgape.paper.section import Finding, judged
 from ramgape.paper.statistics import geometric_mean
 
@@ -18,8 +20,8 @@ PROMISED = {
     "gaussian": (10.0, "README, of patterns 10 and 46: at least 13 times"),
 }
 
-# What the bound and the sampling rule of the challenger do apart, and what closed formulas cost: the first of two
-# methods is said to need fewer samples.
+# What the bound and the sampling rule of the default do apart, and what closed formulas cost: the first of two methods
+# is said to need fewer samples.
 MORE_COMPARISONS = {
     "bounded": (
         ("empirical-bernstein + ramgape", "empirical-bernstein-stitched + ramgape"),
@@ -29,20 +31,33 @@ MORE_COMPARISONS = {
     "gaussian": (),
 }
 
+# What the default is to need of its rival's samples, geometric mean over instances, by tolerance.
+AIMS = {
+    ("bounded", PAPER_RISK): {0.05: 0.65, 0.02: 0.70, 0.01: 0.68, 0.0: 0.63},
+    ("bounded", "std"): dict.fromkeys((0.05, 0.02, 0.01, 0.0), 0.75),
+}
+NO_AIMS: Mapping[float, float] = MappingProxyType({})
+NEAR = 3.0  # times the reference, which is what we aim at in the end
 
-def findings(rows: Sequence[StoppingMeasurement]) -> list[Finding]:
+
+def findings(rows: Sequence[StoppingMeasurement], risk: str = PAPER_RISK) -> list[Finding]:
     """All claims, for the rewards that were run."""
     told = [reliable(rows)]
-    for noise, line_up in LINE_UPS.items():
-        own = [row for row in rows if row.noise == noise]
-        if not own:
-            continue
-        challenger, default = line_up.challenger.name, line_up.default.name
+    for noise, group, own in parts_of(rows):
+        line_up = LINE_UPS[noise]
+        default, rival, where = line_up.default.name, line_up.rival.name, f"{group} instances, {line_up.rewards}"
         told += [
-            saves(own, noise, line_up),
-            fewer_on_average(own, challenger, default, line_up.rewards),
-            fewer_everywhere(own, challenger, default, line_up.rewards),
-            *(fewer_on_average(own, first, second, line_up.rewards) for first, second in MORE_COMPARISONS[noise]),
+            fewer_on_average(own, default, rival, where, AIMS.get((noise, risk), {})),
+            fewer_everywhere(own, default, rival, where),
+            near_reference(own, default, where),
+        ]
+        methods = {row.method for row in own}
+        if line_up.paper.name in methods:
+            told.append(saves(own, noise, line_up))
+        told += [
+            fewer_on_average(own, first, second, where)
+            for first, second in MORE_COMPARISONS[noise]
+            if {first, second} <= methods
         ]
     bounded = [row for row in rows if row.least_exact]
     return [*told, above_the_bound(bounded)] if bounded else told
@@ -94,27 +109,60 @@ def saves(rows: Sequence[StoppingMeasurement], noise: str, line_up: LineUp) -> F
     )
 
 
-def fewer_on_average(rows: Sequence[StoppingMeasurement], own: str, base: str, rewards: str) -> Finding:
-    """Is one method better than another, at every tolerance, on geometric average?"""
+def fewer_on_average(
+    rows: Sequence[StoppingMeasurement], own: str, base: str, where: str, aims: Mapping[float, float] = NO_AIMS
+) -> Finding:
+    """Is one method better than another, at every tolerance, on geometric average, and by as much as we aim at?"""
     ratios = {
         epsilon: [pair.ratio for pair in versus(rows, own, base, epsilon) if pair.ratio is not None]
         for epsilon in tolerances(rows)
     }
     means = {epsilon: geometric_mean(group) for epsilon, group in ratios.items() if group}
+    most = {epsilon: aims[epsilon] for epsilon in means if epsilon in aims}
+    asked = (
+        f"at most {list_names([f'{aim:g}' for aim in most.values()])} times the samples of {base}, on average over "
+        f"instances, at ε = {list_names([f'{epsilon:g}' for epsilon in most])}"
+        if most
+        else f"fewer samples than {base}, on average over instances, at every ε"
+    )
     return Finding(
-        f"{own} needs fewer samples than {base}, on average over instances, at every ε ({rewards}).",
-        judged(all(mean < 1.0 for mean in means.values())) if means else "not checkable",
+        f"{own} needs {asked} ({where}).",
+        judged(all(mean <= most.get(epsilon, 1.0) for epsilon, mean in means.items())) if means else "not checkable",
         "Geometric mean of the ratio of their samples: "
         + "; ".join(
             f"{mean:.3f} at ε = {epsilon:g} ({plural(len(ratios[epsilon]), 'instance')})"
             for epsilon, mean in means.items()
         )
         + ".",
-        "ours",
+        "our aim" if most else "ours",
     )
 
 
-def fewer_everywhere(rows: Sequence[StoppingMeasurement], own: str, base: str, rewards: str) -> Finding:
+def near_reference(rows: Sequence[StoppingMeasurement], method: str, where: str) -> Finding:
+    """Is the default as near to the reference as it should be in the end?"""
+    times = {
+        epsilon: [
+            row.over_least
+            for row in rows
+            if (row.method, row.epsilon) == (method, epsilon) and row.over_least is not None
+        ]
+        for epsilon in tolerances(rows)
+    }
+    means = {epsilon: geometric_mean(group) for epsilon, group in times.items() if group}
+    return Finding(
+        f"{method} needs at most {NEAR:g} times the reference, on average over instances, at every ε ({where}).",
+        judged(all(mean <= NEAR for mean in means.values())) if means else "not checkable",
+        "Times the reference, geometric mean and range: "
+        + "; ".join(
+            f"{mean:.2f} ({min(times[epsilon]):.2f} to {max(times[epsilon]):.2f}) at ε = {epsilon:g}"
+            for epsilon, mean in means.items()
+        )
+        + ".",
+        "our aim",
+    )
+
+
+def fewer_everywhere(rows: Sequence[StoppingMeasurement], own: str, base: str, where: str) -> Finding:
     """Is it better everywhere? Every exception is listed, and how sure it is."""
     pairs = [pair for pair in versus(rows, own, base) if pair.fewer is not None]
     fewer = [pair for pair in pairs if pair.fewer]
@@ -128,12 +176,13 @@ def fewer_everywhere(rows: Sequence[StoppingMeasurement], own: str, base: str, r
         sum(pair.sure for pair in exceptions),
     )
     return Finding(
-        f"{own} needs fewer samples than {base}, on every instance at every ε ({rewards}).",
+        f"{own} needs fewer samples than {base}, on every instance at every ε ({where}).",
         judged(not exceptions) if pairs else "not checkable",
         f"So it is in {len(fewer)} of {plural(len(pairs), 'case')} (instances at tolerances) where one of them stops"
         + (f"; geometric mean of the ratio of their samples {geometric_mean(ratios):.3f}" if ratios else "")
         + f". The approximate 95 % interval of the ratio lies below 1 in {below} and above 1 in {above}; of so many "
         "intervals some miss by chance. "
+        + worst_in_words(pairs)
         + (
             f"{len(exceptions)} exceptions, with their intervals: " + "; ".join(map(exception, exceptions)) + "."
             if exceptions
@@ -141,6 +190,15 @@ def fewer_everywhere(rows: Sequence[StoppingMeasurement], own: str, base: str, r
         ),
         "ours",
     )
+
+
+def worst_in_words(pairs: Sequence[MethodRatio]) -> str:
+    """The largest ratio with its standard error."""
+    worst = worst_of(pairs)
+    if worst is None or worst.ratio is None or worst.standard_error is None:
+        return ""
+    place = f"{worst.instance} at ε = {worst.epsilon:g}"
+    return f"At worst it is {worst.ratio:.3f} ± {worst.standard_error:.3f} ({place}). "
 
 
 def exception(pair: MethodRatio) -> str:

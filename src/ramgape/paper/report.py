@@ -25,7 +25,7 @@ from ramgape.paper.page import PageText, render_page
 from ramgape.paper.section import DataFile, Drawing, Finding, Section
 from ramgape.search.explained import versions
 
-SCHEMA_VERSION = 1  # of summary.json: raised when a key changes its meaning or goes
+SCHEMA_VERSION = 2  # of summary.json: raised when a key changes its meaning or goes
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove
 COST_OF_FIGURE = 4e6  # in pulls, for the time left
 

@@ -124,6 +124,11 @@ class LowerBound(Explained):
         return figure
 
 
+def has_lower_bound(measure: Measure) -> bool:
+    """Whether it is known for a risk."""
+    return isinstance(measure, Moments | StandardDeviation)
+
+
 def lower_bound(
     instance: Instance | Mapping[str, Any] | str | os.PathLike[str],
     *,
@@ -176,8 +181,7 @@ def lower_bound(
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", epsilon)
     assert tolerance is not None
     measure = choose_risk(instance.risk if risk is None and rho is None else risk, rho)
-    known = isinstance(measure, Moments | StandardDeviation)
-    require(known, "risk", "std, variance or mean-variance, for a lower bound", str(measure))
+    require(has_lower_bound(measure), "risk", "std, variance or mean-variance, for a lower bound", str(measure))
     rho = getattr(measure, "rho", 0.0)
     scale = comparison_scale(instance, measure, alpha, tolerance, risk_epsilon)
     asked: dict[str, Any] = {

@@ -30,13 +30,14 @@ class Policy(NamedTuple):
     goals: tuple[str, ...] = BOTH  # under which it can run at all
     budget_module: str | None = None  # where a rule has another form under a budget
     boxless: bool = False  # under a budget it looks at no box
+    shrinks: bool = False  # under a budget the answer is the front of shrunken estimates
     own_answer: bool = False  # the answer is what it has accepted, by a proof of its own where it stops by itself
 
 
 POLICIES: dict[str, Policy] = {
     "ramgape": Policy("ramgape", BOTH, "of the two arms behind the largest doubt, the one pulled less"),
     "evidence": Policy(
-        "evidence", (), "the arms of the comparison that the data support least", BOTH, "evidence_budget", True
+        "evidence", (), "the arms of the comparison that the data support least", BOTH, "evidence_budget", True, True
     ),
     "ra-lucb": Policy("ra_lucb", BOTH, "both arms behind the largest doubt"),
     "round-robin": Policy("round_robin", BOTH, "every arm in turn"),
@@ -70,8 +71,8 @@ POLICIES: dict[str, Policy] = {
 }
 
 
-# What `auto` stands for, by goal.
-AUTOMATIC = {"confidence": "ramgape", "budget": "evidence"}
+# What `auto` stands for: the rule that pulls for comparisons of two arms; where boxes stop a search, that for boxes.
+BY_PAIRS, BY_BOXES = "evidence", "ramgape"
 
 
 # A rule from outside: a function of a `PolicyState`, or a compiled `decide`.
@@ -79,7 +80,7 @@ FROM_OUTSIDE = Policy("", (), "from outside")
 
 
 def resolve_policy(
-    policy: str | Callable[..., Any], goal: str, serving: Sequence[str] | None = None
+    policy: str | Callable[..., Any], goal: str, serving: Sequence[str] | None = None, *, pairs: bool = True
 ) -> tuple[str, Callable[..., Any] | None]:
     """The name of the rule that is meant, and what decides where the rule is not one of ours.
 
@@ -87,6 +88,7 @@ def resolve_policy(
         policy: "auto", a name in `POLICIES`, a registered name, or the rule itself.
         goal: Under which it is to run.
         serving: The rules that serve the task; None if all do. One from outside is taken to serve it.
+        pairs: Whether the search stops by comparisons of two arms, if by proof.
 
     Raises:
         UnknownName: Nothing has this name.
@@ -94,7 +96,7 @@ def resolve_policy(
 
     Examples:
         >>> resolve_policy("auto", "confidence")
-        ('ramgape', None)
+        ('evidence', None)
     """
     if callable(policy):
         name = str(getattr(policy, "__name__", type(policy).__name__))
@@ -105,7 +107,8 @@ def resolve_policy(
         return policy, found
     runs = [name for name, rule in POLICIES.items() if goal in rule.goals and (serving is None or name in serving)]
     if policy == "auto":
-        return (AUTOMATIC[goal] if AUTOMATIC[goal] in runs else runs[0]), None
+        usual = BY_PAIRS if pairs or goal == "budget" else BY_BOXES
+        return (usual if usual in runs else runs[0]), None
     if goal not in POLICIES[policy].goals:
         choices = ", ".join(["auto", *runs])
         allowed = f"one that can run for a fixed {goal} ({choices})"

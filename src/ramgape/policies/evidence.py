@@ -3,73 +3,102 @@
 What the answer needs is that every arm of the front withstands every other arm, in mean or in risk, and that every
 arm outside is covered by one of the front, in mean and in risk. Each such comparison has an evidence: the squared
 difference, with epsilon in its favour, over the variance of its estimate. The arms of the one with the least are
-pulled in proportion to what each contributes to that variance.
-
-Rewards in a range may be rare and large, and an arm that has shown none yet seems to be known exactly, which no bound
-believes: as if one more pull, of so many, might have brought something else, a part of 1 / T^2 is added to a variance.
+pulled in proportion to what each contributes to that variance. Where an answer has been designated beforehand
+(core/comparisons.py) it is served in place of the front, and only the pulls since then count; or both in turn, while
+they differ.
 """
 
 from __future__ import annotations
 
+from ramgape.core.comparisons import BLOCKER, INSIDE, PULLS, certainty, unseen_in_mean, unseen_in_risk
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import squared_error
+from ramgape.core.statistics import PSEUDO_PULLS
 
-UNSEEN = 0.5  # that part, of the squared range of rewards
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 
 
 @inlined
-def strength(difference, variance):
-    """The evidence for a difference."""
-    return difference * difference / variance if difference > 0.0 else 0.0
+def set_errors(arms, memory, problem, since):
+    """The squared errors of all estimates, drawn towards the average of all arms while pulls are few."""
+    count = len(arms)
+    mean_average = risk_average = 1e-12
+    for arm in range(count):
+        mean_average += arms[arm].variance / count
+        risk_average += arms[arm].risk_spread / count
+    for arm in range(count):
+        row = arms[arm]
+        pulls = float(row.pulls)
+        if since:
+            pulls = max(pulls - memory[arm][problem.snapshot + PULLS], 1.0)
+        weight = (pulls + PSEUDO_PULLS) * pulls
+        row.mean_error = (pulls * row.variance + PSEUDO_PULLS * mean_average) / weight
+        row.mean_error += unseen_in_mean(problem, pulls)
+        row.risk_error = (pulls * row.risk_spread + PSEUDO_PULLS * risk_average) / weight
+        row.risk_error += unseen_in_risk(problem, row, pulls)
+
+
+@inlined
+def evidences(row, rival, epsilon):
+    """For the row being ahead of the rival, in mean and in risk."""
+    in_mean = certainty(row.average - rival.average + epsilon, row.mean_error + rival.mean_error)
+    return in_mean, certainty(rival.risk - row.risk + epsilon, row.risk_error + rival.risk_error)
+
+
+@inlined
+def weakest_inside(arms, arm, blocker, epsilon):
+    """Of the arms that a member of the answer must withstand, the one against which there is least; -1 for none."""
+    row, least, found, by_mean = arms[arm], 0.0, -1, True
+    for other in range(len(arms)):
+        rival = arms[other]
+        if other == arm or threat(rival, row) < epsilon or (blocker >= 0 and other != blocker):
+            continue
+        in_mean, in_risk = evidences(row, rival, epsilon)
+        if found < 0 or max(in_mean, in_risk) < least:
+            least, found, by_mean = max(in_mean, in_risk), other, in_mean >= in_risk
+    return least, found, by_mean
+
+
+@inlined
+def strongest_cover(arms, memory, problem, since, arm, epsilon):
+    """Of the arms that may cover one outside the answer, the one for which there is most; -1 if it needs none."""
+    row, most, found, by_mean = arms[arm], -1.0, -1, True
+    for other in range(len(arms)):
+        rival = arms[other]
+        if dominates(rival, row) and is_member(arms, memory, problem, since, other):
+            if shortfall(rival, row) < epsilon:
+                return 0.0, -1, True
+            in_mean, in_risk = evidences(rival, row, epsilon)
+            if min(in_mean, in_risk) > most:
+                most, found, by_mean = min(in_mean, in_risk), other, in_mean <= in_risk
+    return most, found, by_mean
+
+
+@inlined
+def is_member(arms, memory, problem, since, arm):
+    """Whether an arm is in the answer that is served."""
+    if since:
+        return memory[arm][problem.snapshot + INSIDE] > 0.0
+    return arms[arm].member == 1 if arms[arm].blocker != -2 else arms[arm].in_front == 1
 
 
 @kernel
 def decide(arms, memory, search, problem):
     """One of the two arms of the comparison with the least evidence."""
-    epsilon, count = search.epsilon, len(arms)
-    mean_average = risk_average = 1e-12
-    for arm in range(count):
-        row = arms[arm]
-        mean_average += row.variance / count
-        risk_average += row.risk_spread / count
-    for arm in range(count):
-        row = arms[arm]
-        unseen = UNSEEN / (row.pulls * row.pulls) if problem.bounded else 0.0
-        row.mean_error = squared_error(row, row.variance, mean_average) + unseen
-        row.risk_error = squared_error(row, row.risk_spread, risk_average) + problem.alpha * problem.alpha * unseen
+    since = search.served == 1 or (search.served == 2 and search.samples % 2 == 1)
+    epsilon = search.epsilon
+    set_errors(arms, memory, problem, since)
     least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True
-    for arm in range(count):
-        row = arms[arm]
-        if row.blocker == -1:
+    for arm in range(len(arms)):
+        blocker = int(memory[arm][problem.snapshot + BLOCKER]) if since else arms[arm].blocker
+        if blocker == -1:
             continue
-        if row.in_front:
-            for other in range(count):
-                rival = arms[other]
-                if other == arm or threat(rival, row) < epsilon or (row.blocker >= 0 and other != row.blocker):
-                    continue
-                in_mean = strength(row.average - rival.average + epsilon, row.mean_error + rival.mean_error)
-                in_risk = strength(rival.risk - row.risk + epsilon, row.risk_error + rival.risk_error)
-                evidence = max(in_mean, in_risk)
-                if least < 0.0 or evidence < least:
-                    least, one, two, by_mean = evidence, arm, other, in_mean >= in_risk
+        if is_member(arms, memory, problem, since, arm):
+            evidence, other, in_mean = weakest_inside(arms, arm, blocker, epsilon)
         else:
-            best, cover, cover_by_mean = -1.0, arm, True
-            for place in range(search.front_size):
-                other = arms[place].front
-                rival = arms[other]
-                if dominates(rival, row):
-                    if shortfall(rival, row) < epsilon:
-                        best = -1.0
-                        break
-                    in_mean = strength(rival.average - row.average + epsilon, row.mean_error + rival.mean_error)
-                    in_risk = strength(row.risk - rival.risk + epsilon, row.risk_error + rival.risk_error)
-                    evidence = min(in_mean, in_risk)
-                    if evidence > best:
-                        best, cover, cover_by_mean = evidence, other, in_mean <= in_risk
-            if best >= 0.0 and (least < 0.0 or best < least):
-                least, one, two, by_mean = best, arm, cover, cover_by_mean
+            evidence, other, in_mean = strongest_cover(arms, memory, problem, since, arm, epsilon)
+        if other >= 0 and (least < 0.0 or evidence < least):
+            least, one, two, by_mean = evidence, arm, other, in_mean
     if by_mean:
         own, others = arms[one].mean_error, arms[two].mean_error
     else:

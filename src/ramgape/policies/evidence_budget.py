@@ -4,7 +4,8 @@ An arm i of the front is there by mistake if some j beats it in both objectives,
 is ahead in both. What such a mistake would cost, times how likely it is, is for a difference d with squared error e
 about sqrt(e) exp(-z / 2) / (1 + z) with z = d^2 / e; this is `threat_of` and `shortfall_of` below, squared and in
 logarithms. As in core/doubt.py, the doubt about an arm is its greatest threat, or the least among its covers. Of the
-pair behind the largest doubt the arm is pulled whose next reward lowers the error of the decisive difference more.
+pair behind the largest doubt the arm is pulled whose next reward lowers the error of a difference by the larger part.
+The answer is the front of estimates that are drawn towards each other, by these errors (core/answer.py).
 
 It knows neither a horizon nor a constant of exploration, so it may be stopped, or go on, at any moment. But an arm that
 looked bad by bad luck would never be looked at again: a tenth of the pulls goes to the arm with the fewest.
@@ -18,10 +19,11 @@ import numpy as np
 
 from ramgape.core.doubt import dominates, follow, list_front, renew_cover, renew_threat, update_front
 from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import least_pulled, squared_error
+from ramgape.core.statistics import least_pulled, squared_error, third_moment
 
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 EXPLORED = 0.1  # of all pulls
+RISK_PSEUDO_PULLS = 12.0  # as PSEUDO_PULLS, for risks: fourth powers take that long to show how large they are
 PATIENCE = 8  # the average variances are taken again when there are so many parts more pulls
 
 
@@ -55,30 +57,69 @@ def threat_of(rival, arm):
 
 
 @inlined
+def loss_by(difference, error, other_difference, other_error):
+    """The expected cost of an arm being excluded though it is ahead of its cover in one objective.
+
+    It costs no more than the cover's lead in the other objective: were that gone, too, the arm would be in the front.
+    """
+    size = min(error, size_of(-other_difference, other_error))
+    return expected(size, difference * difference / error)
+
+
+@inlined
 def shortfall_of(cover, arm):
     """The expected cost of the cover not being ahead of an arm that it dominates: one objective is enough for that."""
     in_mean, in_risk = cover.average - arm.average, arm.risk - cover.risk
     mean_error, risk_error = arm.mean_error + cover.mean_error, arm.risk_error + cover.risk_error
-    by_mean = expected(mean_error, trust(in_mean, mean_error))
-    return max(by_mean, expected(risk_error, trust(in_risk, risk_error)))
+    by_mean = loss_by(in_mean, mean_error, in_risk, risk_error)
+    return max(by_mean, loss_by(in_risk, risk_error, in_mean, mean_error))
 
 
 @inlined
-def decides_by_mean(one, other):
-    """Whether the mean, rather than the risk, is what the comparison of a pair hangs on."""
-    in_mean, in_risk = one.average - other.average, other.risk - one.risk
-    mean_error, risk_error = one.mean_error + other.mean_error, one.risk_error + other.risk_error
-    by_mean, by_risk = in_mean * in_mean / mean_error, in_risk * in_risk / risk_error
-    if one.in_front:  # the stronger of what speaks for it
-        return in_mean > 0.0 and (by_mean >= by_risk or in_risk <= 0.0)
-    return expected(mean_error, by_mean) >= expected(risk_error, by_risk)  # covered in both: the weaker of the two
+def squared_skewness(row):
+    """The square of the skewness of an arm's rewards; it is always less than their number."""
+    third = third_moment(row) / row.variance
+    return min(third * third / row.variance, 1.0 * row.pulls)
 
 
 @kernel
 def set_errors(row, search):
-    """The squared errors of an arm's estimates."""
-    row.mean_error = squared_error(row, row.variance, search.mean_prior)
-    row.risk_error = squared_error(row, row.risk_spread, search.risk_prior)
+    """The squared errors of an arm's estimates, allowing for what a skew arm has not shown often enough.
+
+    A coin that has shown heads k times in n gets the variance of one with k + 1 in n + 2. For other rewards the two
+    values with the same mean, variance and skewness take the place of its sides, R apart, where
+    R^2 = variance (4 + skewness^2). An arm without any spread so far gets the reach of the others.
+    """
+    unseen = (row.pulls + 1.0) / ((row.pulls + 2.0) * (row.pulls + 2.0))  # 1 / (n + 2) times (n + 1) / (n + 2)
+    if row.variance > 0.0:
+        factor = 1.0 + unseen * squared_skewness(row)
+        mean_spread, risk_spread = factor * row.variance, factor * row.risk_spread
+    else:
+        mean_spread, risk_spread = unseen * search.mean_reach, unseen * search.risk_reach
+    row.mean_error = squared_error(row, mean_spread, search.mean_prior)
+    row.risk_error = squared_error(row, risk_spread, search.risk_prior, RISK_PSEUDO_PULLS)
+
+
+@kernel
+def set_priors(arms, search):
+    """What the other arms tell of an arm with few pulls: the average spreads, and the reach of rewards.
+
+    The reach of the mean is the average R^2 of arms with a spread. In units of the risk it is more by as much as the
+    risk of any arm is spread more than its mean: rare rewards move a variance by R^2, those of a fair coin by nothing.
+    """
+    count, spread_out, steepest = len(arms), 0.0, 0.0
+    search.mean_prior = search.risk_prior = 1e-300
+    search.mean_reach = 0.0
+    for arm in range(count):
+        row = arms[arm]
+        search.mean_prior += row.variance / count
+        search.risk_prior += row.risk_spread / count
+        if row.variance > 0.0:
+            spread_out += 1.0
+            search.mean_reach += row.variance * (4.0 + squared_skewness(row))
+            steepest = max(steepest, row.risk_spread / row.variance)
+    search.mean_reach /= max(spread_out, 1.0)
+    search.risk_reach = steepest * search.mean_reach
 
 
 @kernel
@@ -111,10 +152,7 @@ def compute_row(arms, search, arm):
 def compute_rows(arms, search):
     """Everything anew, with average variances of this moment."""
     count = len(arms)
-    search.mean_prior = search.risk_prior = 1e-300
-    for arm in range(count):
-        search.mean_prior += arms[arm].variance / count
-        search.risk_prior += arms[arm].risk_spread / count
+    set_priors(arms, search)
     search.next_look = search.samples + 1 + search.samples // PATIENCE
     list_front(arms, search)
     for arm in range(count):
@@ -160,17 +198,20 @@ def compare(arms, memory, search, problem, changed):
     follow(arms, search, problem, leader, math.exp(0.5 * arms[leader].doubt))
 
 
+@inlined
+def gain(arm, other):
+    """By which part the next reward of an arm of a pair lowers the error of a difference, of that which gains more."""
+    in_mean = arm.mean_error / (arm.mean_error + other.mean_error)
+    in_risk = arm.risk_error / (arm.risk_error + other.risk_error)
+    return max(in_mean, in_risk) / (arm.pulls + 1.0)
+
+
 @kernel
 def decide(arms, memory, search, problem):
     """One of the two arms behind the largest doubt, or now and then the arm with the fewest pulls."""
     if (search.samples * GOLDEN) % 1.0 < EXPLORED:
         return least_pulled(arms)
-    one = search.leader
-    other = arms[one].rival
-    if decides_by_mean(arms[one], arms[other]):
-        own, others = arms[one].mean_error, arms[other].mean_error
-    else:
-        own, others = arms[one].risk_error, arms[other].risk_error
-    own /= arms[one].pulls + 1.0
-    others /= arms[other].pulls + 1.0
-    return one if own >= others else other
+    one, other = arms[search.leader], arms[arms[search.leader].rival]
+    if one.doubt == -np.inf:  # no difference is in doubt
+        return least_pulled(arms)
+    return search.leader if gain(one, other) >= gain(other, one) else one.rival

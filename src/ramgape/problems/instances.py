@@ -3,7 +3,7 @@
     paper:1 ... paper:50                      ten Beta arms each, rewards in [0, 1] (Experiments 1 and 2)
     paper:exp3, paper:exp4                    10 and 100 Beta arms (Experiments 3 and 4)
     paper-gaussian:1 ... paper-gaussian:50    the same 50 instances with Gaussian arms
-    random-beta:1 ... and so on               random ones, of three families (random_instances.py)
+    random-beta:1 ... and so on               random ones, of three families, any number (random_instances.py)
 
 The tables are package data, read when a name is first asked for.
 """
@@ -23,7 +23,7 @@ from ramgape.errors import InvalidInstance, known_name, require
 from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Beta, Gaussian, Instance
 from ramgape.problems.instance_files import instance_from_dict, read_instance
-from ramgape.problems.random_instances import random_instance, random_names
+from ramgape.problems.random_instances import numbered_alike, random_instance, random_names
 
 # the bound that the paper's Gaussian experiments take as known
 PAPER_SIGMA_MAX = math.sqrt(0.2)
@@ -55,7 +55,7 @@ def load_instance(source: Instance | Mapping[str, Any] | str | os.PathLike[str])
         return read_instance(Path(source))
     allowed = "an Instance, a dict, a built-in name or the path of a file"
     require(isinstance(source, str), "an instance", allowed, source, error=InvalidInstance)
-    names = instance_names()
+    names = [*instance_names(), *numbered_alike(source)]
     if source not in names and means_file(source):
         return read_instance(Path(source))
     known_name(source, names, "an instance that is no file")
@@ -63,7 +63,7 @@ def load_instance(source: Instance | Mapping[str, Any] | str | os.PathLike[str])
 
 
 def instance_names() -> list[str]:
-    """The names of all built-in instances.
+    """The names of the built-in instances; of random ones the first twenty of each family, though numbers go on.
 
     >>> len(instance_names()), instance_names()[:2]
     (162, ['paper:1', 'paper:2'])

@@ -4,20 +4,25 @@
     random-bernoulli:1 ... random-bernoulli:20    p uniform from 0.02 to 0.98
     random-gaussian:1 ... random-gaussian:20      mean uniform from 0 to 1, variance uniform from 0.002 to 0.2
 
-Each has 3 to 50 arms, log-uniform. They are made by `random.Random.random`, whose numbers no version of Python changes;
-nothing about them was chosen by how any method does on them.
+Numbers go on: above 20 they are in no list, and serve for what must not have been looked at before, such as the last
+test of a rule that was tuned on the first twenty. Each has 3 to 50 arms, log-uniform. They are made by
+`random.Random.random`, whose numbers no version of Python changes; nothing about them was chosen by how any method does
+on them.
 """
 
 from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable
 
 from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Bernoulli, Beta, Distribution, Gaussian, Instance
 
-COUNT = 20  # of each family
+COUNT = 20  # of each family, in lists
+NUMBER = re.compile("[1-9][0-9]{0,17}")
+FIRST_NUMBERS = 1_000  # numbers below have the seeds that they had when there were no others
 FEWEST_ARMS, MOST_ARMS = 3, 50
 LARGEST_VARIANCE = 0.2  # of a Gaussian arm
 
@@ -56,8 +61,28 @@ FAMILIES: dict[str, Callable[[random.Random], Distribution]] = {
 
 
 def random_names() -> list[str]:
-    """The names of all of them."""
+    """The names of those that are listed."""
     return [f"{family}:{number}" for family in FAMILIES for number in range(1, COUNT + 1)]
+
+
+def numbered_alike(name: str) -> list[str]:
+    """The names with the number of this one, one of each family; none if that is no number.
+
+    >>> numbered_alike("randm-beta:137")[0], numbered_alike("random-beta:0137")
+    ('random-beta:137', [])
+    """
+    number = name.rpartition(":")[2]
+    return [f"{family}:{number}" for family in FAMILIES] if NUMBER.fullmatch(number) else []
+
+
+def random_seed(family: str, number: int) -> int:
+    """What an instance is drawn from; no two have the same.
+
+    >>> random_seed("random-gaussian", 20), random_seed("random-gaussian", 1_000)
+    (2020, 1000002)
+    """
+    place = list(FAMILIES).index(family)
+    return FIRST_NUMBERS * place + number if number < FIRST_NUMBERS else FIRST_NUMBERS * number + place
 
 
 def random_instance(name: str) -> Instance:
@@ -67,7 +92,7 @@ def random_instance(name: str) -> Instance:
     [4, 44, 6, 6, 17]
     """
     family, number = name.split(":")
-    draw = random.Random(1_000 * list(FAMILIES).index(family) + int(number))
+    draw = random.Random(random_seed(family, int(number)))
     count = round(log_uniform(draw, FEWEST_ARMS, MOST_ARMS))
     arms = tuple(Arm(str(index), FAMILIES[family](draw)) for index in range(1, count + 1))
     if family == "random-gaussian":

@@ -6,7 +6,10 @@ Of w an arm remembers running sums, about the first value, so that equal values 
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ramgape.core import comparisons
+from ramgape.core.bets import log_average
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, fixed, inlined, open_kernel
 from ramgape.core.learning import nothing
@@ -14,6 +17,7 @@ from ramgape.core.statistics import add
 
 SHIFT, TOTAL, TOTAL_CARRY, SQUARES, SQUARES_CARRY = range(5)
 COLUMNS = 5
+BISECTIONS = 52  # of an interval of length 1: then nothing is left of it
 STEP = 1e-5  # of numerical derivatives, in units of what they are taken over
 
 
@@ -103,6 +107,50 @@ def learn_unclipped(unclipped: Kernel) -> tuple[Kernel, Kernel]:
 def learn_normal(risk: Kernel, spread: Kernel | None) -> tuple[Kernel, Kernel]:
     """The same of a risk of Gaussian rewards."""
     return nothing, fixed(estimate_normal, risk, spread or fixed(numerical_spread, risk))
+
+
+@open_kernel
+def part_at(untransform, problem, risk, side):
+    """The mean of w behind a risk, or a little less (side -1) or more (1)."""
+    low, high = 0.0, 1.0
+    rises = untransform(problem, high) > untransform(problem, low)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if (untransform(problem, middle) < risk) == rises:
+            low = middle
+        else:
+            high = middle
+    return low if side < 0.0 else high
+
+
+@open_kernel
+def least_on(mixtures_of, part_at, untransform, start, end, row, past, rival, rival_past, problem, epsilon, since):
+    """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon."""
+    side = 1.0 if untransform(problem, 1.0) > untransform(problem, 0.0) else -1.0
+    below, above = part_at(problem, start, -side), part_at(problem, end - epsilon, side)
+    own = mixtures_of(sums_of(row, past, problem, since), below, -side)
+    others = mixtures_of(sums_of(rival, rival_past, problem, since), above, side)
+    return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
+
+
+@inlined
+def sums_of(row, past, problem, since):
+    """Count, average and variance of the transformed rewards, of all or of those after the designation of an answer."""
+    count, total, squares = float(row.pulls), past[TOTAL] + past[TOTAL_CARRY], past[SQUARES] + past[SQUARES_CARRY]
+    if since:
+        base = problem.snapshot
+        earlier = base + comparisons.COLUMNS
+        count -= past[base + comparisons.PULLS]
+        total -= past[earlier + TOTAL] + past[earlier + TOTAL_CARRY]
+        squares -= past[earlier + SQUARES] + past[earlier + SQUARES_CARRY]
+    average = total / count
+    return count, past[SHIFT] + average, max(squares / count - average * average, 0.0)
+
+
+def ahead_by(kernels: Any, untransform: Kernel) -> Kernel:
+    """How a bound compares the risks of two arms."""
+    evidence = fixed(least_on, kernels.mixtures_of_mean, fixed(part_at, untransform), untransform)
+    return fixed(kernels.risk_compared, fixed(kernels.proved_on, evidence))
 
 
 def narrow_by(interval: Kernel, untransform: Kernel) -> Kernel:

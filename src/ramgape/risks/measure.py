@@ -34,7 +34,7 @@ import numpy as np
 
 from ramgape.common.checks import check_number
 from ramgape.noises import NOISES
-from ramgape.risks.table import MEANS, NORMAL, UNRANGED
+from ramgape.risks.table import MEAN, MEANS, NORMAL, UNRANGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +181,12 @@ class Measure:
     @property
     def made_of(self) -> tuple[str, ...]:
         """What a bound must know of it: see risks/table.py."""
-        brought = ((MEANS, self.transform), (NORMAL, self.normal_risk), (UNRANGED, self.unclipped))
+        brought = (
+            (MEANS, self.transform),
+            (MEAN, self.transform),
+            (NORMAL, self.normal_risk),
+            (UNRANGED, self.unclipped),
+        )
         return tuple(kind for kind, kernel in brought if kernel is not None)
 
     def kernels(self, noise: str) -> Learning:
@@ -216,11 +221,12 @@ class Measure:
         """
         return moments_box
 
-    def ahead_by(self, kernels: Any) -> Kernel:
+    def ahead_by(self, kernels: Any, *, since: bool) -> Kernel:
         """The kernel that compares the risks of two arms: see core/comparisons.py.
 
         Args:
             kernels: A bound's, for comparisons.
+            since: Whether by the rewards after the designation of an answer.
         """
         from ramgape.risks import means
 

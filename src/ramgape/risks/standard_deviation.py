@@ -54,10 +54,10 @@ class StandardDeviation(Measure):
 
         return root.fixed(root.narrow, moments_box)
 
-    def ahead_by(self, kernels: Any) -> Kernel:
+    def ahead_by(self, kernels: Any, *, since: bool) -> Kernel:
         from ramgape.risks import root
 
-        return kernels.moments_ahead(root.variance_at)  # type: ignore[no-any-return]
+        return kernels.moments_ahead(root.variance_at, since)  # type: ignore[no-any-return]
 
     @property
     def normal_risk(self) -> Kernel:
@@ -86,3 +86,4 @@ class StandardDeviation(Measure):
     def write(self, problem: Any) -> None:
         """Of the variance, by which it is known."""
         problem["rho"] = 0.0
+        problem["risk_root"] = 1

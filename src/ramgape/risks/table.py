@@ -5,6 +5,7 @@ What a bound must know about a risk is what the risk is made of:
     moments   it is a mean-variance: a bound may have a box of its own for that
     root      it is the standard deviation: its box is the root of the variance's
     means     for rewards in [0, 1] an interval of the risk follows from intervals of means of transformed rewards
+    mean      it is a function of one such mean, so that two arms can be compared by it
     normal    for Gaussian rewards the risk is a function of mean and variance
     unranged  it is estimated, and the spread of the estimate too, from rewards without a range
 """
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from ramgape.common.parsing import notation
 
-MOMENTS, ROOT, MEANS, NORMAL, UNRANGED = "moments", "root", "means", "normal", "unranged"
+MOMENTS, ROOT, MEANS, MEAN, NORMAL, UNRANGED = "moments", "root", "means", "mean", "normal", "unranged"
 
 
 class Risk(NamedTuple):
@@ -25,11 +26,12 @@ class Risk(NamedTuple):
     measure: str
     parameter: str | None
     meaning: str
-    made_of: tuple[str, ...] = (MEANS, NORMAL, UNRANGED)
+    made_of: tuple[str, ...] = (MEANS, MEAN, NORMAL, UNRANGED)
     parameter_needed: bool = False  # in a command there is no usual value
 
 
 MEAN_VARIANCE = (MOMENTS, MEANS, NORMAL, UNRANGED)
+TAIL = (MEANS, NORMAL, UNRANGED)
 RISKS: dict[str, Risk] = {
     "std": Risk(
         "standard_deviation", "StandardDeviation", None, "standard deviation", made_of=(ROOT, MEANS, NORMAL, UNRANGED)
@@ -42,8 +44,10 @@ RISKS: dict[str, Risk] = {
         "semivariance", "Semivariance", "target", "mean of the squared shortfall of a target", parameter_needed=True
     ),
     "entropic": Risk("entropic", "Entropic", "gamma", "ln E exp(-gamma X) / gamma, in reward units"),
-    "cvar": Risk("cvar", "CVaR", "level", "minus the mean of the worst rewards, a share `level` of all"),
-    "quantile": Risk("quantile", "Quantile", "level", "minus the quantile below which a share `level` of rewards lies"),
+    "cvar": Risk("cvar", "CVaR", "level", "minus the mean of the worst rewards, a share `level` of all", made_of=TAIL),
+    "quantile": Risk(
+        "quantile", "Quantile", "level", "minus the quantile below which a share `level` of rewards lies", made_of=TAIL
+    ),
     "shortfall": Risk(
         "shortfall", "Shortfall", "threshold", "the probability of a reward below a threshold", parameter_needed=True
     ),

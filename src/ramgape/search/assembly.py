@@ -16,7 +16,7 @@ from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
-from ramgape.policies import AUTOMATIC, is_compiled, policy_module, round_robin
+from ramgape.policies import BY_BOXES, BY_PAIRS, is_compiled, policy_module, round_robin, rule_of
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
 
@@ -35,42 +35,56 @@ def make_rule(spec: Spec) -> Rule:
     # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
     decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
     first = getattr(bound, "unknown_first", None)
-    if first is not None and spec.decide is None and spec.policy in AUTOMATIC.values():
+    if first is not None and spec.decide is None and spec.policy in (BY_BOXES, BY_PAIRS):
         decide = fixed(first, decide)
     return Rule(make_learn(spec, spec.bound), compare, decide, stop).compiled()
 
 
 class Claims(NamedTuple):
-    """What is proved of two arms, and of a designated answer what keeps an arm's place from being proved."""
+    """What is proved of two arms; and what keeps the place of an arm in a designated answer from being proved."""
 
     withstands: Kernel
     covers: Kernel
-    find_blocker_since: Kernel
+    find_blocker_since: Kernel | None  # None where no answer is designated
 
 
 def make_claims(spec: Spec) -> Claims:
     """From the evidence that a bound brings, for means and for the risk."""
     kernels = the_bound(spec.bound).kernels
-    ahead = kernels.mean_ahead, getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels)
+    ahead = kernels.mean_ahead, getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels, since=False)
     withstands, covers = fixed(comparisons.withstands, *ahead), fixed(comparisons.covers, *ahead)
-    withstands_since = fixed(comparisons.withstands_since, *ahead, withstands)
-    covers_since = fixed(comparisons.covers_since, *ahead)
+    if not designates(spec):
+        return Claims(withstands, covers, None)
+    since = ahead
+    if hasattr(kernels, "mean_ahead_since"):
+        since = kernels.mean_ahead_since, spec.risk.ahead_by(kernels, since=True)
+    withstands_since = fixed(comparisons.withstands_since, *since, withstands)
+    covers_since = fixed(comparisons.covers_since, *ahead, *since)
     return Claims(withstands, covers, fixed(comparisons.find_blocker_since, withstands_since, covers_since))
+
+
+def designates(spec: Spec) -> bool:
+    """Whether answers are fixed beforehand: only where all must be told apart, since other searches are too short."""
+    return spec.epsilon == 0.0 and the_bound(spec.bound).designates
 
 
 def make_stop(spec: Spec) -> Kernel:
     """The kernel that stops a search by comparisons of two arms."""
     withstands, covers, find_blocker_since = make_claims(spec)
     find_blocker = fixed(comparisons.find_blocker, withstands, covers)
-    of_front = fixed(comparisons.front_is_proved, find_blocker, withstands)
-    return fixed(comparisons.stop, of_front, fixed(comparisons.designated_is_proved, find_blocker_since))
+    of_front = fixed(comparisons.answer_is_proved, find_blocker, withstands)
+    if find_blocker_since is None:
+        return fixed(comparisons.stop, of_front)
+    return fixed(comparisons.stop_or_designate, of_front, fixed(comparisons.designated_is_proved, find_blocker_since))
 
 
 def make_prove(spec: Spec) -> Kernel:
     """The kernel that says what comparisons prove of each arm of an answer, for calls with a whole state."""
     withstands, covers, find_blocker_since = make_claims(spec)
-    prove_arms = fixed(comparisons.prove_arms, withstands, fixed(comparisons.find_cover, covers))
-    prove = fixed(comparisons.prove, prove_arms, find_blocker_since)
+    of_arms = fixed(comparisons.prove_arms, withstands, fixed(comparisons.find_cover, covers))
+    prove = fixed(comparisons.prove, of_arms)
+    if find_blocker_since is not None:
+        prove = fixed(comparisons.prove_designated, of_arms, find_blocker_since)
     rules.compile_for(prove, rules.PROVE)
     return prove
 
@@ -119,7 +133,7 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
         arms["risk_low"], arms["risk_high"] = (spec.unit_scale * end for end in spec.risk.possible)
     search, problem = empty_search(), make_problem(spec, bound, delta)
     columns = spec.risk.kernels(spec.noise).columns + chosen.columns
-    if math.isfinite(problem["designated_level"][0]):
+    if designates(spec):
         columns += comparisons.COLUMNS + columns
     search["epsilon"] = problem["epsilon"]
     return State(arms, empty_memory(count, columns), search, problem)
@@ -161,8 +175,9 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     record["interleave"] = spec.interleave
+    record["shrinks"] = spec.goal == "budget" and rule_of(spec.policy).shrinks
     record["designated_level"] = math.inf
-    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns
+    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)
     if constants is not None and delta is not None:
         constants(record, len(spec.names), delta)

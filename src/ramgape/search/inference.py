@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.bounds import APPROXIMATE, USUAL, Bound, Rigour, the_bound
+from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
 from ramgape.common.formatting import round_up
 from ramgape.core.comparisons import INSIDE_PROVED, NOT_PROVED
 from ramgape.core.pareto import Floats, Mask
@@ -90,13 +90,13 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
     if the_bound(engine.spec.bound).compares_pairs:
-        proofs = compare_pairs(engine, answer, engine.search)
+        proofs = compare_pairs(engine, evidence.arms, answer, engine.search)
         proved |= proofs != NOT_PROVED
         if engine.search["epsilon"][0] > 0.0:
             # That an arm is in is proved exactly by the same supermartingale; that one is out, by the boxes alone.
             strict = engine.search.copy()
             strict["epsilon"] = 0.0
-            exact |= answer & (compare_pairs(engine, answer, strict) == INSIDE_PROVED)
+            exact |= answer & (compare_pairs(engine, evidence.arms, answer, strict) == INSIDE_PROVED)
         else:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
@@ -113,10 +113,10 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
 
 
-def compare_pairs(engine: Engine, answer: Mask, search: Table) -> NDArray[np.int64]:
+def compare_pairs(engine: Engine, arms: Table, answer: Mask, search: Table) -> NDArray[np.int64]:
     """What comparisons of two arms prove of each arm of an answer: see `prove` in core/comparisons.py."""
     proofs = np.empty(len(answer), dtype=np.int64)
-    make_prove(engine.spec)(engine.arms, engine.memory, search, engine.problem, answer, proofs)
+    make_prove(engine.spec)(arms, engine.memory, search, engine.problem, answer, proofs)
     return proofs
 
 
@@ -225,7 +225,9 @@ def rigour_of(spec: Spec) -> Rigour:
 
 def proving_bound(spec: Spec) -> str | Bound:
     """The bound of the search, or after a budget the one that serves such rewards."""
-    return spec.bound if spec.delta is not None else USUAL[spec.noise, "confidence"]
+    if spec.delta is not None:
+        return spec.bound
+    return usual_bound(spec.noise, spec.risk.made_of, "confidence", pairs=False)
 
 
 def goal_of(spec: Spec) -> Goal:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
-from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound
+from ramgape.bounds import BOXLESS, Bound, resolve_bound, the_bound, usual_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
-from ramgape.policies import resolve_policy, rule_of
+from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
@@ -277,7 +277,7 @@ def check_goal(asked: Asked) -> Asked:
     """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
     delta, budget = asked["delta"], asked["budget"]
     goal = "confidence" if budget is None else "budget"
-    policy, decide = resolve_policy(asked["policy"], goal, asked["task"].policies)
+    policy, decide = resolve_policy(asked["policy"], goal, asked["task"].policies, pairs=compares_pairs(asked, goal))
     if budget is None:
         if asked["epsilon"] is None and asked["epsilon_share"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
@@ -298,10 +298,18 @@ def check_goal(asked: Asked) -> Asked:
     return {"goal": goal, "policy": policy, "decide": decide, "delta": delta, "budget": budget}
 
 
+def compares_pairs(asked: Asked, goal: str) -> bool:
+    """Whether the bound that is asked for, or that `auto` stands for, compares two arms at once."""
+    bound = asked["bound"]
+    if bound == "auto":
+        bound = usual_bound(asked["noise"], asked["risk"].made_of, goal, pairs=asked["task"].compares_pairs)
+    return the_bound(bound).compares_pairs
+
+
 def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
-    bound = choose_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy)
+    bound = choose_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy, asked["task"].compares_pairs)
     served = asked["task"].compares_pairs or not the_bound(bound).compares_pairs
     require(served, "bound", f"another one for task {asked['task']}", bound)
     if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
@@ -443,12 +451,12 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
     return scale
 
 
-def choose_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, policy: str) -> str | Bound:
-    """The bound that is meant; a policy that looks at no box needs none, and one that stops by boxes needs boxes."""
+def choose_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, policy: str, pairs: bool) -> str | Bound:
+    """The bound that is meant; a policy that looks at no box needs none, and one that goes by boxes needs boxes."""
     boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
         bound = BOXLESS
-    bound = resolve_bound(bound, noise, risk, goal)
+    bound = resolve_bound(bound, noise, risk, goal, pairs=pairs and policy == BY_PAIRS)
     require(boxless or not the_bound(bound).boxless, "bound", f"one with intervals for policy {policy}", bound)
     by_boxes = goal == "confidence" and rule_of(policy).own_answer
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"

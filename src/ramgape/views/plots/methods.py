@@ -9,19 +9,19 @@ from ramgape.views.plots.policies import DASH_DOT, DASHED, DOTTED, LONG_DASHED, 
 
 _PAPER = (style.GREY, DOTTED, "X", 1.8)
 _DEFAULT = (style.PALETTE["blue"], SOLID, "o", 2.2)
-_CHALLENGER = (style.PALETTE["vermillion"], LONG_DASHED, "D", 1.8)
+_RIVAL = (style.PALETTE["vermillion"], LONG_DASHED, "D", 1.8)
 
 METHODS = {
     "paper + ramgape": Look("paper + ramgape", *_PAPER),
     "gaussian-paper + ramgape": Look("gaussian-paper + ramgape", *_PAPER),
-    "empirical-bernstein + ramgape": Look("empirical-bernstein + ramgape (default)", *_DEFAULT),
+    "empirical-bernstein + ramgape": Look("empirical-bernstein + ramgape", *_RIVAL),
     "gaussian + ramgape": Look("gaussian + ramgape (default)", *_DEFAULT),
     "empirical-bernstein-stitched + ramgape": Look(
         "empirical-bernstein-stitched + ramgape", style.PALETTE["sky blue"], DASHED, "s"
     ),
     "pairwise + ramgape": Look("pairwise + ramgape", style.PALETTE["orange"], DASH_DOT, "^"),
-    "pairwise + evidence": Look("pairwise + evidence", *_CHALLENGER),
-    "gaussian + evidence": Look("gaussian + evidence", *_CHALLENGER),
+    "pairwise + evidence": Look("pairwise + evidence (default)", *_DEFAULT),
+    "gaussian + evidence": Look("gaussian + evidence", *_RIVAL),
 }
 
 # What the samples are compared with, by whether it is a bound.

@@ -1,0 +1,142 @@
+"""Comparisons of two arms with Gaussian rewards: the evidence is real, and the infimum over hypotheses is a bound."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import integrate, stats
+
+from ramgape.bounds import gaussian_pairwise as bound
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
+
+Floats = NDArray[np.float64]
+SCALES = range(len(bound.MEAN_PRIORS))
+
+
+def searched(rewards: list[Floats], **options: Any) -> Engine:
+    """A search that has seen these rewards, arm by arm, and is far from a proof."""
+    asked = {"noise": "gaussian", "risk": "mean-variance:0.01", "epsilon": 1e-4, "delta": 1e-4, **options}
+    engine = Engine(make_spec([str(arm) for arm in range(len(rewards))], bound="gaussian-pairwise", **asked))
+    for turn in range(len(rewards[0])):
+        engine.learn_many(np.arange(len(rewards)), np.array([row[turn] for row in rewards]))
+    assert engine.samples == sum(map(len, rewards))
+    return engine
+
+
+def exact_symmetric(rewards: Floats, mean: float, side: float, scale: float) -> float:
+    """ln of the mixture over l of the products of e^(l y) / cosh(l y), by integration."""
+    values, width = side * (rewards - mean), 1.0 / math.sqrt(scale)
+    bets = np.linspace(0.0, 8.0 * width, 801)
+    stretched = bets[:, None] * values
+    logarithms = (stretched - np.logaddexp(stretched, -stretched) + math.log(2.0)).sum(axis=1)
+    top = logarithms.max()
+    mass = np.exp(logarithms - top) * 2.0 * stats.norm.pdf(bets, scale=width)
+    return float(top + math.log(integrate.simpson(mass, x=bets)))
+
+
+def exact_below(rewards: Floats, place: int, mean: float, variance: float) -> float:
+    """ln of a component of the evidence that the variance is below a value, at a point, by integration over means."""
+    pulls, terms = bound.PULLS[place], []
+    for factor, weight in zip(bound.FACTORS[place], bound.WEIGHTS[place], strict=True):
+        deviation, prior = math.sqrt(variance / factor), math.sqrt(variance / (factor * pulls))
+        centre = (pulls * mean + rewards.sum()) / (pulls + len(rewards))
+        width = math.sqrt(variance / (factor * (pulls + len(rewards))))
+        grid = np.linspace(centre - 10.0 * width, centre + 10.0 * width, 801)
+        logarithms = stats.norm.logpdf(rewards[:, None], grid, deviation).sum(axis=0)
+        logarithms += stats.norm.logpdf(grid, mean, prior) - stats.norm.logpdf(rewards, mean, math.sqrt(variance)).sum()
+        top = logarithms.max()
+        terms.append(math.log(weight) + top + math.log(integrate.simpson(np.exp(logarithms - top), x=grid)))
+    return float(np.logaddexp.reduce(terms))
+
+
+def exact_above(rewards: Floats, place: int, mean: float, variance: float) -> float:
+    """The same for a variance above a value."""
+    base = stats.norm.logpdf(rewards, mean, math.sqrt(variance)).sum()
+    terms = [
+        math.log(weight) + stats.norm.logpdf(rewards, mean, math.sqrt(variance / factor)).sum() - base
+        for factor, weight in zip(bound.DIVISORS[place], bound.WEIGHTS[place], strict=True)
+    ]
+    return float(np.logaddexp.reduce(terms))
+
+
+def averaged(first: list[float], second: list[float]) -> float:
+    """ln of the average of products."""
+    return float(np.logaddexp.reduce(np.add(first, second)) - math.log(len(first)))
+
+
+@pytest.mark.parametrize("count", [5, 40, 400])
+@pytest.mark.parametrize("shift", [-1.0, -0.2, 0.0, 0.1, 0.5, 2.0])
+def test_evidence_on_a_mean_is_never_above_the_integral(count: int, shift: float) -> None:
+    rewards = np.random.default_rng(count).normal(shift, 1.0, count)
+    for scale in (1.0, 30.0, 300.0):
+        found = bound.log_symmetric(float(count), rewards.mean(), rewards.var(), scale, scale)
+        exact = exact_symmetric(rewards, 0.0, 1.0, scale)
+        assert found <= exact + 1e-6
+        if abs(shift) < 0.3:
+            assert found >= exact - 0.05 * count**0.5
+        inside = [
+            bound.log_symmetric(float(count), rewards.mean(), rewards.var(), r, r) for r in (scale * 1.5, scale * 2)
+        ]
+        # Of all scales between two, the worst is one of the two.
+        assert (
+            bound.log_symmetric(float(count), rewards.mean(), rewards.var(), scale, 3.0 * scale) <= min(inside) + 1e-9
+        )
+
+
+def test_each_factor_has_expectation_one_at_the_truth() -> None:
+    """One pull: integrated over its distribution, the evidence is the sum of the weights, or for means a little less."""
+    grid = np.linspace(-30.0, 30.0, 6_001)
+    density = stats.norm.pdf(grid)
+    for place in SCALES:
+        scale = bound.MEAN_PRIORS[place]
+        means = [math.exp(bound.log_symmetric(1.0, value, 0.0, scale, scale)) for value in grid]
+        assert 0.8 < integrate.simpson(means * density, x=grid) <= 1.0
+        below = [math.exp(bound.log_below(place, 1.0, 0.0, value**2, value**2, 1.0, 1.0)) for value in grid]
+        assert integrate.simpson(below * density, x=grid) == pytest.approx(1.0, abs=1e-5)
+        above = [math.exp(bound.log_above(place, 1.0, value**2)) for value in grid]
+        assert integrate.simpson(above * density, x=grid) == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("risk", ["mean-variance:0.01", "mean-variance:0.5", "std"])
+@pytest.mark.parametrize("resolution", [None, 0.2])
+def test_what_is_found_on_cells_is_below_every_hypothesis_in_them(risk: str, resolution: float | None) -> None:
+    """Brute force: random points of the null within the boxes, with evidence from the densities of the draws."""
+    rng = np.random.default_rng(11)
+    draws = [rng.normal(1.0, 0.3, 60), rng.normal(0.7, 0.6, 60)]
+    seen = draws if resolution is None else [np.round(row / resolution) * resolution for row in draws]
+    engine = searched(seen, risk=risk, resolution=resolution)
+    arms, memory, problem = engine.arms, engine.state.memory, engine.problem[0]
+    epsilon, (row, rival) = 0.02, arms
+    ends = [bound.ends_of_variance(arm, problem) for arm in arms]
+    variances = [rng.uniform(*end, 12) for end in ends]
+    for start, width in ((0.75, 0.0), (0.8, 0.05), (0.95, 0.02)):
+        found = bound.least_on_mean(start, start + width, row, memory[0], rival, memory[1], problem, epsilon, 0)
+        for mean in np.linspace(start, start + width, 3):
+            for first, second in zip(*variances, strict=True):
+                extra = 0.25 * (resolution or 0.0) ** 2
+                own = [exact_symmetric(draws[0], mean, 1.0, c * (first + extra)) for c in bound.MEAN_PRIORS]
+                scales = [c * (second + extra) for c in bound.MEAN_PRIORS]
+                others = [exact_symmetric(draws[1], mean + epsilon, -1.0, scale) for scale in scales]
+                assert found <= averaged(own, others) + 1e-6
+    lowest, highest = rival["risk_low"] + epsilon, row["risk_high"]
+    for start in np.linspace(lowest, highest, 5)[:-1]:
+        end = start + 0.05 * (highest - lowest)
+        found = bound.least_on_risk(start, end, row, memory[0], rival, memory[1], problem, epsilon, 0)
+        for _ in range(25):
+            value = rng.uniform(start, end)
+            one, two = (rng.uniform(arm["mean_low"], arm["mean_high"]) for arm in arms)
+            least, most = bound.variance_at(problem, value, one), bound.variance_at(problem, value - epsilon, two)
+            if least > ends[0][1] or most < ends[1][0]:
+                continue
+            first, second = (
+                rng.uniform(max(least, ends[0][0]), ends[0][1]),
+                rng.uniform(ends[1][0], min(most, ends[1][1])),
+            )
+            own = [exact_below(draws[0], place, one, first) for place in SCALES]
+            others = [exact_above(draws[1], place, two, second) for place in SCALES]
+            assert found <= averaged(own, others) + 1e-6
