@@ -149,7 +149,7 @@ def test_what_is_found_on_cells_is_below_every_hypothesis_in_them(risk: str, res
 
 @functools.cache
 def chaser() -> Any:
-    """A compiled adversary: it pulls one arm until that alone has some of the evidence for a false claim, then the other.
+    """A compiled adversary: it pulls one arm until that has some of the evidence for a false claim, then the other.
 
     Whoever may stop each arm where it suits breaks products of processes that are martingales for the arm alone.
     """
