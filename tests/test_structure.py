@@ -60,6 +60,7 @@ NEW = {
     "risks/root.py": "the standard deviation",
     "risks/powers.py": "how the spread of a risk grows",
     "core/rounds.py": "pulls that are decided in rounds",
+    "bounds/gaussian_pairwise.py": "two arms with Gaussian rewards, compared at once",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {

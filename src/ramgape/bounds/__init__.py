@@ -56,7 +56,9 @@ class Bound:
         spent: The part of delta that the boxes take.
         columns: How much memory it needs for itself, behind that of the risk.
         needs_sigma_max: It holds only for a stated standard deviation.
-        compares_pairs: It compares two arms in another way than by their boxes, and brings `withstands` and `covers`.
+        compares_pairs: It compares two arms in another way than by their boxes, and brings `mean_ahead` and perhaps
+            `risk_ahead` (core/comparisons.py).
+        designates: It may prove an answer that was fixed beforehand, by the rewards since then, where epsilon is 0.
         explores: Its width has a constant of exploration, by the names and the function that it brings.
         boxless: It makes no boxes.
         rigour: "proved" if its boxes hold with the probability that they state, "approximate" if only nearly so, the
@@ -75,6 +77,7 @@ class Bound:
     columns: int = 0
     needs_sigma_max: bool = False
     compares_pairs: bool = False
+    designates: bool = False
     explores: bool = False
     boxless: bool = False
     rigour: Rigour = PROVED
@@ -133,6 +136,7 @@ BOUNDS: dict[str, Bound] = {
             "compares two arms at once instead of by their boxes; with policy evidence six tenths of the pulls",
             spent=0.05,
             compares_pairs=True,
+            designates=True,
         ),
         Bound(
             "empirical-bernstein-stitched",
@@ -155,7 +159,7 @@ BOUNDS: dict[str, Bound] = {
             "gaussian_pairwise",
             GAUSSIAN,
             (MOMENTS, ROOT),
-            "the same rewards, two arms compared at once instead of by their boxes; with policy evidence",
+            "two arms compared at once instead of by their boxes; with policy evidence seven tenths of the pulls",
             sides=2.0,
             spent=0.2,
             compares_pairs=True,
@@ -243,7 +247,7 @@ BOUNDS: dict[str, Bound] = {
 CONFIDENT = {
     ANY: ("central-limit-pairwise", "central-limit"),
     "bounded": ("pairwise", "empirical-bernstein"),
-    "gaussian": ("gaussian",),
+    "gaussian": ("gaussian-pairwise", "gaussian"),
     "heavy": ("heavy",),
 }
 USUAL = {

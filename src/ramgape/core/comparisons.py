@@ -39,6 +39,8 @@ FAVOURED = 0.85  # of a claim's weight after a designation, for what looks easie
 RIPE = 0.6  # the sum of chances of error at which a front is designated, and half of it later
 AGAIN = 3  # an answer that is no longer the front is given up when there are so many times the pulls
 MOST_DESIGNATIONS = 12
+UNSEEN = 0.5  # of the squared range of rewards: what one pull more might bring
+EASIER = 4.0  # an arm outside the front is returned if that is so many times easier to prove than that it is covered
 PATIENCE = 100  # after a look in vain, the next one when there are so many parts more pulls
 NOT_PROVED, INSIDE_PROVED = -2, -1
 
@@ -49,8 +51,7 @@ COLUMNS = 10  # and as many as the risk remembers
 
 def constants(record: Any, arm_count: int, delta: float, boxes: float) -> None:
     """The levels of comparisons, where boxes have a share of delta."""
-    left = (1.0 - boxes) * delta
-    designates = record["epsilon"] == 0.0 and record["epsilon_share"] == 0.0
+    left, designates = (1.0 - boxes) * delta, record["snapshot"] >= 0
     share = arm_count / (left * AT_ANY_TIME if designates else left)
     record["pair_levels"] = math.log(share / IN_MEAN), math.log(share / (1.0 - IN_MEAN)), math.log(share)
     record["designated_level"] = -math.log(left * (1.0 - AT_ANY_TIME)) if designates else math.inf
@@ -90,22 +91,34 @@ def error_chance(difference, error):
 
 
 @inlined
-def unseen(problem):
-    """As if one more pull might have shown something else, where rewards have a range; else there is no unit for it."""
-    return 0.3 if problem.bounded else 0.0
+def unseen_in_mean(problem, pulls):
+    """What the squared error of a mean has to be more than it looks, where rewards have a range.
+
+    As if one more pull, of so many, might have shown something else: an arm that has shown nothing rare seems to be
+    known exactly, which no bound believes.
+    """
+    return UNSEEN / (pulls * pulls) if problem.bounded else 0.0
+
+
+@inlined
+def unseen_in_risk(problem, row, pulls):
+    """The same of a risk; of a root that much less the farther it is from 0."""
+    more = problem.alpha * problem.alpha * unseen_in_mean(problem, pulls)
+    if problem.risk_root and more > 0.0:
+        more /= 4.0 * row.variance + 2.0 * math.sqrt(UNSEEN) / pulls
+    return more
 
 
 @inlined
 def mean_error(row, problem):
     """The squared error of an average."""
-    return (row.variance + unseen(problem) / row.pulls) / row.pulls + (1e-12 if problem.bounded else 0.0)
+    return row.variance / row.pulls + unseen_in_mean(problem, row.pulls)
 
 
 @inlined
 def risk_error(row, problem):
     """The same of the risk."""
-    more = unseen(problem) * problem.alpha * problem.alpha / row.pulls
-    return (row.risk_spread + more) / row.pulls + (1e-14 if problem.bounded else 0.0)
+    return row.risk_spread / row.pulls + unseen_in_risk(problem, row, row.pulls)
 
 
 @inlined
@@ -173,11 +186,11 @@ def covers(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, le
 def find_blocker(withstands, covers, arms, memory, search, problem, arm):
     """Of the arms that keep the place of this one from being proved, the one that the data say least about; -1 if none.
 
-    Outside the front, the cover that is nearest to being proved.
+    Outside the answer, the cover that is nearest to being proved.
     """
     row = arms[arm]
     blocker, largest = -1, -math.inf
-    if row.in_front:
+    if row.member:
         for other in range(len(arms)):
             danger = -support(row, arms[other], search, problem, False)
             if (
@@ -201,27 +214,56 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm):
     return blocker
 
 
+@kernel
+def is_easier_in(arms, search, problem, arm):
+    """Whether an arm outside the front, beaten by so little that it need not be left out, had better be returned.
+
+    Where two arms are nearly alike it may be far easier to prove that neither beats the other by epsilon in one
+    objective than that one covers the other in both. Without a tolerance nothing but the front is right.
+    """
+    row = arms[arm]
+    if search.epsilon == 0.0:
+        return False
+    outside = 0.0
+    for place in range(search.front_size):
+        rival = arms[arms[place].front]
+        if dominates(rival, row):
+            outside = max(outside, support(rival, row, search, problem, True))
+    for other in range(len(arms)):
+        if other != arm and support(row, arms[other], search, problem, False) < EASIER * outside:
+            return False
+    return True
+
+
 @open_kernel
-def front_is_proved(find_blocker, withstands, arms, memory, search, problem):
-    """Whether the place of every arm is proved, at this moment; blockers are looked for where they are not known."""
+def answer_is_proved(find_blocker, withstands, arms, memory, search, problem):
+    """Whether the front is proved, perhaps with some arms more, at this moment; blockers are looked for where unknown.
+
+    What is proved is what is returned.
+    """
     mark_beaten(arms)
     blockers = 0
     for arm in range(len(arms)):
         row = arms[arm]
-        if row.judged != row.in_front:
-            row.blocker, row.judged = -2, row.in_front
-        # A blocker of the front that still is one need not be looked for; outside another cover may do instead.
-        known = row.blocker >= 0 and row.in_front
+        row.accepted = 0  # by a proof that nobody has heeded
+        member = row.in_front or is_easier_in(arms, search, problem, arm)
+        if row.member != member or row.blocker == -2:
+            row.blocker, row.member = -2, member
+        # A blocker of the answer that still is one need not be looked for; outside another cover may do instead.
+        known = row.blocker >= 0 and row.member
         known = known and not withstands(arms, memory, search, problem, arm, row.blocker)
         if row.blocker != -1 and not known:
             row.blocker = find_blocker(arms, memory, search, problem, arm)
         blockers += row.blocker >= 0
     if blockers:
         return False
-    # What was proved at other times was perhaps of another front: all of it must hold now.
+    # What was proved at other times was perhaps of another answer: all of it must hold now.
     for arm in range(len(arms)):
         arms[arm].blocker = find_blocker(arms, memory, search, problem, arm)
         blockers += arms[arm].blocker >= 0
+    for arm in range(len(arms)):
+        if blockers == 0:
+            arms[arm].accepted = 1 if arms[arm].member else -1
     return blockers == 0
 
 
@@ -309,12 +351,11 @@ def mean_favoured(row, past, rival, rival_past, search, problem):
     mean, rival_mean = past[base + TOTAL] / count, rival_past[base + TOTAL] / rival_count
     variance = max(past[base + SQUARES] / count - mean * mean, 0.0)
     rival_variance = max(rival_past[base + SQUARES] / rival_count - rival_mean * rival_mean, 0.0)
-    more, least = unseen(problem), 1e-12 if problem.bounded else 0.0
-    error = (variance + more / count) / count + (rival_variance + more / rival_count) / rival_count + least
+    error = variance / count + rival_variance / rival_count
+    error += unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count)
     in_mean = certainty(row.shift + mean - rival.shift - rival_mean + search.epsilon, error)
-    more *= problem.alpha * problem.alpha
-    error = (past[base + RISK_SPREAD] + more / count) / count + 0.01 * least
-    error += (rival_past[base + RISK_SPREAD] + more / rival_count) / rival_count
+    error = past[base + RISK_SPREAD] / count + rival_past[base + RISK_SPREAD] / rival_count
+    error += problem.alpha * problem.alpha * (unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count))
     return in_mean >= certainty(rival_past[base + RISK] - past[base + RISK] + search.epsilon, error)
 
 
@@ -418,17 +459,17 @@ def is_early(search):
 
 
 @open_kernel
-def stop(front_is_proved, arms, memory, search, problem):
+def stop(answer_is_proved, arms, memory, search, problem):
     """Whether the front is proved."""
-    return not is_early(search) and front_is_proved(arms, memory, search, problem)
+    return not is_early(search) and answer_is_proved(arms, memory, search, problem)
 
 
 @open_kernel
-def stop_or_designate(front_is_proved, designated_is_proved, arms, memory, search, problem):
+def stop_or_designate(answer_is_proved, designated_is_proved, arms, memory, search, problem):
     """Whether the front or a designated answer is proved, which then is what is returned."""
     if is_early(search):
         return False
-    if front_is_proved(arms, memory, search, problem):
+    if answer_is_proved(arms, memory, search, problem):
         return True
     if not designated_is_proved(arms, memory, search, problem):
         return False

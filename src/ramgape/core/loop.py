@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from ramgape.core.answer import is_returned
+from ramgape.core.answer import is_returned, shrinkage
 from ramgape.core.kernel import inlined, kernel, long_kernel, open_kernel
 from ramgape.core.rounds import next_of_round
 from ramgape.core.statistics import least_pulled
@@ -103,7 +103,8 @@ def note_pull(trace, pull, arms, searches, problems, truth, arm):
 def regret(arms, search, problem, truth):
     """The simple regret of the present answer: the largest gap of an arm that is wrongly in or wrongly out."""
     largest = 0.0
+    centre = shrinkage(arms, search, problem)
     for arm in range(len(arms)):
-        if is_returned(arms[arm], search, problem) != (truth[arm].in_front == 1):
+        if is_returned(arms, arm, search, problem, centre) != (truth[arm].in_front == 1):
             largest = max(largest, truth[arm].gap)
     return largest

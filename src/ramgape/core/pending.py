@@ -36,6 +36,7 @@ def anticipate(arms, searches, arm, count):
     row.squares, row.squares_carry = row.squares + growth * row.squares, row.squares_carry + growth * row.squares_carry
     row.cubes, row.cubes_carry = row.cubes + growth * row.cubes, row.cubes_carry + growth * row.cubes_carry
     row.fourths, row.fourths_carry = row.fourths + growth * row.fourths, row.fourths_carry + growth * row.fourths_carry
+    row.under_way += count
     search.samples += count
     row.mean_low, row.mean_high = drawn_in(row.mean_low, row.mean_high, row.average, factor)
     row.risk_low, row.risk_high = drawn_in(row.risk_low, row.risk_high, row.risk, factor)

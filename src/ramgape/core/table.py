@@ -61,7 +61,7 @@ ARM = np.dtype(
         ("order", np.int64, 2),  # row p: the arm at place p of either order
         ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
         ("blocker", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
-        ("judged", np.int64),  # 1 if the arm was of the front when somebody last looked for its blocker
+        ("member", np.int64),  # 1 if the arm was of the answer that was to be proved when somebody last looked
         ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rules see them
         ("risk_error", np.float64),
         ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
@@ -69,6 +69,7 @@ ARM = np.dtype(
         ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
         ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
         ("queue", np.int64, 2),  # places 2 p and 2 p + 1 of the pulls that are decided, in rounds, and not made yet
+        ("under_way", np.int64),  # in a copy for decisions: how many of the pulls are not back yet
     ],
     align=True,
 )
@@ -92,6 +93,8 @@ SEARCH = np.dtype(
         ("next_look", np.int64),  # pulls before which a costly rule need not look again
         ("mean_prior", np.float64),  # the average variance of an arm, and spread of its risk, when they were last taken
         ("risk_prior", np.float64),
+        ("mean_reach", np.float64),  # likewise (see policies/evidence_budget.py) the squared distance of two rewards,
+        ("risk_reach", np.float64),  # and that of the transformed rewards by which risks are estimated
         ("designations", np.int64),  # how many answers have been fixed beforehand, and after how many pulls the last
         ("designated_at", np.int64),
         ("served", np.int64),  # whom pulls are for: 0 the front, 1 the designated answer, 2 both in turn
@@ -119,6 +122,7 @@ PROBLEM = np.dtype(
             2,
         ),  # pulls before a bound that waits says anything of an arm's mean, of its risk
         ("risk_power", np.float64),  # of the unit of rewards, in the risk
+        ("risk_root", np.int64),  # 1 for a risk that is the root of what is estimated
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),  # 0 where it is a share
@@ -140,6 +144,7 @@ PROBLEM = np.dtype(
         ("reference_risk", np.float64),
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
         ("interleave", np.int64),  # 1: pulls are decided in rounds
+        ("shrinks", np.int64),  # 1: the answer is the front of shrunken estimates
     ],
     align=True,
 )

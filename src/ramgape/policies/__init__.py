@@ -30,13 +30,14 @@ class Policy(NamedTuple):
     goals: tuple[str, ...] = BOTH  # under which it can run at all
     budget_module: str | None = None  # where a rule has another form under a budget
     boxless: bool = False  # under a budget it looks at no box
+    shrinks: bool = False  # under a budget the answer is the front of shrunken estimates
     own_answer: bool = False  # the answer is what it has accepted, by a proof of its own where it stops by itself
 
 
 POLICIES: dict[str, Policy] = {
     "ramgape": Policy("ramgape", BOTH, "of the two arms behind the largest doubt, the one pulled less"),
     "evidence": Policy(
-        "evidence", (), "the arms of the comparison that the data support least", BOTH, "evidence_budget", True
+        "evidence", (), "the arms of the comparison that the data support least", BOTH, "evidence_budget", True, True
     ),
     "ra-lucb": Policy("ra_lucb", BOTH, "both arms behind the largest doubt"),
     "round-robin": Policy("round_robin", BOTH, "every arm in turn"),

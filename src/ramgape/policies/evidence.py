@@ -6,19 +6,15 @@ difference, with epsilon in its favour, over the variance of its estimate. The a
 pulled in proportion to what each contributes to that variance. Where an answer has been designated beforehand
 (core/comparisons.py) it is served in place of the front, and only the pulls since then count; or both in turn, while
 they differ.
-
-Rewards in a range may be rare and large, and an arm that has shown none yet seems to be known exactly, which no bound
-believes: as if one more pull, of so many, might have brought something else, a part of 1 / T^2 is added to a variance.
 """
 
 from __future__ import annotations
 
-from ramgape.core.comparisons import BLOCKER, INSIDE, PULLS, certainty
+from ramgape.core.comparisons import BLOCKER, INSIDE, PULLS, certainty, unseen_in_mean, unseen_in_risk
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import PSEUDO_PULLS
 
-UNSEEN = 0.5  # that part, of the squared range of rewards
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 
 
@@ -35,11 +31,11 @@ def set_errors(arms, memory, problem, since):
         pulls = float(row.pulls)
         if since:
             pulls = max(pulls - memory[arm][problem.snapshot + PULLS], 1.0)
-        unseen = UNSEEN / (pulls * pulls) if problem.bounded else 0.0
         weight = (pulls + PSEUDO_PULLS) * pulls
-        row.mean_error = (pulls * row.variance + PSEUDO_PULLS * mean_average) / weight + unseen
+        row.mean_error = (pulls * row.variance + PSEUDO_PULLS * mean_average) / weight
+        row.mean_error += unseen_in_mean(problem, pulls)
         row.risk_error = (pulls * row.risk_spread + PSEUDO_PULLS * risk_average) / weight
-        row.risk_error += problem.alpha * problem.alpha * unseen
+        row.risk_error += unseen_in_risk(problem, row, pulls)
 
 
 @inlined
@@ -81,7 +77,9 @@ def strongest_cover(arms, memory, problem, since, arm, epsilon):
 @inlined
 def is_member(arms, memory, problem, since, arm):
     """Whether an arm is in the answer that is served."""
-    return memory[arm][problem.snapshot + INSIDE] > 0.0 if since else arms[arm].in_front == 1
+    if since:
+        return memory[arm][problem.snapshot + INSIDE] > 0.0
+    return arms[arm].member == 1 if arms[arm].blocker != -2 else arms[arm].in_front == 1
 
 
 @kernel

@@ -4,7 +4,8 @@ An arm i of the front is there by mistake if some j beats it in both objectives,
 is ahead in both. What such a mistake would cost, times how likely it is, is for a difference d with squared error e
 about sqrt(e) exp(-z / 2) / (1 + z) with z = d^2 / e; this is `threat_of` and `shortfall_of` below, squared and in
 logarithms. As in core/doubt.py, the doubt about an arm is its greatest threat, or the least among its covers. Of the
-pair behind the largest doubt the arm is pulled whose next reward lowers the error of the decisive difference more.
+pair behind the largest doubt the arm is pulled whose next reward lowers the error of a difference by the larger part.
+The answer is the front of estimates that are drawn towards each other, by these errors (core/answer.py).
 
 It knows neither a horizon nor a constant of exploration, so it may be stopped, or go on, at any moment. But an arm that
 looked bad by bad luck would never be looked at again: a tenth of the pulls goes to the arm with the fewest.
@@ -18,7 +19,7 @@ import numpy as np
 
 from ramgape.core.doubt import dominates, follow, list_front, renew_cover, renew_threat, update_front
 from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import least_pulled, squared_error
+from ramgape.core.statistics import least_pulled, squared_error, third_moment
 
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 EXPLORED = 0.1  # of all pulls
@@ -74,11 +75,51 @@ def shortfall_of(cover, arm):
     return max(by_mean, loss_by(in_risk, risk_error, in_mean, mean_error))
 
 
+@inlined
+def squared_skewness(row):
+    """The square of the skewness of an arm's rewards; it is always less than their number."""
+    third = third_moment(row) / row.variance
+    return min(third * third / row.variance, 1.0 * row.pulls)
+
+
 @kernel
 def set_errors(row, search):
-    """The squared errors of an arm's estimates."""
-    row.mean_error = squared_error(row, row.variance, search.mean_prior)
-    row.risk_error = squared_error(row, row.risk_spread, search.risk_prior, RISK_PSEUDO_PULLS)
+    """The squared errors of an arm's estimates, allowing for what a skew arm has not shown often enough.
+
+    A coin that has shown heads k times in n gets the variance of one with k + 1 in n + 2. For other rewards the two
+    values with the same mean, variance and skewness take the place of its sides, R apart, where
+    R^2 = variance (4 + skewness^2). An arm without any spread so far gets the reach of the others.
+    """
+    unseen = (row.pulls + 1.0) / ((row.pulls + 2.0) * (row.pulls + 2.0))  # 1 / (n + 2) times (n + 1) / (n + 2)
+    if row.variance > 0.0:
+        factor = 1.0 + unseen * squared_skewness(row)
+        mean_spread, risk_spread = factor * row.variance, factor * row.risk_spread
+    else:
+        mean_spread, risk_spread = unseen * search.mean_reach, unseen * search.risk_reach
+    row.mean_error = squared_error(row, mean_spread, search.mean_prior)
+    row.risk_error = squared_error(row, risk_spread, search.risk_prior, RISK_PSEUDO_PULLS)
+
+
+@kernel
+def set_priors(arms, search):
+    """What the other arms tell of an arm with few pulls: the average spreads, and the reach of rewards.
+
+    The reach of the mean is the average R^2 of arms with a spread. In units of the risk it is more by as much as the
+    risk of any arm is spread more than its mean: rare rewards move a variance by R^2, those of a fair coin by nothing.
+    """
+    count, spread_out, steepest = len(arms), 0.0, 0.0
+    search.mean_prior = search.risk_prior = 1e-300
+    search.mean_reach = 0.0
+    for arm in range(count):
+        row = arms[arm]
+        search.mean_prior += row.variance / count
+        search.risk_prior += row.risk_spread / count
+        if row.variance > 0.0:
+            spread_out += 1.0
+            search.mean_reach += row.variance * (4.0 + squared_skewness(row))
+            steepest = max(steepest, row.risk_spread / row.variance)
+    search.mean_reach /= max(spread_out, 1.0)
+    search.risk_reach = steepest * search.mean_reach
 
 
 @kernel
@@ -111,10 +152,7 @@ def compute_row(arms, search, arm):
 def compute_rows(arms, search):
     """Everything anew, with average variances of this moment."""
     count = len(arms)
-    search.mean_prior = search.risk_prior = 1e-300
-    for arm in range(count):
-        search.mean_prior += arms[arm].variance / count
-        search.risk_prior += arms[arm].risk_spread / count
+    set_priors(arms, search)
     search.next_look = search.samples + 1 + search.samples // PATIENCE
     list_front(arms, search)
     for arm in range(count):

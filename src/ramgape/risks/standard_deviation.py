@@ -86,3 +86,4 @@ class StandardDeviation(Measure):
     def write(self, problem: Any) -> None:
         """Of the variance, by which it is known."""
         problem["rho"] = 0.0
+        problem["risk_root"] = 1

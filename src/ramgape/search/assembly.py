@@ -16,7 +16,7 @@ from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
-from ramgape.policies import BY_BOXES, BY_PAIRS, is_compiled, policy_module, round_robin
+from ramgape.policies import BY_BOXES, BY_PAIRS, is_compiled, policy_module, round_robin, rule_of
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
 
@@ -65,14 +65,14 @@ def make_claims(spec: Spec) -> Claims:
 
 def designates(spec: Spec) -> bool:
     """Whether answers are fixed beforehand: only where all must be told apart, since other searches are too short."""
-    return spec.epsilon == 0.0 and the_bound(spec.bound).compares_pairs
+    return spec.epsilon == 0.0 and the_bound(spec.bound).designates
 
 
 def make_stop(spec: Spec) -> Kernel:
     """The kernel that stops a search by comparisons of two arms."""
     withstands, covers, find_blocker_since = make_claims(spec)
     find_blocker = fixed(comparisons.find_blocker, withstands, covers)
-    of_front = fixed(comparisons.front_is_proved, find_blocker, withstands)
+    of_front = fixed(comparisons.answer_is_proved, find_blocker, withstands)
     if find_blocker_since is None:
         return fixed(comparisons.stop, of_front)
     return fixed(comparisons.stop_or_designate, of_front, fixed(comparisons.designated_is_proved, find_blocker_since))
@@ -175,8 +175,9 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     record["interleave"] = spec.interleave
+    record["shrinks"] = spec.goal == "budget" and rule_of(spec.policy).shrinks
     record["designated_level"] = math.inf
-    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns
+    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)
     if constants is not None and delta is not None:
         constants(record, len(spec.names), delta)

@@ -1,0 +1,290 @@
+"""What the program computes as evidence is never more than the wealth at the truth: theorems 1 to 3 of
+docs/comparisons.md, number by number, for claims that are false.
+
+Rewards take a few values, so that the wealth of every bet is known exactly; mixtures over bets are integrated.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import integrate
+
+from ramgape.bounds import pairwise
+from ramgape.core import comparisons
+from ramgape.core.bets import GRID, NODES, WEIGHTS, log_mixtures, remainder
+from ramgape.core.kernel import fixed
+from ramgape.core.mixture import log_mixture, log_mixture_below
+from ramgape.risks import moments, root
+from ramgape.search.engine import Engine
+from ramgape.search.spec import make_spec
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-9
+
+
+class Coin(NamedTuple):
+    """Rewards of a few values, in [0, 1]."""
+
+    values: tuple[float, ...]
+    chances: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return float(np.dot(self.values, self.chances))
+
+    def mean_variance(self, rho: float) -> float:
+        return float(np.dot((np.array(self.values) - self.mean) ** 2, self.chances)) - rho * self.mean
+
+    def draw(self, generator: np.random.Generator, count: int) -> Floats:
+        return generator.choice(self.values, count, p=self.chances)
+
+
+COINS = [
+    Coin((0.0, 1.0), (0.7, 0.3)),
+    Coin((0.0, 1.0), (0.03, 0.97)),
+    Coin((0.0, 0.5, 1.0), (0.2, 0.5, 0.3)),
+    Coin((0.1, 0.2, 0.9), (0.5, 0.4, 0.1)),
+    Coin((0.5, 0.6), (0.5, 0.5)),
+]
+
+
+def grid_wealth(gains: Floats, reach: float) -> Floats:
+    """ln of the wealth of each bet of the grid on gains of mean 0, never below -reach."""
+    allowed = GRID * reach < 1.0
+    wealth = np.full(len(GRID), -math.inf)
+    wealth[allowed] = np.log1p(GRID[allowed, None] * gains).sum(axis=1)
+    return wealth
+
+
+def mixed(wealth: Floats) -> Floats:
+    """ln of its mixtures, for the three scales."""
+    return np.log(np.exp(wealth - wealth.max()) @ WEIGHTS.T) + wealth.max()
+
+
+def sums_about(rewards: Floats, shift: float) -> tuple[float, ...]:
+    return tuple(float(((rewards - shift) ** power).sum()) for power in range(5))
+
+
+def test_the_remainder_is_rounded_up() -> None:
+    for u in np.concatenate([np.geomspace(1e-9, 0.04, 50), np.linspace(0.04, 0.949, 400)]):
+        exact = math.fsum(u**power / (power + 4) for power in range(1200))
+        assert exact <= remainder(u) <= exact * (1.0 + 1e-3)
+
+
+@pytest.mark.parametrize("coin", COINS)
+@pytest.mark.parametrize("count", [3, 40, 2000])
+def test_evidence_about_a_mean_is_at_most_the_wealth_at_the_truth(coin: Coin, count: int) -> None:
+    rewards = coin.draw(np.random.default_rng(count), count)
+    known = sums_about(rewards, rewards[0])
+    for side, truth in ((1.0, coin.mean), (-1.0, 1.0 - coin.mean)):
+        wealth = mixed(grid_wealth(side * (rewards - coin.mean), truth))
+        for further in (0.0, 1e-6, 0.01, 0.1, 0.5, 1.0):
+            hypothesis = coin.mean + side * further * (1.0 - truth)
+            assert (np.array(log_mixtures(known, rewards[0], hypothesis, side)) <= wealth + ROUNDING).all()
+
+
+def wealth_of_squares(gains: Floats, reach: float, scale: float) -> float:
+    """ln of the mixture over l = (1 - e^(-c x)) / c of the products of 1 + l y, for the prior of section 3."""
+    values, counts = np.unique(gains, return_counts=True)
+    grid = np.concatenate([[0.0], np.geomspace(1e-4, 1e5, 4000)])
+    bets = -np.expm1(-reach * grid) / reach
+    prior = -scale * (reach * grid + np.expm1(-reach * grid)) / reach**2
+    with np.errstate(divide="ignore"):  # all is lost where the bet is as large as can be
+        heights = np.log1p(np.maximum(np.outer(bets, values), -1.0)) @ counts + prior
+    above = integrate.trapezoid(np.exp(heights - heights.max()), grid)
+    return float(heights.max() + math.log(above) - math.log(integrate.trapezoid(np.exp(prior), grid)))
+
+
+@pytest.mark.parametrize("total", [0.0, 0.5, 4.0, 30.0, -1.0, -20.0])
+def test_a_greater_reach_never_helps(total: float) -> None:
+    """Lemmas 3 and 4: what is computed with a greater reach is at most the mixture with any smaller one."""
+    for squares in (0.3, 5.0, 200.0):
+        for scale in (0.03, 1.0, 30.0):
+            exact = [integrated(total, squares, reach, scale) for reach in (0.05, 0.3, 1.0)]
+            if total >= 0.0:
+                assert exact[0] >= exact[1] - ROUNDING
+                assert exact[1] >= exact[2] - ROUNDING
+            for place, reach in enumerate((0.05, 0.3, 1.0)):
+                if total > 0.0:
+                    found = log_mixture(total, squares, reach, scale)
+                else:
+                    found = log_mixture_below(total, squares, squares, reach, scale)
+                assert found <= min(exact[: place + 1]) + 1e-7
+
+
+def integrated(total: float, squares: float, reach: float, scale: float) -> float:
+    """ln M(s, v; c)."""
+    grid = np.concatenate([[0.0], np.geomspace(1e-5, 1e6, 20_000)])
+    bets = -np.expm1(-reach * grid) / reach
+    losses = (reach * grid + np.expm1(-reach * grid)) / reach**2
+    heights = total * bets - (squares + scale) * losses
+    above = integrate.trapezoid(np.exp(heights - heights.max()), grid)
+    return float(heights.max() + math.log(above) - math.log(integrate.trapezoid(np.exp(-scale * losses), grid)))
+
+
+def two_arms(first: Floats, second: Floats, risk: str = "mean-variance:0.2") -> Engine:
+    asked: dict[str, Any] = {"epsilon": 0.0, "delta": 0.5, "bound": "pairwise", "reward_range": (0, 1), "risk": risk}
+    engine = Engine(make_spec(["a", "b"], **asked))
+    engine.search["next_look"] = 10**9  # nothing is designated but by the test
+    tell(engine, first, second)
+    return engine
+
+
+def tell(engine: Engine, first: Floats, second: Floats) -> None:
+    for arm, rewards in enumerate((first, second)):
+        for reward in rewards:
+            engine.tell(arm, float(reward))
+
+
+def put_boxes(engine: Engine, coins: tuple[Coin, Coin]) -> None:
+    """Intervals of the mean that hold, around the truth but not centred at it."""
+    for row, coin in zip(engine.arms, coins, strict=True):
+        row["mean_low"], row["mean_high"] = max(coin.mean - 0.06, 0.0), min(coin.mean + 0.14, 1.0)
+
+
+def cells_with(point: float, low: float, high: float, generator: np.random.Generator) -> list[tuple[float, float]]:
+    """Cells of some sizes that contain a point."""
+    found = [(point, point)]
+    for size in (1e-4, 1e-2, 0.1, 0.3):
+        start = point - size * generator.random()
+        found.append((max(start, low), min(start + size, high)))
+    return found
+
+
+PAIRS = [(first, second) for first in COINS for second in COINS if first.mean <= second.mean]
+
+
+@pytest.mark.parametrize("count", [10, 300])
+def test_two_means_are_compared_by_less_than_the_wealth(count: int) -> None:
+    generator = np.random.default_rng(5)
+    for lower, higher in PAIRS:
+        first, second = lower.draw(generator, count), higher.draw(generator, 2 * count)
+        engine = two_arms(first, second)
+        own = mixed(grid_wealth(first - lower.mean, lower.mean))
+        other = mixed(grid_wealth(higher.mean - second, 1.0 - higher.mean))
+        wealth = float(np.logaddexp.reduce(own + other) - math.log(3.0))
+        for point in np.linspace(lower.mean, higher.mean, 4):
+            for start, end in cells_with(point, 0.0, 1.0, generator):
+                assert on_means(engine, start, end, since=0) <= wealth + ROUNDING
+
+
+def on_means(engine: Engine, start: float, end: float, since: int) -> float:
+    arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
+    least_on = pairwise.later_on_mean if since else pairwise.least_on_mean
+    return float(least_on(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
+
+
+def on_risks(engine: Engine, start: float, end: float, since: int, variance_at: Any) -> float:
+    arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
+    least_on = fixed(pairwise.later_on_risk if since else pairwise.least_on_risk, variance_at)
+    return float(least_on(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
+
+
+def least_and_most(mean: float, rho: float) -> tuple[float, float]:
+    """The ends of (x - mean)^2 - rho x for x in [0, 1]."""
+    lowest = min(mean + 0.5 * rho, 1.0)
+    return (lowest - mean) ** 2 - rho * lowest, max(mean**2, (1.0 - mean) ** 2 - rho)
+
+
+def gains_on_risk(rewards: Floats, coin: Coin, rho: float, side: float) -> tuple[Floats, float]:
+    """What bets on the risk are on, at the truth, and the most that they can lose."""
+    low, high = least_and_most(coin.mean, rho)
+    truth = coin.mean_variance(rho)
+    gains = side * ((rewards - coin.mean) ** 2 - rho * rewards - truth)
+    return gains, truth - low if side > 0.0 else high - truth
+
+
+RISKS = [("mean-variance:0.2", 0.2, moments.variance_at), ("std", 0.0, root.variance_at)]
+
+
+def risky_pairs(rho: float) -> list[tuple[Coin, Coin]]:
+    """Pairs of which the first has no less risk: it is not ahead."""
+    return [
+        (first, second) for first in COINS for second in COINS if first.mean_variance(rho) >= second.mean_variance(rho)
+    ]
+
+
+@pytest.mark.parametrize(("risk", "rho", "variance_at"), RISKS)
+def test_two_risks_are_compared_by_less_than_the_wealth(risk: str, rho: float, variance_at: Any) -> None:
+    generator = np.random.default_rng(6)
+    for more, less in risky_pairs(rho):
+        first, second = more.draw(generator, 150), less.draw(generator, 60)
+        engine = two_arms(first, second, risk)
+        put_boxes(engine, (more, less))
+        wealth = -math.inf
+        for scale in engine.problem[0]["pair_scales"]:
+            own = wealth_of_squares(*gains_on_risk(first, more, rho, -1.0), scale)
+            other = wealth_of_squares(*gains_on_risk(second, less, rho, 1.0), scale)
+            wealth = np.logaddexp(wealth, own + other - math.log(3.0))
+        for start, end in cells_with(risk_of(engine, less, rho), 0.0 if rho == 0.0 else -1.0, 1.0, generator):
+            assert on_risks(engine, start, end, 0, variance_at) <= wealth + 1e-4, (more, less)
+
+
+def risk_of(engine: Engine, coin: Coin, rho: float) -> float:
+    """The true risk on the engine's scale."""
+    found = coin.mean_variance(rho)
+    return float(engine.problem[0]["alpha"]) * (math.sqrt(found) if rho == 0.0 else found)
+
+
+def designated(
+    generator: np.random.Generator, coins: tuple[Coin, Coin], risk: str
+) -> tuple[Engine, list[Floats], list[Floats]]:
+    """A search with a designated answer, the rewards before it, and those after."""
+    before = [coin.draw(generator, 40) for coin in coins]
+    after = [coin.draw(generator, 200) for coin in coins]
+    engine = two_arms(*before, risk)
+    comparisons.designate(engine.arms, engine.memory, engine.search[0], engine.problem[0])
+    tell(engine, *after)
+    put_boxes(engine, coins)
+    return engine, before, after
+
+
+def tuned_wealth(gains: Floats, reach: float, bets: list[float]) -> Floats:
+    """ln of the wealth of each of some bets; none where one is too large."""
+    return np.array([np.log1p(bet * gains).sum() if bet * reach < 1.0 else -math.inf for bet in bets])
+
+
+def tuned_bets(distance: float, spread: float, reach: float, top: float) -> list[float]:
+    """The bets of section 4.2 at one hypothesis."""
+    best, largest = pairwise.best_place(distance, spread, top), pairwise.place_of(top * reach / pairwise.USABLE)
+    places = [pairwise.near_place(best, offset, largest) for offset in pairwise.TUNED]
+    return [0.0 if place >= NODES else top / GRID[0] * GRID[place] for place in places]
+
+
+def test_tuned_bets_on_means_gain_less_than_at_the_truth() -> None:
+    generator = np.random.default_rng(7)
+    for lower, higher in PAIRS:
+        engine, before, after = designated(generator, (lower, higher), "mean-variance:0.2")
+        wealth = np.zeros(len(pairwise.TUNED))
+        point = lower.mean  # of the proof: it must not move
+        for side, coin, old, new in ((1.0, lower, before[0], after[0]), (-1.0, higher, before[1], after[1])):
+            spread = (old.var() * len(old) + 0.1) / (len(old) + 1.0)
+            reach, truth = (point, coin.mean) if side > 0.0 else (1.0 - point, 1.0 - coin.mean)
+            bets = tuned_bets(side * (old.mean() - point), spread, reach, GRID[0])
+            wealth += tuned_wealth(side * (new - coin.mean), truth, bets)
+        most = np.logaddexp.reduce(wealth) - math.log(len(wealth))
+        for start, end in cells_with(point, 0.0, 1.0, generator):
+            assert on_means(engine, start, end, since=1) <= most + ROUNDING
+
+
+@pytest.mark.parametrize(("risk", "rho", "variance_at"), RISKS)
+def test_tuned_bets_on_risks_gain_less_than_at_the_truth(risk: str, rho: float, variance_at: Any) -> None:
+    generator = np.random.default_rng(8)
+    for more, less in risky_pairs(rho):
+        engine, before, after = designated(generator, (more, less), risk)
+        wealth, value = np.zeros(len(pairwise.TUNED)), less.mean_variance(rho)
+        for side, coin, old, new in ((-1.0, more, before[0], after[0]), (1.0, less, before[1], after[1])):
+            found = (old - old.mean()) ** 2 - rho * old
+            spread = (found.var() * len(old) + 0.02) / (len(old) + 1.0)
+            low, high = least_and_most(coin.mean, rho)
+            reach = value - low if side > 0.0 else high - value
+            bets = tuned_bets(side * (found.mean() - value), spread, reach, pairwise.RISK_TOP)
+            wealth += tuned_wealth(*gains_on_risk(new, coin, rho, side), bets)
+        most = np.logaddexp.reduce(wealth) - math.log(len(wealth))
+        for start, end in cells_with(risk_of(engine, less, rho), 0.0 if rho == 0.0 else -1.0, 1.0, generator):
+            assert on_risks(engine, start, end, 1, variance_at) <= most + ROUNDING, (more, less)
