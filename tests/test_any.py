@@ -189,7 +189,8 @@ def test_a_constant_arm_ends_a_search_that_waits_for_it(policy: str) -> None:
 
 def test_arms_that_are_all_constant_end_a_search_too() -> None:
     result = simulate(instance_of(Data((1.5, 1.5)), Data((2.5, 2.5))), epsilon=0.3, risk="std", max_pulls=20_000)
-    assert (result.stopped, result.samples) == ("constant", 2_000)
+    assert result.stopped == "constant"
+    assert 2_000 <= result.samples <= 2_020  # looks are a hundredth of the pulls apart
     assert "each of these arms gave equal rewards only: arm 0, arm 1" in result.guarantee
 
 

@@ -191,7 +191,7 @@ def test_told_rewards_lead_to_the_same_bits() -> None:
 def test_what_is_just_false_is_hardly_claimed_more_often_than_stated(family: str) -> None:
     """The long test below in small, on families that are hard when one arm has four times the pulls of the other.
 
-    A correct program claims it in about .04 of the runs; more than .12 of 400 comes with a chance of about 1e-9.
+    A correct program claims it in .04 of the runs at most; more than .12 of 400 comes with a chance of about 1e-9.
     """
     evidence = false_claims(FAMILIES[family], FAMILIES[family], 400, pulls=(150, 600), seed=8)
     for side in (0, 1):
@@ -202,10 +202,10 @@ def test_what_is_just_false_is_hardly_claimed_more_often_than_stated(family: str
 @pytest.mark.parametrize("ratio", [1, 4])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_false_claims_of_every_family(family: str, ratio: int) -> None:
-    """At most twice nominal at .05; at .005 and .001 at most four times, of 4,000 runs.
+    """At most twice nominal at .05, four times at .005 and eight times at .001, of 4,000 runs.
 
-    With other seeds no family came to more than .065, .011 and .003 (docs/rewards-of-any-kind.md); more than is allowed
-    then comes with a chance of 1e-6 at most.
+    With other seeds no family came to more than .042, .0083 and .0022 (docs/rewards-of-any-kind.md). If the truth is
+    .045, .0085 and .0025, more than is allowed comes with a chance of 1e-7 at most.
     """
     evidence = false_claims(FAMILIES[family], FAMILIES[family], 4_000, pulls=(400, 400 * ratio), seed=9)
     for side in (0, 1):

@@ -56,6 +56,7 @@ NEW = {
     "cli/table.py": "commands that are imported when they are called",
     "noises.py": "rewards of any kind",
     "bounds/central_limit.py": "rewards of any kind",
+    "bounds/central_limit_pairwise.py": "two arms with rewards of any kind, compared at once",
     "risks/standard_deviation.py": "the standard deviation",
     "risks/root.py": "the standard deviation",
     "risks/powers.py": "how the spread of a risk grows",

@@ -192,6 +192,7 @@ BOUNDS: dict[str, Bound] = {
             spent=0.05,
             narrows=False,
             compares_pairs=True,
+            designates=True,
             rigour=APPROXIMATE,
         ),
         Bound(

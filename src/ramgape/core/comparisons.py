@@ -193,7 +193,11 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm):
     if row.member:
         for other in range(len(arms)):
             danger = -support(row, arms[other], search, problem, False)
-            if other != arm and danger > largest and not withstands(arms, memory, search, problem, arm, other):
+            if (
+                other != arm
+                and (danger > largest or blocker < 0)
+                and not withstands(arms, memory, search, problem, arm, other)
+            ):
                 blocker, largest = other, danger
         return blocker
     possible = count_covers(arms, search, problem, arm)
@@ -404,7 +408,11 @@ def find_blocker_since(withstands_since, covers_since, arms, memory, search, pro
     if memory[arm][base + INSIDE] > 0.0:
         for other in range(len(arms)):
             danger = -support(row, arms[other], search, problem, False)
-            if other != arm and danger > largest and not withstands_since(arms, memory, search, problem, arm, other):
+            if (
+                other != arm
+                and (danger > largest or blocker < 0)
+                and not withstands_since(arms, memory, search, problem, arm, other)
+            ):
                 blocker, largest = other, danger
         return blocker
     spare = -1
