@@ -23,10 +23,11 @@ def misses_of(seed: int, before: float, after: float, pulls: int, **options: Any
     return int(engine.search["misses"][0])
 
 
+BOXES = {"bound": "empirical-bernstein", "policy": "ramgape"}
 CASES: dict[str, dict[str, Any]] = {
-    "drift": {"before": 0.3, "after": 0.6, "pulls": 4_000},
+    "drift": {"before": 0.3, "after": 0.6, "pulls": 4_000, **BOXES},
     "drift, pairwise": {"before": 0.3, "after": 0.6, "pulls": 4_000, "bound": "pairwise", "policy": "evidence"},
-    "independent": {"before": 0.5, "after": 0.5, "pulls": 0, "delta": 0.8},
+    "independent": {"before": 0.5, "after": 0.5, "pulls": 0, "delta": 0.8, **BOXES},
 }
 
 

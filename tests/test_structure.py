@@ -62,6 +62,8 @@ NEW = {
     "risks/powers.py": "how the spread of a risk grows",
     "core/rounds.py": "pulls that are decided in rounds",
     "bounds/gaussian_pairwise.py": "two arms with Gaussian rewards, compared at once",
+    "core/comparisons.py": "a stop by comparisons of two arms, whatever the rewards",
+    "core/bets.py": "fourth-order bets",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -104,6 +106,14 @@ GROWN = {
         150,
     ),
     "search/engine.py, core/loop.py, core/table.py, studies/pull_ids.py, ...": ("pulls that are decided in rounds", 72),
+    "bounds/pairwise.py, risks/means.py, risks/measure.py, search/assembly.py, ...": (
+        "comparisons that serve the standard deviation and transformed rewards, and bets tuned to a designated answer",
+        239,
+    ),
+    "policies/evidence_budget.py, core/answer.py": (
+        "what arms have not shown yet, and the front of shrunken estimates",
+        92,
+    ),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
 }
 

@@ -46,7 +46,7 @@ due, box, unknown_first = central_limit.due, central_limit.box, central_limit.un
 def constants(record: Any, arm_count: int, delta: float) -> None:
     """The levels of comparisons, and what the boxes need."""
     central_limit.constants(record, arm_count, delta)
-    comparisons.constants(record, arm_count, delta, BOXES)
+    comparisons.set_levels(record, arm_count, delta, BOXES)
 
 
 @inlined

@@ -77,7 +77,7 @@ WEIGHTS = _DENSITIES / _DENSITIES.sum(axis=1, keepdims=True)
 def constants(record: Any, arm_count: int, delta: float) -> None:
     """The levels of comparisons, and what the boxes need."""
     record["mean_scales"], record["risk_scales"] = BOX_MEAN_PRIOR, BOX_VARIANCE_PRIOR
-    comparisons.constants(record, arm_count, delta, BOXES)
+    comparisons.set_levels(record, arm_count, delta, BOXES)
 
 
 @kernel

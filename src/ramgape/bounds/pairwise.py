@@ -63,7 +63,7 @@ def constants(record: Any, arm_count: int, delta: float) -> None:
     """The levels of comparisons, and the scales of the mixtures."""
     empirical_bernstein.constants(record, arm_count, delta)
     record["pair_scales"] = np.maximum(RISK_SCALES, record["rho"] ** 2 * np.array(SCALES))
-    comparisons.constants(record, arm_count, delta, BOXES)
+    comparisons.set_levels(record, arm_count, delta, BOXES)
 
 
 @inlined
@@ -82,8 +82,12 @@ def is_hopeless(difference, error, level):
 
 
 @open_kernel
-def proved_on(least_on, low, high, middle, level, row, past, rival, rival_past, problem, offset, since):
-    """Whether the evidence reaches a level for all hypotheses from one to another, cut into cells."""
+def proved_on(least_on, ends, level, row, past, rival, rival_past, problem, offset, since):
+    """Whether the evidence reaches a level for all hypotheses from one to another, cut into cells.
+
+    `ends` has a third between the two, where the evidence is least, roughly: tried first, since mostly it decides.
+    """
+    low, high, middle = ends
     middle = min(max(middle, low), high)
     if least_on(middle, middle, row, past, rival, rival_past, problem, offset, since) < level:
         return False
@@ -189,13 +193,12 @@ def mean_compared(proved_on_mean, row, past, rival, rival_past, search, problem,
     count, rival_count = sums(row, past, problem, since)[0], sums(rival, rival_past, problem, since)[0]
     if count < FEWEST_PULLS or rival_count < FEWEST_PULLS:
         return False
-    # Where the product is least, roughly: tried first, since mostly it decides.
     weight, rival_weight = count / (row.variance + 1e-12), rival_count / (rival.variance + 1e-12)
     difference = row.average - rival.average + epsilon
     if is_hopeless(difference, 1.0 / weight + 1.0 / rival_weight, level):
         return False
     middle = (weight * row.average + rival_weight * (rival.average - epsilon)) / (weight + rival_weight)
-    return proved_on_mean(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
+    return proved_on_mean((low, high, middle), level, row, past, rival, rival_past, problem, epsilon, since)
 
 
 mean_ahead = fixed(mean_compared, fixed(proved_on, least_on_mean))
@@ -340,7 +343,7 @@ def risk_compared(proved_on_risk, row, past, rival, rival_past, search, problem,
     if is_hopeless(difference, error + rival_error, level):
         return False
     middle = row.risk + difference * error / (error + rival_error)
-    return proved_on_risk(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
+    return proved_on_risk((low, high, middle), level, row, past, rival, rival_past, problem, epsilon, since)
 
 
 def moments_ahead(variance_at: Kernel, since: bool) -> Kernel:

@@ -52,11 +52,11 @@ def shrinkage(arms, search, problem):
     for arm in range(count):
         mean_scatter += (arms[arm].average - mean) * (arms[arm].average - mean) / (count - 1.0)
         risk_scatter += (arms[arm].risk - risk) * (arms[arm].risk - risk) / (count - 1.0)
-    return mean, between(mean_scatter, mean_error), risk, between(risk_scatter, risk_error)
+    return mean, variance_between(mean_scatter, mean_error), risk, variance_between(risk_scatter, risk_error)
 
 
 @inlined
-def between(scatter, error):
+def variance_between(scatter, error):
     """The variance between arms, from that of their estimates and the average squared error of these."""
     found = max(scatter - error, LEAST_SHARE * scatter)
     return found if 0.0 < found < math.inf else math.inf

@@ -74,11 +74,11 @@ def log_mixtures(sums, shift, mean, side):
     """ln of the mixtures over the grid, for the three scales, that the mean is above (side 1) or below (-1) a value."""
     reach = max(mean if side > 0.0 else 1.0 - mean, 0.0)
     powers = power_sums(sums, shift, mean, side)
-    largest, start = LEAST, 0
-    while start < NODES and GRID[start] * reach >= LARGEST:
-        start += 1
-    for node in range(start, NODES):
-        largest = max(largest, log_growth(powers, reach, GRID[node]))
+    largest, start = LEAST, NODES
+    for node in range(NODES - 1, -1, -1):
+        if GRID[node] * reach >= LARGEST:
+            break
+        largest, start = max(largest, log_growth(powers, reach, GRID[node])), node
     first = second = third = 0.0
     for node in range(start, NODES):
         growth = log_growth(powers, reach, GRID[node]) - largest

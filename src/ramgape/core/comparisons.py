@@ -49,7 +49,7 @@ PULLS, TOTAL, SQUARES, CUBES, FOURTHS, RISK, RISK_SPREAD, INSIDE, COVER, BLOCKER
 COLUMNS = 10  # and as many as the risk remembers
 
 
-def constants(record: Any, arm_count: int, delta: float, boxes: float) -> None:
+def set_levels(record: Any, arm_count: int, delta: float, boxes: float) -> None:
     """The levels of comparisons, where boxes have a share of delta."""
     left, designates = (1.0 - boxes) * delta, record["snapshot"] >= 0
     share = arm_count / (left * AT_ANY_TIME if designates else left)
@@ -381,11 +381,14 @@ def withstands_since(mean_since, risk_since, withstands, arms, memory, search, p
 
 
 @open_kernel
-def covers_since(mean_ahead, risk_ahead, mean_since, risk_since, arms, memory, search, problem, cover, arm, spare):
+def covers_since(mean_ahead, risk_ahead, mean_since, risk_since, arms, memory, search, problem, cover, arm):
     """Whether an arm of the designated answer is proved to cover one outside; each claim by what came since or by all.
 
-    `spare` is the number of arms of the answer but for the designated cover, which share what that one leaves.
+    The other arms of the answer share what the designated cover leaves.
     """
+    spare = -1
+    for other in range(len(arms)):
+        spare += memory[other][problem.snapshot + INSIDE] > 0.0
     row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
     chosen = rival_past[problem.snapshot + COVER] == cover
     if spare == 0 and not chosen:
@@ -415,12 +418,9 @@ def find_blocker_since(withstands_since, covers_since, arms, memory, search, pro
             ):
                 blocker, largest = other, danger
         return blocker
-    spare = -1
-    for other in range(len(arms)):
-        spare += memory[other][base + INSIDE] > 0.0
     for other in range(len(arms)):
         if memory[other][base + INSIDE] > 0.0:
-            if covers_since(arms, memory, search, problem, other, arm, spare):
+            if covers_since(arms, memory, search, problem, other, arm):
                 return -1
             ease = support(arms[other], row, search, problem, True)
             if ease > largest or blocker < 0:
@@ -459,7 +459,7 @@ def is_early(search):
 
 
 @open_kernel
-def stop(answer_is_proved, arms, memory, search, problem):
+def stop_by_pairs(answer_is_proved, arms, memory, search, problem):
     """Whether the front is proved."""
     return not is_early(search) and answer_is_proved(arms, memory, search, problem)
 

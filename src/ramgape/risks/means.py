@@ -110,8 +110,11 @@ def learn_normal(risk: Kernel, spread: Kernel | None) -> tuple[Kernel, Kernel]:
 
 
 @open_kernel
-def part_at(untransform, problem, risk, side):
-    """The mean of w behind a risk, or a little less (side -1) or more (1)."""
+def mixtures_at(mixtures_of, untransform, row, past, problem, since, risk, side):
+    """ln of the evidence, for three scales, that a risk is above (side 1) or below (-1) a value.
+
+    The mean of w behind the value is found by halving what it can be, and taken where the evidence is less.
+    """
     low, high = 0.0, 1.0
     rises = untransform(problem, high) > untransform(problem, low)
     for _ in range(BISECTIONS):
@@ -120,16 +123,15 @@ def part_at(untransform, problem, risk, side):
             low = middle
         else:
             high = middle
-    return low if side < 0.0 else high
+    side = side if rises else -side
+    return mixtures_of(sums_of(row, past, problem, since), low if side < 0.0 else high, side)
 
 
 @open_kernel
-def least_on(mixtures_of, part_at, untransform, start, end, row, past, rival, rival_past, problem, epsilon, since):
+def least_on(mixtures_at, start, end, row, past, rival, rival_past, problem, epsilon, since):
     """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon."""
-    side = 1.0 if untransform(problem, 1.0) > untransform(problem, 0.0) else -1.0
-    below, above = part_at(problem, start, -side), part_at(problem, end - epsilon, side)
-    own = mixtures_of(sums_of(row, past, problem, since), below, -side)
-    others = mixtures_of(sums_of(rival, rival_past, problem, since), above, side)
+    own = mixtures_at(row, past, problem, since, start, -1.0)
+    others = mixtures_at(rival, rival_past, problem, since, end - epsilon, 1.0)
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
 
 
@@ -149,7 +151,7 @@ def sums_of(row, past, problem, since):
 
 def ahead_by(kernels: Any, untransform: Kernel) -> Kernel:
     """How a bound compares the risks of two arms."""
-    evidence = fixed(least_on, kernels.mixtures_of_mean, fixed(part_at, untransform), untransform)
+    evidence = fixed(least_on, fixed(mixtures_at, kernels.mixtures_of_mean, untransform))
     return fixed(kernels.risk_compared, fixed(kernels.proved_on, evidence))
 
 

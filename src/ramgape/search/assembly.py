@@ -74,7 +74,7 @@ def make_stop(spec: Spec) -> Kernel:
     find_blocker = fixed(comparisons.find_blocker, withstands, covers)
     of_front = fixed(comparisons.answer_is_proved, find_blocker, withstands)
     if find_blocker_since is None:
-        return fixed(comparisons.stop, of_front)
+        return fixed(comparisons.stop_by_pairs, of_front)
     return fixed(comparisons.stop_or_designate, of_front, fixed(comparisons.designated_is_proved, find_blocker_since))
 
 
