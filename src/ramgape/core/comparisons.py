@@ -203,13 +203,14 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm):
     possible = count_covers(arms, search, problem, arm)
     possible = min(possible, search.front_size) if search.epsilon == 0.0 else possible
     level = problem.pair_levels[2] + math.log(possible)
+    blocker = arm  # nothing is proved by there being no cover
     for place in range(search.front_size):
         other = arms[place].front
         if dominates(arms[other], row):
             if covers(arms, memory, search, problem, other, arm, level):
                 return -1
             ease = support(arms[other], row, search, problem, True)
-            if ease > largest or blocker < 0:
+            if ease > largest or blocker == arm:
                 blocker, largest = other, ease
     return blocker
 
@@ -418,12 +419,13 @@ def find_blocker_since(withstands_since, covers_since, arms, memory, search, pro
             ):
                 blocker, largest = other, danger
         return blocker
+    blocker = arm
     for other in range(len(arms)):
         if memory[other][base + INSIDE] > 0.0:
             if covers_since(arms, memory, search, problem, other, arm):
                 return -1
             ease = support(arms[other], row, search, problem, True)
-            if ease > largest or blocker < 0:
+            if ease > largest or blocker == arm:
                 blocker, largest = other, ease
     return blocker
 
