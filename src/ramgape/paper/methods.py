@@ -49,8 +49,8 @@ LINE_UPS = {
         rewards="Gaussian rewards",
         paper=Method("gaussian-paper", "ramgape"),
         others=(),
-        rival=Method("gaussian", "evidence"),
-        default=Method("gaussian", "ramgape"),
+        rival=Method("gaussian", "ramgape"),
+        default=Method("gaussian-pairwise", "evidence"),
     ),
 }
 

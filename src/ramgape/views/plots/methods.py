@@ -15,13 +15,13 @@ METHODS = {
     "paper + ramgape": Look("paper + ramgape", *_PAPER),
     "gaussian-paper + ramgape": Look("gaussian-paper + ramgape", *_PAPER),
     "empirical-bernstein + ramgape": Look("empirical-bernstein + ramgape", *_RIVAL),
-    "gaussian + ramgape": Look("gaussian + ramgape (default)", *_DEFAULT),
+    "gaussian + ramgape": Look("gaussian + ramgape", *_RIVAL),
     "empirical-bernstein-stitched + ramgape": Look(
         "empirical-bernstein-stitched + ramgape", style.PALETTE["sky blue"], DASHED, "s"
     ),
     "pairwise + ramgape": Look("pairwise + ramgape", style.PALETTE["orange"], DASH_DOT, "^"),
     "pairwise + evidence": Look("pairwise + evidence (default)", *_DEFAULT),
-    "gaussian + evidence": Look("gaussian + evidence", *_RIVAL),
+    "gaussian-pairwise + evidence": Look("gaussian-pairwise + evidence (default)", *_DEFAULT),
 }
 
 # What the samples are compared with, by whether it is a bound.
