@@ -37,7 +37,7 @@ def instance_of(*arms: Any) -> Instance:
 
 def fed(rewards: Any, **options: Any) -> Engine:
     """A search over two arms of which the first has shown these rewards."""
-    engine = Engine(make_spec(["a", "b"], **{"epsilon": 0.1, **options}))
+    engine = Engine(make_spec(["a", "b"], **{"epsilon": 0.1, "bound": "central-limit", **options}))
     engine.learn_many(np.zeros(len(rewards), np.int64), np.asarray(rewards, float), heed=False)
     engine.make_boxes()
     return engine
@@ -54,8 +54,11 @@ def test_a_range_alone_is_bounded_and_nothing_is_any() -> None:
     assert make_spec(NAMES, epsilon=0.1).noise == "any"
     assert make_spec(NAMES, epsilon=0.1, noise="any") == make_spec(NAMES, epsilon=0.1)
     assert make_spec(NAMES, epsilon=0.1, reward_range=(0, 1)).noise == "bounded"
-    assert make_spec(NAMES, epsilon=0.1).bound == "central-limit"
-    assert [BOUNDS[name].rigour for name in ("central-limit", "gaussian", "paper")] == ["approximate", *["proved"] * 2]
+    spec = make_spec(NAMES, epsilon=0.1)
+    assert (spec.bound, spec.policy) == ("central-limit-pairwise", "evidence")
+    assert make_spec(NAMES, epsilon=0.1, policy="ramgape").bound == "central-limit"
+    names = "central-limit", "central-limit-pairwise", "gaussian", "paper"
+    assert [BOUNDS[name].rigour for name in names] == ["approximate"] * 2 + ["proved"] * 2
     assert FEWEST == FEWEST_PULLS  # written down twice, because one is part of compiled code
 
 
@@ -186,7 +189,8 @@ def test_a_constant_arm_ends_a_search_that_waits_for_it(policy: str) -> None:
 
 def test_arms_that_are_all_constant_end_a_search_too() -> None:
     result = simulate(instance_of(Data((1.5, 1.5)), Data((2.5, 2.5))), epsilon=0.3, risk="std", max_pulls=20_000)
-    assert (result.stopped, result.samples) == ("constant", 2_000)
+    assert result.stopped == "constant"
+    assert 2_000 <= result.samples <= 2_020  # looks are a hundredth of the pulls apart
     assert "each of these arms gave equal rewards only: arm 0, arm 1" in result.guarantee
 
 
@@ -283,7 +287,7 @@ def test_a_budget_is_judged_approximately_afterwards() -> None:
 def test_a_replication_says_so_too() -> None:
     replication = ramgape.replicate(instance_of(*WITH_A_CONSTANT), runs=2, epsilon=0.3, risk="std", seed=1)
     assert replication.ended == ()
-    assert "bound central-limit (approximate)" in str(replication)
+    assert "bound central-limit-pairwise (approximate)" in str(replication)
     assert "2 waited for an arm whose rewards are all equal" in " ".join(str(replication).split())
 
 
@@ -396,14 +400,14 @@ def twelve_models() -> Instance:
 
 
 def check_twelve_models(runs: int) -> None:
-    """Epsilon .01 in mean and std: at most 1,000 pulls on average, wrong in at most twice delta of the runs.
+    """Epsilon .01 in mean and std: at most 700 pulls on average, wrong in at most twice delta of the runs.
 
-    Of 200 runs the mean was 789 with a standard error of 8, and none was wrong.
+    Of 200 runs the mean was 501 with a standard error of 6, and none was wrong.
     """
     outcome = ramgape.replicate(twelve_models(), runs=runs, epsilon=0.01, risk="std", seed=11)
-    assert outcome.bound == "central-limit"
+    assert outcome.bound == "central-limit-pairwise"
     assert len(outcome.ended) == runs
-    assert outcome.mean_samples <= 1_000
+    assert outcome.mean_samples <= 700
     assert outcome.errors <= 2 * 0.05 * runs
 
 

@@ -84,7 +84,7 @@ def test_the_plan_covers_what_was_asked_for() -> None:
     assert set(QUICK.instances) <= set(FULL.instances)
 
 
-@pytest.mark.parametrize("noise", ["gaussian", pytest.param("bounded", marks=pytest.mark.xfail(reason="not yet"))])
+@pytest.mark.parametrize("noise", LINE_UPS)
 def test_the_default_is_the_default(noise: str) -> None:
     default = LINE_UPS[noise].default
     assert AUTOMATIC[noise, "mean-variance", "confidence"] == default.bound

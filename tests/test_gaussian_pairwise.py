@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
 from ramgape.bounds import gaussian_pairwise as bound
+from ramgape.core.comparisons import sums
+from ramgape.search.assembly import make_learn, make_state
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
+from tests.guarantees import most_allowed
 
 Floats = NDArray[np.float64]
 SCALES = range(len(bound.MEAN_PRIORS))
@@ -59,7 +64,7 @@ def exact_above(rewards: Floats, place: int, mean: float, variance: float) -> fl
     base = stats.norm.logpdf(rewards, mean, math.sqrt(variance)).sum()
     terms = [
         math.log(weight) + stats.norm.logpdf(rewards, mean, math.sqrt(variance / factor)).sum() - base
-        for factor, weight in zip(bound.DIVISORS[place], bound.WEIGHTS[place], strict=True)
+        for factor, weight in zip(1.0 / bound.FACTORS[place], bound.WEIGHTS[place], strict=True)
     ]
     return float(np.logaddexp.reduce(terms))
 
@@ -89,14 +94,14 @@ def test_evidence_on_a_mean_is_never_above_the_integral(count: int, shift: float
 
 
 def test_each_factor_has_expectation_one_at_the_truth() -> None:
-    """One pull: integrated over its distribution, the evidence is the sum of the weights, or for means a little less."""
+    """One pull: integrated over its distribution, the evidence is the sum of weights, or for means less."""
     grid = np.linspace(-30.0, 30.0, 6_001)
     density = stats.norm.pdf(grid)
     for place in SCALES:
         scale = bound.MEAN_PRIORS[place]
         means = [math.exp(bound.log_symmetric(1.0, value, 0.0, scale, scale)) for value in grid]
         assert 0.8 < integrate.simpson(means * density, x=grid) <= 1.0
-        below = [math.exp(bound.log_below(place, 1.0, 0.0, value**2, value**2, 1.0, 1.0)) for value in grid]
+        below = [math.exp(bound.log_below(place, 1.0, 0.0, (value**2, value**2), (1.0, 1.0))) for value in grid]
         assert integrate.simpson(below * density, x=grid) == pytest.approx(1.0, abs=1e-5)
         above = [math.exp(bound.log_above(place, 1.0, value**2)) for value in grid]
         assert integrate.simpson(above * density, x=grid) == pytest.approx(1.0, abs=1e-5)
@@ -140,3 +145,64 @@ def test_what_is_found_on_cells_is_below_every_hypothesis_in_them(risk: str, res
             own = [exact_below(draws[0], place, one, first) for place in SCALES]
             others = [exact_above(draws[1], place, two, second) for place in SCALES]
             assert found <= averaged(own, others) + 1e-6
+
+
+@functools.cache
+def chaser() -> Any:
+    """A compiled adversary: it pulls one arm until that has some of the evidence for a false claim, then the other.
+
+    Whoever may stop each arm where it suits breaks products of processes that are martingales for the arm alone.
+    """
+    mean_ahead, risk_ahead, evidence_on_mean = bound.mean_ahead, bound.risk_ahead, bound.evidence_on_mean
+    evidence_below, evidence_above = bound.evidence_below, bound.evidence_above
+
+    @numba.njit
+    def chase(learn, arms, memory, search, problem, truths, level, by_mean, draws):  # type: ignore[no-untyped-def]
+        """Whether the false claim that the first arm is ahead was ever proved."""
+        wanted, pulled = draws[-1, 0] * level, 0
+        for turn in range(draws.shape[0] - 1):
+            learn(arms, memory, search, problem, pulled, truths[pulled, 0] + truths[pulled, 1] * draws[turn, 1])
+            if arms[0].pulls < 8 or arms[1].pulls < 8:
+                pulled = 1 - pulled
+                continue
+            own, others = sums(arms[0], memory[0], problem, 0), sums(arms[1], memory[1], problem, 0)
+            if by_mean:
+                ahead = mean_ahead(arms[0], memory[0], arms[1], memory[1], search, problem, 0, level)
+                first = max(evidence_on_mean(own, arms[0], problem, truths[0, 0], 1.0))
+                second = max(evidence_on_mean(others, arms[1], problem, truths[1, 0], -1.0))
+            else:
+                ahead = risk_ahead(arms[0], memory[0], arms[1], memory[1], search, problem, 0, level)
+                first = max(evidence_below(own, arms[0], problem, truths[0, 2]))
+                second = max(evidence_above(others, arms[1], problem, truths[1, 2]))
+            if ahead:
+                return True
+            pulled = 0 if (first < wanted and arms[0].pulls < 400) or second >= level - wanted else 1
+        return False
+
+    return chase
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chance", [0.2, 0.5])
+@pytest.mark.parametrize("by_mean", [True, False])
+@pytest.mark.parametrize("risk", ["std", "mean-variance:0.3"])
+def test_false_claims_are_rare_under_adversarial_sampling(chance: float, by_mean: bool, risk: str) -> None:
+    """At the edge of a claim; the boxes, at a level at which they never fail, cost almost nothing of the chance."""
+    rng, epsilon, runs = np.random.default_rng(5), 0.1, 400
+    spec = make_spec(["a", "b"], noise="gaussian", risk=risk, epsilon=epsilon, delta=1e-3, bound="gaussian-pairwise")
+    learn = make_learn(spec, spec.bound)
+    deviations = np.array([0.3, 0.3])
+    means, rho, alpha = np.array([0.5, 0.5 + epsilon * by_mean]), spec.rho or 0.0, spec.unit_scale
+    if not by_mean:
+        deviations[1] = 0.3 - epsilon / alpha if risk == "std" else math.sqrt(0.3**2 - epsilon / alpha * 0.2)
+        if risk != "std":
+            means[1] = means[0] + (epsilon / alpha - deviations[0] ** 2 + deviations[1] ** 2) / rho
+    risks = alpha * (deviations if risk == "std" else deviations**2 - rho * means)
+    assert by_mean or risks[0] == pytest.approx(risks[1] + epsilon)
+    truths, proved = np.column_stack([means, deviations, risks]), 0
+    for _ in range(runs):
+        state, draws = make_state(spec, spec.bound, spec.delta), rng.normal(size=(1500, 2))
+        draws[-1, 0] = rng.uniform()
+        proved += chaser()(learn, *state.records, truths, -math.log(chance), by_mean, draws)
+    # A correct program fails with probability 1e-6 at most.
+    assert proved <= most_allowed(runs, chance)

@@ -56,10 +56,12 @@ NEW = {
     "cli/table.py": "commands that are imported when they are called",
     "noises.py": "rewards of any kind",
     "bounds/central_limit.py": "rewards of any kind",
+    "bounds/central_limit_pairwise.py": "two arms with rewards of any kind, compared at once",
     "risks/standard_deviation.py": "the standard deviation",
     "risks/root.py": "the standard deviation",
     "risks/powers.py": "how the spread of a risk grows",
     "core/rounds.py": "pulls that are decided in rounds",
+    "bounds/gaussian_pairwise.py": "two arms with Gaussian rewards, compared at once",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {

@@ -17,10 +17,10 @@ and with s, v the sums of y and y^2 over n pulls, w = v tanh(a) / a, the logarit
 
     n (a tanh(a) / 2 - ln cosh(a)) + s^2 / (2 (w + r)) + ln(r / (w + r)) / 2 + ln 2 Phi(s / root of (w + r)).
 
-tanh(a) = s / root of (n v), times v / (v + r), is nearly the best. r is a number of pulls times the variance of the hypothesis, so that
-rewards need no unit. Of the variance the box is known; as a function of ln r the mixture is a unimodal function of l
-convolved with the density of ln |normal|, which is log-concave, hence unimodal itself (Ibragimov 1956): it is least at
-one of the ends.
+tanh(a) = s / root of (n v), times v / (v + r), is nearly the best. r is a number of pulls times the variance of the
+hypothesis, so that rewards need no unit, and that variance is known up to the box: as a function of ln r the mixture is
+a unimodal function of ln l convolved with the density of ln |normal|, which is log-concave, hence unimodal itself
+(Ibragimov 1956). So it is least at an end.
 
 **Risks.** The evidence that the variance of an arm is below sigma^2, at the point (m, sigma^2), is a mixture of
 likelihood ratios of normal distributions with variance sigma^2 / t, t > 1, and a mean that is itself normal about m
@@ -28,16 +28,16 @@ with variance sigma^2 / (t g): with D = (average - m)^2 and c = g / (n + g) each
 
     ln(c) / 2 + (n / 2) (ln t - ((t - 1) variance - (1 - t c) D) / sigma^2),
 
-which without that mixture over the mean would suffer from every mean in the interval but the average. It is linear in D
-and in 1 / sigma^2, hence least at ends of what they can be. For the evidence that a variance is above sigma^2, t < 1 and
-the mean m itself: then it is least where (variance + D) / sigma^2 is. Both are monotone in the risk, and so are mixtures
-over t; mean and variance are tied by the risk, and the interval of the mean is cut into cells.
+where without the mixture over the mean, c = 1, D would cost much. It is linear in D and in 1 / sigma^2, hence least at
+ends of what they can be. For the evidence that a variance is above sigma^2, t < 1 and the mean m itself: the least is
+where (variance + D) / sigma^2 is least, which has a closed form. Mean and variance are tied by the risk: for the former
+the interval of the mean is cut into cells. Both are monotone in the risk, hence least at an end of a cell of risks.
 
-Both are mixtures of products over few scales, which are common to the two arms: numbers of pulls that each is best for.
+What is mixed are products at a common scale: a number of pulls that it is best for.
 
 Rewards rounded to a step of 2 h (`resolution`) are draws moved by at most h each. The evidence about means grows with
-every reward, so that it is what it would be for draws if m is taken h farther. The deviation of the draws is within h of
-the one seen, and their average too, as if m were h farther: every end is taken at its worst.
+every reward, so that for draws it is at least what it is for rewards if m is taken h farther. The deviation of the
+draws is within h of the one seen; and so is their average, as if m, but not its share in the risk, were h farther.
 """
 
 from __future__ import annotations
@@ -48,14 +48,13 @@ from typing import Any
 import numpy as np
 
 from ramgape.bounds import gaussian
-from ramgape.bounds.pairwise import is_hopeless, proved_on, risk_ahead_by
+from ramgape.bounds.pairwise import mean_compared, proved_on, risk_compared
 from ramgape.core import comparisons
 from ramgape.core.bets import log_average
 from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import fixed, inlined, kernel
 from ramgape.core.mixture import SLACK, log_tail, stirling
-from ramgape.core.statistics import FEWEST_PULLS
 
 BOXES = 0.2  # of delta
 BOX_MEAN_PRIOR, BOX_VARIANCE_PRIOR = 4.0, 2.0  # as in bounds/gaussian.py; boxes are wanted early here
@@ -68,9 +67,9 @@ LOG_TWO = math.log(2.0)
 CERTAIN = 1e300  # evidence against what is impossible
 due, moment_intervals = gaussian.due, gaussian.moment_intervals
 
-# ln t for t > 1, and the logarithms of weights: those of a half-normal density of variance 20 / pulls.
+# |ln t|, and weights: those of a half-normal density of variance 20 / pulls.
 LOGARITHMS = np.sqrt(20.0 / PULLS)[:, None] * TOP * RATIO ** -np.arange(NODES)
-FACTORS, DIVISORS = np.exp(LOGARITHMS), np.exp(-LOGARITHMS)
+FACTORS = np.exp(LOGARITHMS)
 _DENSITIES = LOGARITHMS * np.exp(-(LOGARITHMS**2) * PULLS[:, None] / 40.0)
 WEIGHTS = _DENSITIES / _DENSITIES.sum(axis=1, keepdims=True)
 
@@ -103,17 +102,17 @@ def log_symmetric(count, distance, variance, least_scale, most_scale):
 
 
 @kernel
-def log_below(place, count, variance, nearest, farthest, least, most):
-    """ln of one component of the evidence that a variance is below `least`, where it is at most `most`, and the square
-    of the mean's distance from the average lies between two."""
+def log_below(place, count, variance, distances, variances):
+    """ln of one component of the evidence that a variance is below the least of `variances`, the first of two ends, at
+    its least; the square of the mean's distance from the average, too, lies between two."""
     pulls = PULLS[place]
     part = pulls / (count + pulls)
     largest, total = -math.inf, 0.0
     for node in range(NODES):
         factor = FACTORS[place, node]
         room = 1.0 - factor * part
-        slope = room * (nearest if room > 0.0 else farthest) - (factor - 1.0) * variance
-        term = 0.5 * count * (LOGARITHMS[place, node] + slope / (least if slope < 0.0 else most))
+        slope = room * (distances[0] if room > 0.0 else distances[1]) - (factor - 1.0) * variance
+        term = 0.5 * count * (LOGARITHMS[place, node] + slope / (variances[0] if slope < 0.0 else variances[1]))
         if term > largest:
             total, largest = total * math.exp(largest - term), term
         total += WEIGHTS[place, node] * math.exp(term - largest)
@@ -125,7 +124,7 @@ def log_above(place, count, ratio):
     """ln of one component of the evidence that a variance is above sigma^2, from the sum of (X - m)^2 / sigma^2."""
     largest, total = -math.inf, 0.0
     for node in range(NODES):
-        term = 0.5 * ((1.0 - DIVISORS[place, node]) * ratio - count * LOGARITHMS[place, node])
+        term = 0.5 * ((1.0 - 1.0 / FACTORS[place, node]) * ratio - count * LOGARITHMS[place, node])
         if term > largest:
             total, largest = total * math.exp(largest - term), term
         total += WEIGHTS[place, node] * math.exp(term - largest)
@@ -153,7 +152,7 @@ def ends_of_variance(row, problem):
     """What the boxes leave of an arm's variance.
 
     That of the risk tells little of it where the mean counts for more. The interval in bounds/gaussian.py has, with
-    p = a + (n - 1)/2 and y = (a + q/2) / p, its ends where y - 1 - ln y is (level + k) / p =: z; the greater of the two y
+    p = a + (n - 1)/2 and y = (a + q/2) / p, its ends where y - 1 - ln y is z = (level + a constant) / p; the greater y
     is at most 1 + root of 2 z + z, and the lesser at least exp(-(root of 2 z) - 2 z / 3).
     """
     half, prior = 0.5 * problem.resolution, problem.risk_scales[0]
@@ -194,25 +193,7 @@ def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, si
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
 
 
-mean_proved_on = fixed(proved_on, least_on_mean)
-
-
-@kernel
-def mean_ahead(row, past, rival, rival_past, search, problem, since, level):
-    """Whether it is proved that the row's mean is more than the rival's less epsilon."""
-    epsilon = search.epsilon
-    low, high = row.mean_low, min(row.mean_high, rival.mean_high - epsilon)
-    if low > high:
-        return True
-    count, rival_count = sums(row, past, problem, since)[0], sums(rival, rival_past, problem, since)[0]
-    if count < FEWEST_PULLS or rival_count < FEWEST_PULLS:
-        return False
-    error, rival_error = row.variance / count, rival.variance / rival_count
-    difference = row.average - rival.average + epsilon
-    if is_hopeless(difference, error + rival_error, level):
-        return False
-    middle = row.average - difference * error / max(error + rival_error, 1e-300)
-    return mean_proved_on(low, high, middle, level, row, past, rival, rival_past, problem, epsilon, since)
+mean_ahead = fixed(mean_compared, fixed(proved_on, least_on_mean))
 
 
 @kernel
@@ -222,26 +203,23 @@ def evidence_below(known, row, problem, risk):
     if not row.mean_high - row.mean_low < math.inf:
         return -math.inf, -math.inf, -math.inf
     count, average, variance = moments_of(known, row.shift)
-    deviation = math.sqrt(variance) + half
-    variance = deviation * deviation * SAFETY
+    variance = (math.sqrt(variance) + half) ** 2 * SAFETY
     cells = CELLS if problem.rho > 0.0 else 1
-    low, width = row.mean_low - half, (row.mean_high - row.mean_low + 2.0 * half) / cells
+    width = (row.mean_high - row.mean_low + 2.0 * half) / cells
     smallest, greatest = ends_of_variance(row, problem)
     first = second = third = CERTAIN
     for cell in range(cells):
-        mean = low + cell * width
+        mean = row.mean_low - half + cell * width
         least = max(variance_at(problem, risk, mean - half), smallest)
-        if not 0.0 < least <= greatest:
-            # Below 0 nothing is excluded; above what the box leaves, everything is.
-            if least > greatest:
-                continue
+        if least > greatest:  # such a variance is impossible
+            continue
+        if not least > 0.0:
             return -math.inf, -math.inf, -math.inf
         away = abs(average - mean - 0.5 * width)
-        nearest, farthest = max(away - 0.5 * width, 0.0), away + 0.5 * width
-        nearest, farthest = nearest * nearest, farthest * farthest
-        first = min(first, log_below(0, count, variance, nearest, farthest, least, greatest))
-        second = min(second, log_below(1, count, variance, nearest, farthest, least, greatest))
-        third = min(third, log_below(2, count, variance, nearest, farthest, least, greatest))
+        distances, variances = (max(away - 0.5 * width, 0.0) ** 2, (away + 0.5 * width) ** 2), (least, greatest)
+        first = min(first, log_below(0, count, variance, distances, variances))
+        second = min(second, log_below(1, count, variance, distances, variances))
+        third = min(third, log_below(2, count, variance, distances, variances))
     return first, second, third
 
 
@@ -250,13 +228,13 @@ def evidence_above(known, row, problem, risk):
     """ln of the evidence that an arm's risk is above a value, whatever its mean, of each of the components."""
     half, rho = 0.5 * problem.resolution, problem.rho
     count, average, variance = moments_of(known, row.shift)
-    deviation = max(math.sqrt(variance) - half, 0.0)
-    variance = deviation * deviation / SAFETY
+    variance = max(math.sqrt(variance) - half, 0.0) ** 2 / SAFETY
     # Where (variance + (average - m)^2) / (sigma^2 at m) is least.
     middle = variance_at(problem, risk, average + half)
     offset = 0.0
     if rho * variance > 0.0:
-        offset = rho * variance / (middle + math.sqrt(middle * middle + rho * rho * variance))
+        root = math.sqrt(middle * middle + rho * rho * variance)
+        offset = rho * variance / (middle + root) if middle > 0.0 else (root - middle) / rho
     mean = min(max(average + offset, row.mean_low - half), row.mean_high + half)
     possible = variance_at(problem, risk, mean + half)
     if not possible > 0.0:
@@ -273,4 +251,4 @@ def least_on_risk(start, end, row, past, rival, rival_past, problem, epsilon, si
     return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
 
 
-risk_ahead = risk_ahead_by(least_on_risk)
+risk_ahead = fixed(risk_compared, fixed(proved_on, least_on_risk))

@@ -124,12 +124,10 @@ def risk_error(row, problem):
 @inlined
 def support(row, rival, search, problem, in_both):
     """How well estimates support that the row is ahead of the rival: in the better of the objectives, or in both."""
-    in_mean, in_risk = (
-        mean_error(row, problem) + mean_error(rival, problem),
-        risk_error(row, problem) + risk_error(rival, problem),
-    )
-    by_mean = certainty(row.average - rival.average + search.epsilon, in_mean)
-    by_risk = certainty(rival.risk - row.risk + search.epsilon, in_risk)
+    by_mean = mean_error(row, problem) + mean_error(rival, problem)
+    by_mean = certainty(row.average - rival.average + search.epsilon, by_mean)
+    by_risk = risk_error(row, problem) + risk_error(rival, problem)
+    by_risk = certainty(rival.risk - row.risk + search.epsilon, by_risk)
     return min(by_mean, by_risk) if in_both else max(by_mean, by_risk)
 
 
@@ -195,7 +193,11 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm):
     if row.member:
         for other in range(len(arms)):
             danger = -support(row, arms[other], search, problem, False)
-            if other != arm and danger > largest and not withstands(arms, memory, search, problem, arm, other):
+            if (
+                other != arm
+                and (danger > largest or blocker < 0)
+                and not withstands(arms, memory, search, problem, arm, other)
+            ):
                 blocker, largest = other, danger
         return blocker
     possible = count_covers(arms, search, problem, arm)
@@ -406,7 +408,11 @@ def find_blocker_since(withstands_since, covers_since, arms, memory, search, pro
     if memory[arm][base + INSIDE] > 0.0:
         for other in range(len(arms)):
             danger = -support(row, arms[other], search, problem, False)
-            if other != arm and danger > largest and not withstands_since(arms, memory, search, problem, arm, other):
+            if (
+                other != arm
+                and (danger > largest or blocker < 0)
+                and not withstands_since(arms, memory, search, problem, arm, other)
+            ):
                 blocker, largest = other, danger
         return blocker
     spare = -1
