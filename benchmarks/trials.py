@@ -74,9 +74,7 @@ def trials_under_way(name: str, runs: int, options: dict[str, Any]) -> list[Aver
 def trials_in_rounds(name: str, runs: int, options: dict[str, Any]) -> list[Average]:
     """A row of the first table: without rounds, and the ratio with them."""
     found = [
-        Average.of(
-            [run.samples for run in replicate(name, runs=runs, interleave=rounds, **options).runs]
-        )
+        Average.of([run.samples for run in replicate(name, runs=runs, interleave=rounds, **options).runs])
         for rounds in (False, True)
     ]
     return [found[0], found[1].over(found[0])]
