@@ -21,7 +21,6 @@ import numpy as np
 
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
-from ramgape.problems.random_instances import random_instance
 from ramgape.search.engine import Engine
 from ramgape.search.simulation import replicate, simulated_spec
 
@@ -50,10 +49,6 @@ class Average(NamedTuple):
         return Average(ratio, ratio * math.hypot(self.error / self.mean, other.error / other.mean))
 
 
-def find_instance(name: str) -> Instance:
-    return random_instance(name) if name.startswith("random-") else load_instance(name)
-
-
 def play(instance: Instance, under_way: int, seed: int, options: dict[str, Any]) -> int:
     """One search with so many pulls always under way: how many have come back when it stops."""
     engine = Engine(simulated_spec(instance, **options), seed)
@@ -71,7 +66,7 @@ def play(instance: Instance, under_way: int, seed: int, options: dict[str, Any])
 
 def trials_under_way(name: str, runs: int, options: dict[str, Any]) -> list[Average]:
     """A row of the second table: one at a time, then ratios."""
-    instance = find_instance(name)
+    instance = load_instance(name)
     found = [Average.of([play(instance, count, seed, options) for seed in range(runs)]) for count in UNDER_WAY]
     return [found[0], *(each.over(found[0]) for each in found[1:])]
 
@@ -79,9 +74,7 @@ def trials_under_way(name: str, runs: int, options: dict[str, Any]) -> list[Aver
 def trials_in_rounds(name: str, runs: int, options: dict[str, Any]) -> list[Average]:
     """A row of the first table: without rounds, and the ratio with them."""
     found = [
-        Average.of(
-            [run.samples for run in replicate(find_instance(name), runs=runs, interleave=rounds, **options).runs]
-        )
+        Average.of([run.samples for run in replicate(name, runs=runs, interleave=rounds, **options).runs])
         for rounds in (False, True)
     ]
     return [found[0], found[1].over(found[0])]
