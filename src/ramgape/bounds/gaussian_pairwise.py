@@ -232,14 +232,16 @@ def evidence_above(known, row, problem, risk):
     # Where (variance + (average - m)^2) / (sigma^2 at m) is least.
     middle = variance_at(problem, risk, average + half)
     offset = 0.0
-    if rho * variance > 0.0:
+    if rho > 0.0:
         root = math.sqrt(middle * middle + rho * rho * variance)
         offset = rho * variance / (middle + root) if middle > 0.0 else (root - middle) / rho
     mean = min(max(average + offset, row.mean_low - half), row.mean_high + half)
     possible = variance_at(problem, risk, mean + half)
-    if not possible > 0.0:
+    ratio = 0.0
+    if possible > 0.0:
+        ratio = count * (variance + (average - mean) * (average - mean)) / possible
+    elif not variance_at(problem, risk, row.mean_high + 2.0 * half) > 0.0:
         return CERTAIN, CERTAIN, CERTAIN
-    ratio = count * (variance + (average - mean) * (average - mean)) / possible
     return log_above(0, count, ratio), log_above(1, count, ratio), log_above(2, count, ratio)
 
 

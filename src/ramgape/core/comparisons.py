@@ -201,7 +201,8 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm):
                 blocker, largest = other, danger
         return blocker
     possible = count_covers(arms, search, problem, arm)
-    possible = min(possible, search.front_size) if search.epsilon == 0.0 else possible
+    if search.epsilon == 0.0 and problem.epsilon_share == 0.0:
+        possible = min(possible, search.front_size)
     level = problem.pair_levels[2] + math.log(possible)
     blocker = arm  # nothing is proved by there being no cover
     for place in range(search.front_size):
@@ -453,8 +454,11 @@ def designated_is_proved(find_blocker_since, arms, memory, search, problem):
 
 @inlined
 def is_early(search):
-    """Whether it is too early to look; if not, say when the next look is due. A pair is pulled to its end first."""
-    if search.queued >= 0 or search.samples < search.next_look:
+    """Whether it is too early to look; if not, say when the next look is due.
+
+    Whether the second arm of a pair is still to be pulled must not count: who replays rewards does not know of it.
+    """
+    if search.samples < search.next_look:
         return True
     search.next_look = search.samples + 1 + search.samples // PATIENCE
     return False
@@ -507,7 +511,7 @@ def prove_arms(withstands, find_cover, arms, memory, search, problem, inside, pr
     for arm in range(count):
         if not inside[arm]:
             proofs[arm] = find_cover(arms, memory, search, problem, proofs, arm, count)
-    if undecided or search.epsilon > 0.0:
+    if undecided or search.epsilon > 0.0 or problem.epsilon_share > 0.0:
         return
     # At epsilon 0 the size of the answer will do if all of it is proved at once, and not otherwise.
     for arm in range(count):

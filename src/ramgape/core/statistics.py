@@ -75,7 +75,7 @@ def squared_distance(sums, shift, centre, rho, risk):
 @inlined
 def fourth_moment(row):
     """The average of (X - average)^4, from power sums about the arm's first reward; rounding may leave it below 0."""
-    count = row.pulls - row.under_way
+    count = row.pulls
     mean = (row.total + row.total_carry) / count
     squares, cubes = (row.squares + row.squares_carry) / count, (row.cubes + row.cubes_carry) / count
     fourths = (row.fourths + row.fourths_carry) / count
@@ -85,7 +85,7 @@ def fourth_moment(row):
 @inlined
 def third_moment(row):
     """The average of (X - average)^3, likewise."""
-    count = row.pulls - row.under_way
+    count = row.pulls
     mean = (row.total + row.total_carry) / count
     squares, cubes = (row.squares + row.squares_carry) / count, (row.cubes + row.cubes_carry) / count
     return cubes - mean * (3.0 * squares - 2.0 * mean * mean)

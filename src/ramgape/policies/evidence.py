@@ -49,9 +49,9 @@ def evidences(row, rival, epsilon):
 def weakest_inside(arms, arm, blocker, epsilon):
     """Of the arms that a member of the answer must withstand, the one against which there is least; -1 for none."""
     row, least, found, by_mean = arms[arm], 0.0, -1, True
-    for other in range(len(arms)):
+    for other in range(blocker, blocker + 1) if blocker >= 0 else range(len(arms)):
         rival = arms[other]
-        if other == arm or threat(rival, row) < epsilon or (blocker >= 0 and other != blocker):
+        if other == arm or threat(rival, row) < epsilon:
             continue
         in_mean, in_risk = evidences(row, rival, epsilon)
         if found < 0 or max(in_mean, in_risk) < least:
@@ -60,12 +60,13 @@ def weakest_inside(arms, arm, blocker, epsilon):
 
 
 @inlined
-def strongest_cover(arms, memory, problem, since, arm, epsilon):
+def strongest_cover(arms, memory, search, problem, since, arm):
     """Of the arms that may cover one outside the answer, the one for which there is most; -1 if it needs none."""
-    row, most, found, by_mean = arms[arm], -1.0, -1, True
-    for other in range(len(arms)):
+    row, epsilon, most, found, by_mean = arms[arm], search.epsilon, -1.0, -1, True
+    for place in range(len(arms) if since else search.front_size):
+        other = place if since else arms[place].front
         rival = arms[other]
-        if dominates(rival, row) and is_member(arms, memory, problem, since, other):
+        if dominates(rival, row) and (not since or memory[other][problem.snapshot + INSIDE] > 0.0):
             if shortfall(rival, row) < epsilon:
                 return 0.0, -1, True
             in_mean, in_risk = evidences(rival, row, epsilon)
@@ -96,7 +97,7 @@ def decide(arms, memory, search, problem):
         if is_member(arms, memory, problem, since, arm):
             evidence, other, in_mean = weakest_inside(arms, arm, blocker, epsilon)
         else:
-            evidence, other, in_mean = strongest_cover(arms, memory, problem, since, arm, epsilon)
+            evidence, other, in_mean = strongest_cover(arms, memory, search, problem, since, arm)
         if other >= 0 and (least < 0.0 or evidence < least):
             least, one, two, by_mean = evidence, arm, other, in_mean
     if by_mean:

@@ -138,7 +138,11 @@ def least_on(mixtures_at, start, end, row, past, rival, rival_past, problem, eps
 @inlined
 def sums_of(row, past, problem, since):
     """Count, average and variance of the transformed rewards, of all or of those after the designation of an answer."""
-    count, total, squares = float(row.pulls), past[TOTAL] + past[TOTAL_CARRY], past[SQUARES] + past[SQUARES_CARRY]
+    count = float(row.pulls)
+    # Of pulls under way, which have shown nothing new, the sums know nothing.
+    growth = count / (count - row.under_way)
+    total = growth * (past[TOTAL] + past[TOTAL_CARRY])
+    squares = growth * (past[SQUARES] + past[SQUARES_CARRY])
     if since:
         base = problem.snapshot
         earlier = base + comparisons.COLUMNS

@@ -130,6 +130,7 @@ class Accumulator:
     def make_engine(self, spec: Spec) -> Engine:
         """A search, whose arms are the ones here, that has learnt all there is, as if by itself."""
         self._learn()
-        engine = Engine.from_statistics(spec, self._state, self._sample, self._watch)
+        once = replace(spec, looked_at_once=True)
+        engine = Engine.from_statistics(once, self._state, self._sample, self._watch)
         engine.look()
         return engine

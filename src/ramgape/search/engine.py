@@ -406,6 +406,7 @@ class Engine:
         valid where the order of the rewards means nothing, and perhaps a little narrower.
         """
         self.make_boxes()
+        self.search["next_look"] = 0
         steps = self._steps()
         for changed in range(len(self.arms)):
             steps.compare(*self.state, changed)

@@ -54,6 +54,7 @@ class Spec:
     decide: Callable[..., Any] | None = None  # a policy from outside: a function of a state, or a compiled kernel
     alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
     interleave: bool = False  # pulls are decided in rounds, and shuffled
+    looked_at_once: bool = False  # all rewards are there already, and their order is not known
 
     @property
     def rewards(self) -> Noise:
