@@ -8,7 +8,7 @@ cover in S, in mean and in risk. A bound brings the evidence for such claims, as
     risk_ahead(...)
         the same of the row's risk being less than the rival's plus epsilon
 
-and perhaps others, `mean_ahead_since` and `risk_ahead_since`, for what is explained last.
+and perhaps another of the former, `mean_ahead_since`, for what is explained last.
 
 How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm (docs/comparisons.md):
 ln(K / (b d)) in mean or ln(K / ((1 - b) d)) in risk to withstand, ln(K N / d) in both to be covered, where N counts the

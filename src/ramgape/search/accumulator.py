@@ -8,6 +8,7 @@ Only where a risk is a model's value are the rewards kept as well (`Sample`), to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
