@@ -9,8 +9,9 @@ A bound is a few kernels (see core/learning.py), in a module of this package or 
 
 One of them is enough. Besides there may be `constants(record, arm_count, delta)`, which writes into the problem what
 they need; `due(row)`, for boxes that are not made with every pull; `remember(row, past, problem, value)`, if the bound
-keeps sums of its own; `mean_ahead`, and perhaps `risk_ahead`, if it compares two arms in another way than by
-their boxes (core/comparisons.py); `unknown_first`, an open kernel around `decide`, if arms of which nothing is known come before others.
+keeps sums of its own; `mean_ahead`, and perhaps `risk_ahead`, if it compares two arms in another way than by their
+boxes (core/comparisons.py); `unknown_first`, an open kernel around `decide`, if arms of which nothing is known come
+before others.
 `BOUNDS` is the only list; a module is loaded, and its kernels compiled, when it is first used.
 """
 

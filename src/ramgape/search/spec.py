@@ -181,7 +181,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     tolerance_given = asked["epsilon"] is not None
     for check in (check_rewards, check_objectives, check_counts, check_statements, check_goal, check_method):
         asked |= check(asked)
-    spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name != "warnings"})
+    spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
     return _with_warnings(spec) if tolerance_given else spec
 

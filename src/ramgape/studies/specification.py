@@ -191,7 +191,7 @@ def _values(described: Any) -> Json:
 def _flat(spec: StudySpec) -> Json:
     values = _values(spec)
     search = _values(values.pop("search"))
-    del search["warnings"], search["decide"]  # follow from the rest
+    del search["warnings"], search["decide"], search["looked_at_once"]  # follow from the rest, or from what is done
     search["arms"] = search.pop("names")
     return search | values
 
