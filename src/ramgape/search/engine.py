@@ -269,7 +269,10 @@ class Engine:
         arm = int(self._steps().decide(*state))
         for name, column in zip(DECISIONS, self._decisions, strict=True):
             column[0] = search[name]
-        return arm
+        # Every other time the rule has its way even so: a pull that never comes back must not keep its arm from others.
+        if 2 * self._pending[arm] <= self._under_way or search["samples"] % 2 == 0:
+            return arm
+        return self._spread(arms, arm)
 
     def _ask_in_rounds(self) -> int:
         """The next pull of the round, or the first of a new one: `next_of_round`, for calls from Python."""
@@ -303,6 +306,18 @@ class Engine:
             return False
         state = self._foresee()
         return bool(state.search["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
+
+    def _spread(self, arms: Table, arm: int) -> int:
+        """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
+
+        A few pulls hardly change what thousands have shown, so a rule would send all workers to one arm; but what they
+        will show is worth less there, the more of them there are.
+        """
+        rival = int(arms["rival"][arm])
+        if rival >= 0 and rival != arm and 2 * self._pending[rival] <= self._under_way:
+            return rival
+        others = np.flatnonzero(np.arange(len(arms)) != arm)
+        return int(others[arms["pulls"][others].argmin()])
 
     def _foresee(self) -> State:
         """The state in which every pull under way is back and has shown nothing new."""
