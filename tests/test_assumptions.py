@@ -187,7 +187,7 @@ def test_integer_ratings_with_their_resolution_are_never_certified_wrongly() -> 
     for seed, resolution in itertools.product(range(100), bad):
         generator = np.random.default_rng(seed)
         rows = [(arm, float(np.rint(generator.normal(mean, 0.2)))) for _ in range(300) for arm, mean in means.items()]
-        result = analyze(rows, resolution=resolution, epsilon=3.0, **GAUSSIAN).result
+        result = analyze(rows, resolution=resolution, epsilon=3.0, bound="gaussian", **GAUSSIAN).result
         bad[resolution] += any(
             not arm.mean_interval[0] <= means[arm.name] <= arm.mean_interval[1] for arm in result.arms
         )

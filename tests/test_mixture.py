@@ -17,6 +17,7 @@ from ramgape.bounds import empirical_bernstein, gaussian, stitched
 from ramgape.core import inversion
 from ramgape.core.box import GROWTH
 from ramgape.core.mixture import SLACK, is_rejected, log_mixture
+from ramgape.core.statistics import all_sums, squared_distance
 from ramgape.core.table import empty_search
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
@@ -136,7 +137,7 @@ def test_power_sums_give_the_spread_of_squared_rewards() -> None:
         for centre in (0.1, float(rewards.mean()), 0.9):
             for risk in (0.0, 0.1):
                 direct = ((rewards - centre) ** 2 - 0.2 * rewards - risk) ** 2
-                found = empirical_bernstein.squared_distance(row, centre, 0.2, risk)
+                found = squared_distance(all_sums(row), row["shift"], centre, 0.2, risk)
                 assert found == pytest.approx(float(direct.sum()), rel=1e-9, abs=1e-12)
 
 
@@ -222,7 +223,8 @@ def test_intervals_adapt_to_the_variance() -> None:
 
 
 def test_boxes_are_renewed_lazily_and_only_shrink() -> None:
-    engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.0))
+    boxes = {"policy": "ramgape", "bound": "empirical-bernstein"}
+    engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.0, **boxes))
     generator = np.random.default_rng(4)
     row: Any = engine.arms[0]
     before, renewals = np.array([0.0, 1.0]), 0

@@ -90,7 +90,7 @@ def test_a_risk_from_outside_is_searched_like_any_other(bound: str | Bound) -> N
     result = simulate("paper:46", risk=Deficit(0.6), bound=bound, **OPTIONS)
     assert result.stopped == "confidence"
     assert result.risk == "deficit:0.6"
-    assert result.bound == ("empirical-bernstein" if bound == "auto" else str(bound))
+    assert result.bound == ("pairwise" if bound == "auto" else str(bound))
     assert result.truth is not None
     assert result.truth.eps_correct
     for arm in result.arms:

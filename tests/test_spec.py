@@ -30,7 +30,7 @@ from ramgape.search.spec import Spec, make_spec
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent
 GAUSSIAN: dict[str, Any] = {"reward_range": None, "noise": "gaussian"}
-BOUNDED = "empirical-bernstein, empirical-bernstein-stitched, paper, hoeffding"
+BOUNDED = "empirical-bernstein, pairwise, empirical-bernstein-stitched, paper, hoeffding"
 
 
 def spec_of(*, arms: Any = ("a", "b", "c"), **options: Any) -> Spec:
@@ -144,7 +144,8 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         (
             {"bound": bound, "sigma_max": 1.0, **GAUSSIAN},
             "bound",
-            "one that serves gaussian rewards, risk std and a fixed confidence (auto, gaussian, gaussian-paper)",
+            "one that serves gaussian rewards, risk std and a fixed confidence (auto, gaussian, gaussian-pairwise, "
+            "gaussian-paper)",
             repr(bound),
         )
         for bound in ("paper", "hoeffding", "budget")
@@ -250,11 +251,11 @@ def test_known_names_are_known(what: str, name: str) -> None:
         options = {"budget": 100, "policy": "ramgape"}
     if name == "none" or (name in POLICIES and "confidence" not in POLICIES[name].goals):
         options = {"budget": 100}
-    if name in ("gaussian", "gaussian-paper"):
+    if name in ("gaussian", "gaussian-pairwise", "gaussian-paper"):
         options = {**GAUSSIAN, "sigma_max": 1.0}
     if name == "heavy":
         options = {"reward_range": None, "noise": "heavy", "kurtosis": 9.0}
-    if name in ("any", "central-limit"):
+    if name in ("any", "central-limit", "central-limit-pairwise"):
         options = {"reward_range": None}
     if name == "heavy":
         options = {"reward_range": None, "noise": "heavy", "kurtosis": 10}
@@ -294,7 +295,7 @@ def test_defaults() -> None:
     assert (spec.delta, str(spec.risk), spec.rho, spec.alpha) == (0.05, "std", None, None)
     paper = make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.05, rho=0.01)
     assert (str(paper.risk), paper.rho, paper.alpha) == ("mean-variance:0.01", 0.01, 1.0 / 3.01)
-    assert (spec.goal, spec.noise, spec.direction, spec.policy) == ("confidence", "bounded", "maximize", "ramgape")
+    assert (spec.goal, spec.noise, spec.direction, spec.policy) == ("confidence", "bounded", "maximize", "evidence")
     assert (spec.max_pulls, spec.initial_pulls, spec.returned) == (10**9, 2, "last")
     assert (spec.budget, spec.exploration, spec.sigma_max, spec.warnings) == (None, None, None, ())
     assert spec.limit == spec.max_pulls
@@ -304,8 +305,8 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("noise", "goal", "bound"),
     [
-        ("bounded", "confidence", "empirical-bernstein"),
-        ("gaussian", "confidence", "gaussian"),
+        ("bounded", "confidence", "pairwise"),
+        ("gaussian", "confidence", "gaussian-pairwise"),
         ("bounded", "budget", "budget"),
         ("gaussian", "budget", "budget"),
     ],

@@ -567,7 +567,7 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     pending = [f"{count} of {name}" for name, count in report.arms_pending.items() if count]
     assert f"Under way {', '.join(pending)}" in words
     assert "the printer is on fire" in words
-    assert "Guarantee Not at its end yet. So far: With probability at least 0.95" in words
+    assert "Guarantee Nothing is proved yet; the returned set is the best guess after 60 pulls." in words
     for arm in report.result.arms:
         assert f"{arm.pulls}" in words
         assert share(arm.pulls, 60) in words

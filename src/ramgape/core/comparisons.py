@@ -81,7 +81,9 @@ def earlier_sums(past, problem):
 @inlined
 def certainty(difference, error):
     """The squared difference over its squared error, if it is the right way round."""
-    return difference * difference / error if difference > 0.0 else 0.0
+    if not difference > 0.0:
+        return 0.0
+    return difference * difference / error if error > 0.0 else math.inf
 
 
 @inlined

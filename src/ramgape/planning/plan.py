@@ -87,7 +87,7 @@ def plan(
         >>> import ramgape
         >>> planned = ramgape.plan("paper:46", epsilon=0.05, epsilons=[], deltas=[], runs=20)
         >>> round(planned.chosen.mean, -3), planned.chosen.errors
-        (4000.0, 0)
+        (2000.0, 0)
     """
     known = load_instance(instance)
     setting = Setting(
