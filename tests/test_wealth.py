@@ -16,7 +16,7 @@ from scipy import integrate
 
 from ramgape.bounds import pairwise
 from ramgape.core import comparisons
-from ramgape.core.bets import GRID, NODES, WEIGHTS, log_mixtures, remainder
+from ramgape.core.bets import GRID, WEIGHTS, log_mixtures, remainder
 from ramgape.core.kernel import fixed
 from ramgape.core.mixture import log_mixture, log_mixture_below
 from ramgape.risks import moments, root
@@ -159,29 +159,40 @@ def cells_with(point: float, low: float, high: float, generator: np.random.Gener
 PAIRS = [(first, second) for first in COINS for second in COINS if first.mean <= second.mean]
 
 
+def searched(coins: tuple[Coin, Coin], rewards: tuple[Floats, Floats], since: int, risk: str) -> Engine:
+    """A search that has seen these rewards, before which an answer was designated if `since` is 1."""
+    if not since:
+        return two_arms(*rewards, risk)
+    generator = np.random.default_rng(7)
+    engine = two_arms(*(coin.draw(generator, 40) for coin in coins), risk)
+    comparisons.designate(engine.arms, engine.memory, engine.search[0], engine.problem[0])
+    tell(engine, *rewards)
+    return engine
+
+
+@pytest.mark.parametrize("since", [0, 1])
 @pytest.mark.parametrize("count", [10, 300])
-def test_two_means_are_compared_by_less_than_the_wealth(count: int) -> None:
+def test_two_means_are_compared_by_less_than_the_wealth(count: int, since: int) -> None:
     generator = np.random.default_rng(5)
     for lower, higher in PAIRS:
         first, second = lower.draw(generator, count), higher.draw(generator, 2 * count)
-        engine = two_arms(first, second)
+        engine = searched((lower, higher), (first, second), since, "mean-variance:0.2")
         own = mixed(grid_wealth(first - lower.mean, lower.mean))
         other = mixed(grid_wealth(higher.mean - second, 1.0 - higher.mean))
         wealth = float(np.logaddexp.reduce(own + other) - math.log(3.0))
         for point in np.linspace(lower.mean, higher.mean, 4):
             for start, end in cells_with(point, 0.0, 1.0, generator):
-                assert on_means(engine, start, end, since=0) <= wealth + ROUNDING
+                assert on_means(engine, start, end, since) <= wealth + ROUNDING
 
 
 def on_means(engine: Engine, start: float, end: float, since: int) -> float:
     arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
-    least_on = pairwise.later_on_mean if since else pairwise.least_on_mean
-    return float(least_on(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
+    return float(pairwise.least_on_mean(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
 
 
 def on_risks(engine: Engine, start: float, end: float, since: int, variance_at: Any) -> float:
     arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
-    least_on = fixed(pairwise.later_on_risk if since else pairwise.least_on_risk, variance_at)
+    least_on = fixed(pairwise.least_on_risk, variance_at)
     return float(least_on(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
 
 
@@ -209,12 +220,13 @@ def risky_pairs(rho: float) -> list[tuple[Coin, Coin]]:
     ]
 
 
+@pytest.mark.parametrize("since", [0, 1])
 @pytest.mark.parametrize(("risk", "rho", "variance_at"), RISKS)
-def test_two_risks_are_compared_by_less_than_the_wealth(risk: str, rho: float, variance_at: Any) -> None:
+def test_two_risks_are_compared_by_less_than_the_wealth(risk: str, rho: float, variance_at: Any, since: int) -> None:
     generator = np.random.default_rng(6)
     for more, less in risky_pairs(rho):
         first, second = more.draw(generator, 150), less.draw(generator, 60)
-        engine = two_arms(first, second, risk)
+        engine = searched((more, less), (first, second), since, risk)
         put_boxes(engine, (more, less))
         wealth = -math.inf
         for scale in engine.problem[0]["pair_scales"]:
@@ -222,69 +234,10 @@ def test_two_risks_are_compared_by_less_than_the_wealth(risk: str, rho: float, v
             other = wealth_of_squares(*gains_on_risk(second, less, rho, 1.0), scale)
             wealth = np.logaddexp(wealth, own + other - math.log(3.0))
         for start, end in cells_with(risk_of(engine, less, rho), 0.0 if rho == 0.0 else -1.0, 1.0, generator):
-            assert on_risks(engine, start, end, 0, variance_at) <= wealth + 1e-4, (more, less)
+            assert on_risks(engine, start, end, since, variance_at) <= wealth + 1e-4, (more, less)
 
 
 def risk_of(engine: Engine, coin: Coin, rho: float) -> float:
     """The true risk on the engine's scale."""
     found = coin.mean_variance(rho)
     return float(engine.problem[0]["alpha"]) * (math.sqrt(found) if rho == 0.0 else found)
-
-
-def designated(
-    generator: np.random.Generator, coins: tuple[Coin, Coin], risk: str
-) -> tuple[Engine, list[Floats], list[Floats]]:
-    """A search with a designated answer, the rewards before it, and those after."""
-    before = [coin.draw(generator, 40) for coin in coins]
-    after = [coin.draw(generator, 200) for coin in coins]
-    engine = two_arms(*before, risk)
-    comparisons.designate(engine.arms, engine.memory, engine.search[0], engine.problem[0])
-    tell(engine, *after)
-    put_boxes(engine, coins)
-    return engine, before, after
-
-
-def tuned_wealth(gains: Floats, reach: float, bets: list[float]) -> Floats:
-    """ln of the wealth of each of some bets; none where one is too large."""
-    return np.array([np.log1p(bet * gains).sum() if bet * reach < 1.0 else -math.inf for bet in bets])
-
-
-def tuned_bets(distance: float, spread: float, reach: float, top: float) -> list[float]:
-    """The bets of section 4.2 at one hypothesis."""
-    best, largest = pairwise.best_place(distance, spread, top), pairwise.place_of(top * reach / pairwise.USABLE)
-    places = [pairwise.near_place(best, offset, largest) for offset in pairwise.TUNED]
-    return [0.0 if place >= NODES else top / GRID[0] * GRID[place] for place in places]
-
-
-def test_tuned_bets_on_means_gain_less_than_at_the_truth() -> None:
-    generator = np.random.default_rng(7)
-    for lower, higher in PAIRS:
-        engine, before, after = designated(generator, (lower, higher), "mean-variance:0.2")
-        wealth = np.zeros(len(pairwise.TUNED))
-        point = lower.mean  # of the proof: it must not move
-        for side, coin, old, new in ((1.0, lower, before[0], after[0]), (-1.0, higher, before[1], after[1])):
-            spread = (old.var() * len(old) + 0.1) / (len(old) + 1.0)
-            reach, truth = (point, coin.mean) if side > 0.0 else (1.0 - point, 1.0 - coin.mean)
-            bets = tuned_bets(side * (old.mean() - point), spread, reach, GRID[0])
-            wealth += tuned_wealth(side * (new - coin.mean), truth, bets)
-        most = np.logaddexp.reduce(wealth) - math.log(len(wealth))
-        for start, end in cells_with(point, 0.0, 1.0, generator):
-            assert on_means(engine, start, end, since=1) <= most + ROUNDING
-
-
-@pytest.mark.parametrize(("risk", "rho", "variance_at"), RISKS)
-def test_tuned_bets_on_risks_gain_less_than_at_the_truth(risk: str, rho: float, variance_at: Any) -> None:
-    generator = np.random.default_rng(8)
-    for more, less in risky_pairs(rho):
-        engine, before, after = designated(generator, (more, less), risk)
-        wealth, value = np.zeros(len(pairwise.TUNED)), less.mean_variance(rho)
-        for side, coin, old, new in ((-1.0, more, before[0], after[0]), (1.0, less, before[1], after[1])):
-            found = (old - old.mean()) ** 2 - rho * old
-            spread = (found.var() * len(old) + 0.02) / (len(old) + 1.0)
-            low, high = least_and_most(coin.mean, rho)
-            reach = value - low if side > 0.0 else high - value
-            bets = tuned_bets(side * (found.mean() - value), spread, reach, pairwise.RISK_TOP)
-            wealth += tuned_wealth(*gains_on_risk(new, coin, rho, side), bets)
-        most = np.logaddexp.reduce(wealth) - math.log(len(wealth))
-        for start, end in cells_with(risk_of(engine, less, rho), 0.0 if rho == 0.0 else -1.0, 1.0, generator):
-            assert on_risks(engine, start, end, 1, variance_at) <= most + ROUNDING, (more, less)

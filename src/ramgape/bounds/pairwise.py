@@ -10,10 +10,6 @@ risks that are means of a transformed reward that of core/mixture.py. What is mi
 Between values of m the infimum is bounded on cells: on a cell one factor is at least what it is at its upper end, and
 the other at least what it is at its lower end. Both factors are evaluated at one moment, from the same data.
 
-After a designation (core/comparisons.py) only later rewards count, and bets are those that looked best then: four on
-the grid around the estimated distance over the estimated spread, as a function of m that was fixed with the answer.
-Where a cell has several such bets, the worst counts.
-
 0.05 delta is for the boxes, which restrict m and stand in the report. The proofs are in docs/comparisons.md.
 """
 
@@ -25,35 +21,20 @@ from typing import Any
 import numpy as np
 
 from ramgape.bounds import empirical_bernstein
-from ramgape.bounds.empirical_bernstein import CELLS, cell_terms, least_value
+from ramgape.bounds.empirical_bernstein import CELLS, cell_terms
 from ramgape.core import comparisons
-from ramgape.core.bets import (
-    GRID,
-    LARGEST,
-    LEAST,
-    NODES,
-    RATIO,
-    SCALES,
-    SLACK,
-    log_average,
-    log_growth,
-    log_mixtures,
-    power_sums,
-)
-from ramgape.core.comparisons import earlier_sums, sums
+from ramgape.core.bets import SCALES, log_average, log_mixtures
+from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.mixture import log_mixture, log_mixture_below
-from ramgape.core.statistics import FEWEST_PULLS, squared_distance
+from ramgape.core.statistics import FEWEST_PULLS
 
 BOXES = 0.05  # of delta
 RISK_SCALES = (0.03, 0.3, 3.0)
 STEPS = 4096  # no cell is smaller than this part of the range of m
 FIRST_STEP = 64
 MOST_LOOKS = 4 * STEPS  # more than there can be: each passes a cell, or halves a step that was doubled or the first
-TUNED = (3, 1, 0, -2)  # bets after a designation: so many places of the grid below the one that looked best
-USABLE = 0.9  # of the largest bet that is possible
-RISK_TOP = 3.0  # bets on risks are so many times those on means
 HOPELESS = 0.4  # a comparison with less than so much of the level, by normal estimates, is not looked at
 GROWTH = 20  # boxes only restrict: they are renewed when there are so many parts more pulls
 moments_box, interval = empirical_bernstein.moments_box, empirical_bernstein.interval
@@ -107,80 +88,12 @@ def proved_on(least_on, ends, level, row, past, rival, rival_past, problem, offs
     return False
 
 
-@inlined
-def spread_of(known):
-    """The plug-in variance of rewards of which sums are known."""
-    mean = known[1] / known[0]
-    return max(known[2] / known[0] - mean * mean, 0.0)
-
-
-@inlined
-def place_of(ratio):
-    """The first place on a grid whose bets, from 1 on, are no larger than 1 over a ratio."""
-    return math.ceil(math.log(ratio) / math.log(RATIO)) if ratio > 0.0 else 0
-
-
-@inlined
-def best_place(distance, spread, top):
-    """The place on the grid of the best bet on a distance; NODES where there is none."""
-    return min(max(place_of(top * spread / distance), 0), NODES) if distance > 0.0 else NODES
-
-
-@inlined
-def near_place(place, offset, largest):
-    """The place of a bet near the best one, or of the largest possible."""
-    return NODES if place >= NODES else min(max(place + offset, largest, 0), NODES)
-
-
-@inlined
-def tuned_on_mean(known, before, shift, start, end, side, offset):
-    """ln of a bet that a mean is above (side 1) or below (-1) every value of a cell: of those that are there the worst.
-
-    The least is gained against the cell's upper end for side 1, and against its lower end for side -1; towards it the
-    best bets fall, and so do the largest.
-    """
-    spread = (spread_of(before) * before[0] + 0.1) / (before[0] + 1.0)
-    average = shift + before[1] / before[0]
-    far, near = (start, end) if side > 0.0 else (end, start)
-    reach, least_reach = (end, start) if side > 0.0 else (1.0 - start, 1.0 - end)
-    reach, least_reach = max(reach, 0.0), max(least_reach, 0.0)
-    powers = power_sums(known, shift, near, side)
-    first = near_place(
-        best_place(side * (average - far), spread, GRID[0]), offset, place_of(GRID[0] * least_reach / USABLE)
-    )
-    last = near_place(best_place(side * (average - near), spread, GRID[0]), offset, place_of(GRID[0] * reach / USABLE))
-    worst = math.inf
-    for node in range(first, last + 1):
-        worst = min(worst, 0.0 if node >= NODES else log_growth(powers, reach, GRID[node]))
-    return worst
-
-
-@inlined
-def add_log(total, term):
-    """ln of the sum of two numbers of which the logarithms are given."""
-    larger, smaller = max(total, term), min(total, term)
-    return larger + math.log1p(math.exp(smaller - larger))
-
-
 @kernel
 def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
     """ln of the evidence, on a cell of means, that the row's is above it and the rival's below it plus epsilon."""
     own = log_mixtures(sums(row, past, problem, since), row.shift, end, 1.0)
     others = log_mixtures(sums(rival, rival_past, problem, since), rival.shift, start + epsilon, -1.0)
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
-
-
-@kernel
-def later_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
-    """The same by the bets that looked best when the answer was designated."""
-    own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
-    before, rival_before = earlier_sums(past, problem), earlier_sums(rival_past, problem)
-    total = LEAST
-    for offset in TUNED:
-        term = tuned_on_mean(own, before, row.shift, start, end, 1.0, offset)
-        term += tuned_on_mean(others, rival_before, rival.shift, start + epsilon, end + epsilon, -1.0, offset)
-        total = add_log(total, term)
-    return total - math.log(len(TUNED))
 
 
 @open_kernel
@@ -202,7 +115,6 @@ def mean_compared(proved_on_mean, row, past, rival, rival_past, search, problem,
 
 
 mean_ahead = fixed(mean_compared, fixed(proved_on, least_on_mean))
-mean_ahead_since = fixed(mean_compared, fixed(proved_on, later_on_mean))
 
 
 @inlined
@@ -237,69 +149,6 @@ def mixtures_on_risk(known, row, problem, side, value, possible):
     return first, second, third
 
 
-@inlined
-def log_growth_of_squares(total, squares, reach, bet):
-    """ln of what one bet gains at least: l s - psi(l) v, as in core/mixture.py."""
-    part = bet * reach
-    if part >= LARGEST:
-        return LEAST
-    if part < 1e-3:  # the series, and more than what it leaves out
-        loss = bet * bet * (0.5 + part * (1.0 / 3.0 + 0.2501 * part))
-    else:
-        loss = (-math.log1p(-part) - part) / (reach * reach)
-    return bet * total - loss * squares - SLACK
-
-
-@inlined
-def least_reach(row, rho, side, value, cell):
-    """The least by which Z, for a mean of a cell, can be on the wrong side of a value."""
-    width = (row.mean_high - row.mean_low) / CELLS
-    low = max(row.mean_low + cell * width, 0.0)
-    if side > 0.0:
-        return value - least_value(low, rho)
-    rest = max(1.0 - low - width, 0.0)
-    return max(low * low, rest * rest - rho) - value
-
-
-@inlined
-def worst_bet(first, last, limit, last_limit, offset, terms):
-    """ln of the gain of the worst of the bets that belong to a cell of hypotheses."""
-    total, squares, reach = terms
-    worst = math.inf
-    for node in range(near_place(first, offset, limit), near_place(last, offset, last_limit) + 1):
-        gain = 0.0 if node >= NODES else log_growth_of_squares(total, squares, reach, RISK_TOP / GRID[0] * GRID[node])
-        worst = min(worst, gain)
-    return worst
-
-
-@kernel
-def tuned_on_risk(known, before, row, problem, side, far, near, possible):
-    """ln of four bets of later rewards that a mean-variance is above (side 1) or below (-1) every value of a cell, each
-    the worst of those that belong there, whatever the mean. The least is gained against the value `near` the estimate.
-    """
-    rho, mean = problem.rho, row.shift + before[1] / before[0]
-    estimate = spread_of(before) - rho * mean
-    spread = (max(squared_distance(before, row.shift, mean, rho, estimate), 0.0) + 0.02) / (before[0] + 1.0)
-    first = best_place(side * (estimate - far), spread, RISK_TOP)
-    last = best_place(side * (estimate - near), spread, RISK_TOP)
-    one = two = three = four = math.inf
-    for cell in range(CELLS):
-        if possible > greatest_in_cell(row, rho, cell):
-            continue
-        total, squares, reach = cell_terms(known, row, rho, side, near, cell)
-        reach = max(reach, cell_terms(known, row, rho, side, far, cell)[2])
-        limit = place_of(
-            RISK_TOP * least_reach(row, rho, side, max(near, far) if side < 0.0 else min(near, far), cell) / USABLE
-        )
-        last_limit = place_of(RISK_TOP * reach / USABLE)
-        terms = total, squares, reach
-        one = min(one, worst_bet(first, last, limit, last_limit, TUNED[0], terms))
-        two = min(two, worst_bet(first, last, limit, last_limit, TUNED[1], terms))
-        three = min(three, worst_bet(first, last, limit, last_limit, TUNED[2], terms))
-        four = min(four, worst_bet(first, last, limit, last_limit, TUNED[3], terms))
-    return one, two, three, four
-
-
 @open_kernel
 def least_on_risk(variance_at, start, end, row, past, rival, rival_past, problem, epsilon, since):
     """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon.
@@ -313,19 +162,6 @@ def least_on_risk(variance_at, start, end, row, past, rival, rival_past, problem
     below = mixtures_on_risk(own, row, problem, -1.0, low, low)
     above = mixtures_on_risk(others, rival, problem, 1.0, rival_high, rival_low)
     return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
-
-
-@open_kernel
-def later_on_risk(variance_at, start, end, row, past, rival, rival_past, problem, epsilon, since):
-    """The same by the bets that looked best when the answer was designated."""
-    low, high = variance_at(problem, start), variance_at(problem, end)
-    rival_low, rival_high = variance_at(problem, start - epsilon), variance_at(problem, end - epsilon)
-    own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
-    before, rival_before = earlier_sums(past, problem), earlier_sums(rival_past, problem)
-    below = tuned_on_risk(own, before, row, problem, -1.0, high, low, low)
-    above = tuned_on_risk(others, rival_before, rival, problem, 1.0, rival_low, rival_high, rival_low)
-    total = add_log(below[0] + above[0], below[1] + above[1])
-    return add_log(add_log(total, below[2] + above[2]), below[3] + above[3]) - math.log(len(TUNED))
 
 
 @open_kernel
@@ -346,10 +182,9 @@ def risk_compared(proved_on_risk, row, past, rival, rival_past, search, problem,
     return proved_on_risk((low, high, middle), level, row, past, rival, rival_past, problem, epsilon, since)
 
 
-def moments_ahead(variance_at: Kernel, since: bool) -> Kernel:
+def moments_ahead(variance_at: Kernel) -> Kernel:
     """The comparison of risks that are a function of a mean-variance, by its inverse."""
-    least_on = fixed(later_on_risk if since else least_on_risk, variance_at)
-    return fixed(risk_compared, fixed(proved_on, least_on))
+    return fixed(risk_compared, fixed(proved_on, fixed(least_on_risk, variance_at)))
 
 
 @kernel

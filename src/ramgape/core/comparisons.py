@@ -8,7 +8,7 @@ cover in S, in mean and in risk. A bound brings the evidence for such claims, as
     risk_ahead(...)
         the same of the row's risk being less than the rival's plus epsilon
 
-and perhaps another of the former, `mean_ahead_since`, for what is explained last.
+With `since` 1 it is the evidence of those rewards alone that came after the last designation, explained below.
 
 How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm (docs/comparisons.md):
 ln(K / (b d)) in mean or ln(K / ((1 - b) d)) in risk to withstand, ln(K N / d) in both to be covered, where N counts the
@@ -28,6 +28,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.statistics import all_sums
@@ -43,6 +45,8 @@ UNSEEN = 0.5  # of the squared range of rewards: what one pull more might bring
 EASIER = 4.0  # an arm outside the front is returned if that is so many times easier to prove than that it is covered
 PATIENCE = 100  # after a look in vain, the next one when there are so many parts more pulls
 NOT_PROVED, INSIDE_PROVED = -2, -1
+# By which rewards something is to be proved. Not mere 0 and 1, for each of which all would be compiled by itself.
+BY_ALL, SINCE = np.int64(0), np.int64(1)
 
 # Of the snapshot: counts and sums when the answer was designated, the answer, and each arm's cover or what blocks it.
 PULLS, TOTAL, SQUARES, CUBES, FOURTHS, RISK, RISK_SPREAD, INSIDE, COVER, BLOCKER = range(10)
@@ -69,13 +73,6 @@ def sums(row, past, problem, since):
         cubes -= past[base + CUBES]
         fourths -= past[base + FOURTHS]
     return count, total, squares, cubes, fourths
-
-
-@inlined
-def earlier_sums(past, problem):
-    """The same of the rewards before the designation."""
-    base = problem.snapshot
-    return past[base + PULLS], past[base + TOTAL], past[base + SQUARES], past[base + CUBES], past[base + FOURTHS]
 
 
 @inlined
@@ -164,53 +161,113 @@ def count_covers(arms, search, problem, arm):
     return max(count, 1)
 
 
+@kernel
+def mean_favoured(row, past, rival, rival_past, search, problem):
+    """Whether at the designation the mean, rather than the risk, looked easier to withstand in."""
+    base = problem.snapshot
+    count, rival_count = past[base + PULLS], rival_past[base + PULLS]
+    mean, rival_mean = past[base + TOTAL] / count, rival_past[base + TOTAL] / rival_count
+    variance = max(past[base + SQUARES] / count - mean * mean, 0.0)
+    rival_variance = max(rival_past[base + SQUARES] / rival_count - rival_mean * rival_mean, 0.0)
+    error = variance / count + rival_variance / rival_count
+    error += unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count)
+    in_mean = certainty(row.shift + mean - rival.shift - rival_mean + search.epsilon, error)
+    error = past[base + RISK_SPREAD] / count + rival_past[base + RISK_SPREAD] / rival_count
+    error += problem.alpha * problem.alpha * (unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count))
+    return in_mean >= certainty(rival_past[base + RISK] - past[base + RISK] + search.epsilon, error)
+
+
+@inlined
+def level_now(search, problem):
+    """Of the present designation, for a claim of weight 1: 1 - LATER of what those before it have left."""
+    return problem.designated_level - math.log(1.0 - LATER) - (search.designations - 1) * math.log(LATER)
+
+
+@inlined
+def levels_to_withstand(row, past, rival, rival_past, search, problem, since):
+    """In mean and in risk."""
+    if not since:
+        return problem.pair_levels[0], problem.pair_levels[1]
+    level = level_now(search, problem)
+    share = FAVOURED if mean_favoured(row, past, rival, rival_past, search, problem) else 1.0 - FAVOURED
+    return level - math.log(share), level - math.log(1.0 - share)
+
+
+@inlined
+def level_to_cover_since(arms, memory, search, problem, cover, arm):
+    """Of a designated answer; the other arms of it share what the designated cover leaves."""
+    base, spare = problem.snapshot, -1
+    for other in range(len(arms)):
+        spare += memory[other][base + INSIDE] > 0.0
+    if memory[arm][base + COVER] == cover:
+        return level_now(search, problem) - (math.log(FAVOURED) if spare else 0.0)
+    return level_now(search, problem) - math.log((1.0 - FAVOURED) / spare) if spare else math.inf
+
+
 @open_kernel
-def withstands(mean_ahead, risk_ahead, arms, memory, search, problem, arm, other):
-    """Whether it is proved that the other arm does not beat this one by epsilon in both objectives."""
+def withstands(mean_ahead, risk_ahead, arms, memory, search, problem, arm, other, since):
+    """Whether it is proved that the other arm does not beat this one by epsilon in both objectives.
+
+    By all rewards, and if `since` is 1 by those after the designation, too.
+    """
     row, past, rival, rival_past = arms[arm], memory[arm], arms[other], memory[other]
-    return (
-        boxes_withstand(row, rival, search)
-        or mean_ahead(row, past, rival, rival_past, search, problem, 0, problem.pair_levels[0])
-        or risk_ahead(row, past, rival, rival_past, search, problem, 0, problem.pair_levels[1])
-    )
+    if boxes_withstand(row, rival, search):
+        return True
+    for later in range(since, -1, -1):
+        in_mean, in_risk = levels_to_withstand(row, past, rival, rival_past, search, problem, later)
+        if mean_ahead(row, past, rival, rival_past, search, problem, later, in_mean):
+            return True
+        if risk_ahead(row, past, rival, rival_past, search, problem, later, in_risk):
+            return True
+    return False
 
 
 @open_kernel
-def covers(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, level):
-    """Whether it is proved that the cover is less than epsilon behind the arm in each objective."""
+def covers(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, level, since):
+    """Whether it is proved that the cover is less than epsilon behind the arm in each objective.
+
+    Each by all rewards at this level, or if `since` is 1 by those after the designation.
+    """
     row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
-    return mean_ahead(row, past, rival, rival_past, search, problem, 0, level) and risk_ahead(
-        row, past, rival, rival_past, search, problem, 0, level
-    )
+    levels = level, level_to_cover_since(arms, memory, search, problem, cover, arm) if since else math.inf
+    for later in range(since, -1, -1):
+        if mean_ahead(row, past, rival, rival_past, search, problem, later, levels[later]):
+            break
+    else:
+        return False
+    for later in range(since, -1, -1):
+        if risk_ahead(row, past, rival, rival_past, search, problem, later, levels[later]):
+            return True
+    return False
 
 
 @open_kernel
-def find_blocker(withstands, covers, arms, memory, search, problem, arm):
+def find_blocker(withstands, covers, arms, memory, search, problem, arm, since):
     """Of the arms that keep the place of this one from being proved, the one that the data say least about; -1 if none.
 
-    Outside the answer, the cover that is nearest to being proved.
+    Outside the answer, the cover that is nearest to being proved. The answer is the designated one if `since` is 1.
     """
-    row = arms[arm]
+    row, column = arms[arm], problem.snapshot + INSIDE
     blocker, largest = -1, -math.inf
-    if row.member:
+    if memory[arm][column] > 0.0 if since else row.member == 1:
         for other in range(len(arms)):
             danger = -support(row, arms[other], search, problem, False)
             if (
                 other != arm
                 and (danger > largest or blocker < 0)
-                and not withstands(arms, memory, search, problem, arm, other)
+                and not withstands(arms, memory, search, problem, arm, other, since)
             ):
                 blocker, largest = other, danger
         return blocker
     possible = count_covers(arms, search, problem, arm)
-    if search.epsilon == 0.0 and problem.epsilon_share == 0.0:
+    if not since and search.epsilon == 0.0 and problem.epsilon_share == 0.0:
         possible = min(possible, search.front_size)
     level = problem.pair_levels[2] + math.log(possible)
     blocker = arm  # nothing is proved by there being no cover
-    for place in range(search.front_size):
-        other = arms[place].front
-        if dominates(arms[other], row):
-            if covers(arms, memory, search, problem, other, arm, level):
+    for other in range(len(arms)):
+        inside = memory[other][column] > 0.0 if since else arms[other].in_front == 1
+        if inside and dominates(arms[other], row):
+            if covers(arms, memory, search, problem, other, arm, level, since):
                 return -1
             ease = support(arms[other], row, search, problem, True)
             if ease > largest or blocker == arm:
@@ -255,15 +312,15 @@ def answer_is_proved(find_blocker, withstands, arms, memory, search, problem):
             row.blocker, row.member = -2, member
         # A blocker of the answer that still is one need not be looked for; outside another cover may do instead.
         known = row.blocker >= 0 and row.member
-        known = known and not withstands(arms, memory, search, problem, arm, row.blocker)
+        known = known and not withstands(arms, memory, search, problem, arm, row.blocker, BY_ALL)
         if row.blocker != -1 and not known:
-            row.blocker = find_blocker(arms, memory, search, problem, arm)
+            row.blocker = find_blocker(arms, memory, search, problem, arm, BY_ALL)
         blockers += row.blocker >= 0
     if blockers:
         return False
     # What was proved at other times was perhaps of another answer: all of it must hold now.
     for arm in range(len(arms)):
-        arms[arm].blocker = find_blocker(arms, memory, search, problem, arm)
+        arms[arm].blocker = find_blocker(arms, memory, search, problem, arm, BY_ALL)
         blockers += arms[arm].blocker >= 0
     for arm in range(len(arms)):
         if blockers == 0:
@@ -347,95 +404,9 @@ def designate(arms, memory, search, problem):
                     surest, past[base + COVER] = min(in_mean, in_risk), other
 
 
-@kernel
-def mean_favoured(row, past, rival, rival_past, search, problem):
-    """Whether at the designation the mean, rather than the risk, looked easier to withstand in."""
-    base = problem.snapshot
-    count, rival_count = past[base + PULLS], rival_past[base + PULLS]
-    mean, rival_mean = past[base + TOTAL] / count, rival_past[base + TOTAL] / rival_count
-    variance = max(past[base + SQUARES] / count - mean * mean, 0.0)
-    rival_variance = max(rival_past[base + SQUARES] / rival_count - rival_mean * rival_mean, 0.0)
-    error = variance / count + rival_variance / rival_count
-    error += unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count)
-    in_mean = certainty(row.shift + mean - rival.shift - rival_mean + search.epsilon, error)
-    error = past[base + RISK_SPREAD] / count + rival_past[base + RISK_SPREAD] / rival_count
-    error += problem.alpha * problem.alpha * (unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count))
-    return in_mean >= certainty(rival_past[base + RISK] - past[base + RISK] + search.epsilon, error)
-
-
-@inlined
-def level_now(search, problem):
-    """Of the present designation, for a claim of weight 1: 1 - LATER of what those before it have left."""
-    return problem.designated_level - math.log(1.0 - LATER) - (search.designations - 1) * math.log(LATER)
-
-
 @open_kernel
-def withstands_since(mean_since, risk_since, withstands, arms, memory, search, problem, arm, other):
-    """Whether an arm of the designated answer is proved not to be beaten by another, by what came since or by all."""
-    row, past, rival, rival_past = arms[arm], memory[arm], arms[other], memory[other]
-    if boxes_withstand(row, rival, search):
-        return True
-    level = level_now(search, problem)
-    share = FAVOURED if mean_favoured(row, past, rival, rival_past, search, problem) else 1.0 - FAVOURED
-    return (
-        mean_since(row, past, rival, rival_past, search, problem, 1, level - math.log(share))
-        or risk_since(row, past, rival, rival_past, search, problem, 1, level - math.log(1.0 - share))
-        or withstands(arms, memory, search, problem, arm, other)
-    )
-
-
-@open_kernel
-def covers_since(mean_ahead, risk_ahead, mean_since, risk_since, arms, memory, search, problem, cover, arm):
-    """Whether an arm of the designated answer is proved to cover one outside; each claim by what came since or by all.
-
-    The other arms of the answer share what the designated cover leaves.
-    """
-    spare = -1
-    for other in range(len(arms)):
-        spare += memory[other][problem.snapshot + INSIDE] > 0.0
-    row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
-    chosen = rival_past[problem.snapshot + COVER] == cover
-    if spare == 0 and not chosen:
-        return False
-    share = (FAVOURED if spare else 1.0) if chosen else (1.0 - FAVOURED) / spare
-    level = level_now(search, problem) - math.log(share)
-    whole = problem.pair_levels[2] + math.log(count_covers(arms, search, problem, arm))
-    in_mean = mean_since(row, past, rival, rival_past, search, problem, 1, level)
-    if not in_mean and not mean_ahead(row, past, rival, rival_past, search, problem, 0, whole):
-        return False
-    in_risk = risk_since(row, past, rival, rival_past, search, problem, 1, level)
-    return in_risk or risk_ahead(row, past, rival, rival_past, search, problem, 0, whole)
-
-
-@open_kernel
-def find_blocker_since(withstands_since, covers_since, arms, memory, search, problem, arm):
-    """What keeps the designated place of an arm from being proved, or -1."""
-    base = problem.snapshot
-    row, blocker, largest = arms[arm], -1, -math.inf
-    if memory[arm][base + INSIDE] > 0.0:
-        for other in range(len(arms)):
-            danger = -support(row, arms[other], search, problem, False)
-            if (
-                other != arm
-                and (danger > largest or blocker < 0)
-                and not withstands_since(arms, memory, search, problem, arm, other)
-            ):
-                blocker, largest = other, danger
-        return blocker
-    blocker = arm
-    for other in range(len(arms)):
-        if memory[other][base + INSIDE] > 0.0:
-            if covers_since(arms, memory, search, problem, other, arm):
-                return -1
-            ease = support(arms[other], row, search, problem, True)
-            if ease > largest or blocker == arm:
-                blocker, largest = other, ease
-    return blocker
-
-
-@open_kernel
-def designated_is_proved(find_blocker_since, arms, memory, search, problem):
-    """Whether the designated answer is proved, at this moment; a new one is designated if it is time."""
+def designated_is_proved(find_blocker, arms, memory, search, problem):
+    """Whether the designated answer is proved; a new one is designated if it is time."""
     refuted, alike = False, False
     if search.designations:
         refuted, alike = is_refuted(arms, memory, search, problem), front_is_designated(arms, memory, problem)
@@ -449,7 +420,8 @@ def designated_is_proved(find_blocker_since, arms, memory, search, problem):
         return False
     blockers, column = 0, problem.snapshot + BLOCKER
     for arm in range(len(arms)):
-        memory[arm][column] = find_blocker_since(arms, memory, search, problem, arm)
+        if memory[arm][column] != -1.0:  # what has been proved for a designated answer remains so
+            memory[arm][column] = find_blocker(arms, memory, search, problem, arm, SINCE)
         blockers += memory[arm][column] >= 0.0
     return blockers == 0
 
@@ -467,19 +439,13 @@ def is_early(search):
 
 
 @open_kernel
-def stop_by_pairs(answer_is_proved, arms, memory, search, problem):
-    """Whether the front is proved."""
-    return not is_early(search) and answer_is_proved(arms, memory, search, problem)
-
-
-@open_kernel
-def stop_or_designate(answer_is_proved, designated_is_proved, arms, memory, search, problem):
-    """Whether the front or a designated answer is proved, which then is what is returned."""
+def stop_by_pairs(answer_is_proved, designated_is_proved, arms, memory, search, problem):
+    """Whether the front, or a designated answer, is proved; which then is what is returned."""
     if is_early(search):
         return False
     if answer_is_proved(arms, memory, search, problem):
         return True
-    if not designated_is_proved(arms, memory, search, problem):
+    if problem.snapshot < 0 or not designated_is_proved(arms, memory, search, problem):
         return False
     for arm in range(len(arms)):
         arms[arm].accepted = 1 if memory[arm][problem.snapshot + INSIDE] > 0.0 else -1
@@ -491,7 +457,7 @@ def find_cover(covers, arms, memory, search, problem, proofs, arm, most):
     """An arm that is proved to be in, and to cover this one; `most` bounds how many may be a wrong cover."""
     level = problem.pair_levels[2] + math.log(min(count_covers(arms, search, problem, arm), most))
     for other in range(len(arms)):
-        if proofs[other] == INSIDE_PROVED and covers(arms, memory, search, problem, other, arm, level):
+        if proofs[other] == INSIDE_PROVED and covers(arms, memory, search, problem, other, arm, level, BY_ALL):
             return other
     return NOT_PROVED
 
@@ -499,14 +465,13 @@ def find_cover(covers, arms, memory, search, problem, proofs, arm, most):
 @open_kernel
 def prove_arms(withstands, find_cover, arms, memory, search, problem, inside, proofs):
     """What is proved of single arms, which holds for all of them at once; of one outside by a cover proved to be in."""
-    count, size, undecided = len(arms), 0, 0
+    count, size, undecided = len(arms), inside.sum(), 0
     for arm in range(count):
         proofs[arm] = NOT_PROVED
-        size += inside[arm]
         if inside[arm]:
             proofs[arm] = INSIDE_PROVED
             for other in range(count):
-                if other != arm and not withstands(arms, memory, search, problem, arm, other):
+                if other != arm and not withstands(arms, memory, search, problem, arm, other, BY_ALL):
                     proofs[arm] = NOT_PROVED
                     break
             undecided += proofs[arm] == NOT_PROVED
@@ -525,25 +490,22 @@ def prove_arms(withstands, find_cover, arms, memory, search, problem, inside, pr
 
 
 @open_kernel
-def prove(prove_arms, arms, memory, searches, problems, inside, proofs):
-    """What comparisons prove of each arm of an answer: that it is in (-1), is covered (by whom), or nothing (-2)."""
-    mark_beaten(arms)
-    prove_arms(arms, memory, searches[0], problems[0], inside, proofs)
+def prove(prove_arms, find_blocker, arms, memory, searches, problems, inside, proofs):
+    """What comparisons prove of each arm of an answer: that it is in (-1), is covered (by whom), or nothing (-2).
 
-
-@open_kernel
-def prove_designated(prove_arms, find_blocker_since, arms, memory, searches, problems, inside, proofs):
-    """The same where an answer may have been designated, which is proved as a whole or not at all."""
-    prove(prove_arms, arms, memory, searches, problems, inside, proofs)
+    An answer that has been designated is proved as a whole or not at all.
+    """
     search, problem = searches[0], problems[0]
     base, count = problem.snapshot, len(arms)
-    if search.designations == 0 or search.epsilon > 0.0:
+    mark_beaten(arms)
+    prove_arms(arms, memory, search, problem, inside, proofs)
+    if base < 0 or search.designations == 0 or search.epsilon > 0.0:
         return
     for arm in range(count):
         if (memory[arm][base + INSIDE] > 0.0) != inside[arm]:
             return
     for arm in range(count):
-        if find_blocker_since(arms, memory, search, problem, arm) >= 0:
+        if memory[arm][base + BLOCKER] != -1.0 and find_blocker(arms, memory, search, problem, arm, SINCE) >= 0:
             return
     for arm in range(count):
         if proofs[arm] == NOT_PROVED:

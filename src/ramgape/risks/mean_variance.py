@@ -40,10 +40,10 @@ class Moments(Measure):
 
         return moments.fixed(moments.narrow, interval)
 
-    def ahead_by(self, kernels: Any, *, since: bool) -> Kernel:
+    def ahead_by(self, kernels: Any) -> Kernel:
         from ramgape.risks import moments
 
-        return kernels.moments_ahead(moments.variance_at, since)  # type: ignore[no-any-return]
+        return kernels.moments_ahead(moments.variance_at)  # type: ignore[no-any-return]
 
     @property
     def normal_risk(self) -> Kernel:

@@ -221,12 +221,11 @@ class Measure:
         """
         return moments_box
 
-    def ahead_by(self, kernels: Any, *, since: bool) -> Kernel:
+    def ahead_by(self, kernels: Any) -> Kernel:
         """The kernel that compares the risks of two arms: see core/comparisons.py.
 
         Args:
             kernels: A bound's, for comparisons.
-            since: Whether by the rewards after the designation of an answer.
         """
         from ramgape.risks import means
 

@@ -54,10 +54,10 @@ class StandardDeviation(Measure):
 
         return root.fixed(root.narrow, moments_box)
 
-    def ahead_by(self, kernels: Any, *, since: bool) -> Kernel:
+    def ahead_by(self, kernels: Any) -> Kernel:
         from ramgape.risks import root
 
-        return kernels.moments_ahead(root.variance_at, since)  # type: ignore[no-any-return]
+        return kernels.moments_ahead(root.variance_at)  # type: ignore[no-any-return]
 
     @property
     def normal_risk(self) -> Kernel:

@@ -41,26 +41,19 @@ def make_rule(spec: Spec) -> Rule:
 
 
 class Claims(NamedTuple):
-    """What is proved of two arms; and what keeps the place of an arm in a designated answer from being proved."""
+    """What is proved of two arms; and what keeps the place of one from being proved."""
 
     withstands: Kernel
     covers: Kernel
-    find_blocker_since: Kernel | None  # None where no answer is designated
+    find_blocker: Kernel
 
 
 def make_claims(spec: Spec) -> Claims:
     """From the evidence that a bound brings, for means and for the risk."""
     kernels = the_bound(spec.bound).kernels
-    ahead = kernels.mean_ahead, getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels, since=False)
+    ahead = kernels.mean_ahead, getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels)
     withstands, covers = fixed(comparisons.withstands, *ahead), fixed(comparisons.covers, *ahead)
-    if not designates(spec):
-        return Claims(withstands, covers, None)
-    since = ahead
-    if hasattr(kernels, "mean_ahead_since"):
-        since = kernels.mean_ahead_since, spec.risk.ahead_by(kernels, since=True)
-    withstands_since = fixed(comparisons.withstands_since, *since, withstands)
-    covers_since = fixed(comparisons.covers_since, *ahead, *since)
-    return Claims(withstands, covers, fixed(comparisons.find_blocker_since, withstands_since, covers_since))
+    return Claims(withstands, covers, fixed(comparisons.find_blocker, withstands, covers))
 
 
 def designates(spec: Spec) -> bool:
@@ -72,21 +65,16 @@ def designates(spec: Spec) -> bool:
 
 def make_stop(spec: Spec) -> Kernel:
     """The kernel that stops a search by comparisons of two arms."""
-    withstands, covers, find_blocker_since = make_claims(spec)
-    find_blocker = fixed(comparisons.find_blocker, withstands, covers)
-    of_front = fixed(comparisons.answer_is_proved, find_blocker, withstands)
-    if find_blocker_since is None:
-        return fixed(comparisons.stop_by_pairs, of_front)
-    return fixed(comparisons.stop_or_designate, of_front, fixed(comparisons.designated_is_proved, find_blocker_since))
+    claims = make_claims(spec)
+    of_front = fixed(comparisons.answer_is_proved, claims.find_blocker, claims.withstands)
+    return fixed(comparisons.stop_by_pairs, of_front, fixed(comparisons.designated_is_proved, claims.find_blocker))
 
 
 def make_prove(spec: Spec) -> Kernel:
     """The kernel that says what comparisons prove of each arm of an answer, for calls with a whole state."""
-    withstands, covers, find_blocker_since = make_claims(spec)
-    of_arms = fixed(comparisons.prove_arms, withstands, fixed(comparisons.find_cover, covers))
-    prove = fixed(comparisons.prove, of_arms)
-    if find_blocker_since is not None:
-        prove = fixed(comparisons.prove_designated, of_arms, find_blocker_since)
+    claims = make_claims(spec)
+    of_arms = fixed(comparisons.prove_arms, claims.withstands, fixed(comparisons.find_cover, claims.covers))
+    prove = fixed(comparisons.prove, of_arms, claims.find_blocker)
     rules.compile_for(prove, rules.PROVE)
     return prove
 
