@@ -108,7 +108,7 @@ GROWN = {
     "search/engine.py, core/loop.py, core/table.py, studies/pull_ids.py, ...": ("pulls that are decided in rounds", 72),
     "bounds/pairwise.py, risks/means.py, risks/measure.py, search/assembly.py, ...": (
         "comparisons that serve the standard deviation and transformed rewards",
-        112,
+        128,
     ),
     "policies/evidence_budget.py, core/answer.py": (
         "what arms have not shown yet, and the front of shrunken estimates",
