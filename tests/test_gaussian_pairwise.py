@@ -177,11 +177,11 @@ def chaser() -> Any:
                 continue
             own, others = sums(arms[0], memory[0], problem, 0), sums(arms[1], memory[1], problem, 0)
             if by_mean:
-                ahead = mean_ahead(arms[0], memory[0], arms[1], memory[1], search, problem, 0, level)
+                ahead = mean_ahead(arms[0], memory[0], arms[1], memory[1], search.epsilon, problem, 0, level)
                 first = max(evidence_on_mean(own, arms[0], problem, truths[0, 0], 1.0))
                 second = max(evidence_on_mean(others, arms[1], problem, truths[1, 0], -1.0))
             else:
-                ahead = risk_ahead(arms[0], memory[0], arms[1], memory[1], search, problem, 0, level)
+                ahead = risk_ahead(arms[0], memory[0], arms[1], memory[1], search.epsilon, problem, 0, level)
                 first = max(evidence_below(own, arms[0], problem, truths[0, 2]))
                 second = max(evidence_above(others, arms[1], problem, truths[1, 2]))
             if ahead:
