@@ -164,7 +164,9 @@ def test_a_result_states_what_was_proved() -> None:
     assert all(arm.certified for arm in result.arms)
     assert result.certified_epsilon == 0.0
     assert "this is exactly the Pareto set" in result.guarantee
-    short = simulate("paper:46", epsilon=0.0, bound="pairwise", policy="evidence", seed=1, max_pulls=result.samples - 200)
+    short = simulate(
+        "paper:46", epsilon=0.0, bound="pairwise", policy="evidence", seed=1, max_pulls=result.samples - 200
+    )
     assert short.stopped == "cap"
     certified = [arm.certified for arm in short.arms]
     assert any(certified)

@@ -57,7 +57,13 @@ if TYPE_CHECKING:
     from ramgape.studies.exchange import Answer, Exchange, Pull
     from ramgape.studies.report import Failure, Report, StudySummary
     from ramgape.studies.study import Study
+    from ramgape.tasks.best_mean import BestMean
+    from ramgape.tasks.best_score import BestScore
+    from ramgape.tasks.better_than import BetterThan
+    from ramgape.tasks.least_risk import LeastRisk
+    from ramgape.tasks.pareto import Pareto
     from ramgape.tasks.task import Task
+    from ramgape.tasks.top import Top
 
 __all__ = [
     "Alarm",
@@ -68,7 +74,10 @@ __all__ = [
     "ArmReport",
     "ArmTruth",
     "Bernoulli",
+    "BestMean",
+    "BestScore",
     "Beta",
+    "BetterThan",
     "BudgetSpent",
     "CVaR",
     "ChangedAnswer",
@@ -91,6 +100,7 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "LeastRisk",
     "LogNormal",
     "Lomax",
     "LowerBound",
@@ -99,6 +109,7 @@ __all__ = [
     "MissingExtra",
     "Mixture",
     "NoAnswer",
+    "Pareto",
     "Plan",
     "Progress",
     "Pull",
@@ -124,6 +135,7 @@ __all__ = [
     "StudyExists",
     "StudySummary",
     "Task",
+    "Top",
     "TrialError",
     "Trials",
     "Truth",
@@ -198,7 +210,13 @@ _HOMES = {
     "studies.exchange": ("Answer", "Exchange", "Pull"),
     "studies.catalog": ("delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
+    "tasks.best_mean": ("BestMean",),
+    "tasks.best_score": ("BestScore",),
+    "tasks.better_than": ("BetterThan",),
+    "tasks.least_risk": ("LeastRisk",),
+    "tasks.pareto": ("Pareto",),
     "tasks.task": ("Task",),
+    "tasks.top": ("Top",),
     "planning.lower_bound": ("LowerBound", "lower_bound"),
 }
 

@@ -82,7 +82,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     if not engine.ready:
         nothing = np.zeros(count, dtype=bool)
         return Findings(answer, np.full(count, math.inf), nothing, nothing, np.zeros(count, dtype=np.int64))
-    task, boxes = engine.spec.unit_task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
+    task, boxes = engine.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     proved, exact = tolerances < engine.search["epsilon"][0], tolerances < 0.0
@@ -340,11 +340,17 @@ def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, as
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
-    risk = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk"
-    claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
+    claim = spec.task.claim(wanted_of(spec, returned, epsilon))
     if rigour == APPROXIMATE:
         return f"Approximately (large samples), with probability {confidence}, for {assumption}: {claim}"
     return f"With probability at least {confidence}, for {assumption}: {claim}"
+
+
+def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) -> Wanted:
+    """What sentences about an answer speak of."""
+    risk, costs = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk", spec.direction == "minimize"
+    turned = spec.risk.shown(1.0, costs) < 0.0
+    return Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk, costs, turned)
 
 
 def _theorem(spec: Spec) -> str:
