@@ -362,6 +362,8 @@ def _with_warnings(spec: Spec) -> Spec:
         return replace(spec, warnings=(*spec.warnings, message))
     if not spec.rewards.ranged or spec.epsilon is None:
         return spec
+    if spec.task != PARETO:
+        return _with_trivial_warning(spec)
     low, high = spec.risk_range
     widest = (high - low) * spec.span / spec.risk_weight
     risk = "scaled risk" if spec.risk_epsilon is None else "risk"
@@ -376,6 +378,16 @@ def _with_warnings(spec: Spec) -> Spec:
             )
             return replace(spec, warnings=(*spec.warnings, message))
     return spec
+
+
+def _with_trivial_warning(spec: Spec) -> Spec:
+    """Say so where no two arms can differ by the tolerance in anything that the task asks for."""
+    least, most = spec.possible.risks
+    tolerance, in_risk = spec.possible.epsilon or 0.0, spec.possible.risk_epsilon or 0.0
+    if tolerance <= spec.span or (spec.task.about_risk and in_risk <= most - least):
+        return spec
+    message = f"epsilon {tolerance:g} exceeds all differences that are possible: any answer is right up to that"
+    return replace(spec, warnings=(*spec.warnings, message))
 
 
 def check_names(arms: Iterable[object]) -> tuple[str, ...]:

@@ -53,8 +53,9 @@ class BetterThan(Task):
     place: int = field(default=-1, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        named = isinstance(self.control, str) and bool(self.control)
-        require(named, "control of task better-than", "the name of an arm", self.control)
+        control: object = self.control
+        named = isinstance(control, str) and bool(control)
+        require(named, "control of task better-than", "the name of an arm", control)
         self._check("margin")
         known_name(self.objective, OBJECTIVES, "objective of task better-than")
 
@@ -64,7 +65,7 @@ class BetterThan(Task):
 
     @property
     def called(self) -> str:
-        return f"better than {self._control}"
+        return f"arms better than {self._control}"
 
     @property
     def nobody(self) -> str:
