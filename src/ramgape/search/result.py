@@ -31,8 +31,8 @@ class ArmReport:
         name: As it was given.
         verdict: In or out of the returned set; undecided where the goal asked for a proof that is missing.
         certified: The verdict is covered by the guarantee, not only by the estimates.
-        certificate: What is proved of this arm: that it is "in" the right answer, the Pareto set unless another task was
-            given; that it is "out", since `dominated_by` is better; or only that what is returned is right about it
+        certificate: What is proved of this arm: that it is "in" the right answer, the Pareto set unless another task
+            was given; that it is "out", since `dominated_by` is better; or only that what is returned is right about it
             "within-epsilon"; or "none" of these.
         dominated_by: For an arm outside the answer: the returned arm that dominates it most clearly, or of other tasks
             the arm that it is behind; None where that is no arm but a ceiling or a floor.

@@ -30,7 +30,7 @@ def explain_result(
     arms, rest = choose_arms(result)
     lines = [printable(title), headline(result)] if title else [headline(result)]
     table = Table(partial(fit_columns, result, arms, symbols=not ascii_only), rest=rest)
-    compared = (
-        [Table(partial(difference_columns, result), partial(difference_caption, result))] if result.differences else []
-    )
-    return Explanation(lines, facts(result, notes, first), [table, *compared], result.warnings)
+    tables = [table]
+    if result.differences:
+        tables.append(Table(partial(difference_columns, result), partial(difference_caption, result)))
+    return Explanation(lines, facts(result, notes, first), tables, result.warnings)
