@@ -114,6 +114,7 @@ GROWN = {
         "what arms have not shown yet, and the front of shrunken estimates",
         92,
     ),
+    "search/engine.py, search/identification.py, views/": ("what a search by comparisons waits for", 21),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
 }
 

@@ -25,9 +25,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.bounds import the_bound
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
+from ramgape.core.comparisons import BLOCKER, INSIDE_PROVED
 from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
@@ -177,6 +179,16 @@ class Engine:
     def doubt(self) -> float:
         """V(t), in the user's units; infinite until every arm has its initial pulls."""
         return float(self.search["doubt"][0]) * self.spec.span
+
+    @property
+    def unproved(self) -> int | None:
+        """Of how many arms the place is still to be proved, where arms are compared in pairs; None elsewhere."""
+        if not the_bound(self._asked.bound).compares_pairs:
+            return None
+        left, snapshot = np.count_nonzero(self.arms["blocker"] != INSIDE_PROVED), int(self.problem["snapshot"][0])
+        if snapshot >= 0 and self.search["designations"][0]:
+            left = min(left, np.count_nonzero(self.memory[:, snapshot + BLOCKER] != INSIDE_PROVED))
+        return int(left)
 
     @property
     def stopped(self) -> Stopped | None:

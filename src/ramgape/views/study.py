@@ -11,7 +11,7 @@ from ramgape.errors import printable
 from ramgape.views.content import ENDINGS, wanted
 from ramgape.views.explanation import Explanation
 from ramgape.views.result import explain_result
-from ramgape.views.terminal import fraction
+from ramgape.views.terminal import fraction, still_open
 
 if TYPE_CHECKING:
     from ramgape.search.result import Expectation, Goal
@@ -77,6 +77,8 @@ def progress_words(report: Report, letters: str) -> str:
         state = f"{progress.samples:,} of {progress.limit:,} pulls"
     elif not math.isfinite(report.doubt):
         state = "nothing is known of some arms yet"
+    elif progress.unproved is not None and not report.done:
+        state = still_open(progress)
     elif report.done:
         state = f"doubt {round_up(max(report.doubt, 0.0))} is left, {progress.epsilon:g} was allowed"
     else:
