@@ -86,7 +86,8 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     task, boxes = engine.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
-    proved, exact = tolerances < engine.search["epsilon"][0], tolerances < 0.0
+    epsilon = float(engine.search["epsilon"][0])
+    proved, exact = (task.settled(answer, tolerances, rivals, tolerance) for tolerance in (epsilon, 0.0))
     proving = np.where(np.isfinite(tolerances), rivals, -1)
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)

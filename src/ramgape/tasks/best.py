@@ -82,6 +82,14 @@ class Best(Task):
         found = np.where(answer, self.floor - other_lows, np.minimum(misses, ahead))
         return found, np.where(answer | (misses < ahead), own, best)
 
+    def settled(self, answer: Mask, tolerances: Floats, rivals: Places, epsilon: float) -> Mask:
+        """With a floor, to be behind the answer tells only where that reaches it; and it is the best if no other is."""
+        below = tolerances < epsilon
+        if self.floor is None or not answer.any():
+            return below
+        by_itself = rivals == np.arange(len(answer))
+        return np.asarray(np.where(answer, below.all(), below & (by_itself | below[answer].all())))
+
     def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
         """The returned arm that is nearest; nobody for an arm that misses the floor."""
         own = np.arange(len(answer))

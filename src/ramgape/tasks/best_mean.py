@@ -75,7 +75,7 @@ class BestMean(Best):
             return f"{self._exactly(wanted)}." if wanted.epsilon == 0.0 else f"no arm has {better}."
         risk, strict = wanted.risk, wanted.no_riskier(self.max_risk, -1)
         if not wanted.returned:
-            return f"no arm has a {risk} of {strict}."
+            return f"no arm has {wanted.a_risk} of {strict}."
         if wanted.epsilon == 0.0:
             return f"{self._exactly(wanted)}."
         return (

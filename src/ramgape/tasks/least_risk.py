@@ -67,7 +67,7 @@ class LeastRisk(Best):
 
     def claim(self, wanted: Wanted) -> str:
         """Without a floor that no arm is safer by epsilon; with one the three parts of tasks/best.py."""
-        safer = f"a {wanted.risk} {wanted.risk_tolerance} or more {wanted.safer} that of {wanted.names}"
+        safer = f"{wanted.a_risk} {wanted.risk_tolerance} or more {wanted.safer} that of {wanted.names}"
         exactly = f"{wanted.names} is {self.question(wanted)}."
         if self.min_mean is None:
             return exactly if wanted.epsilon == 0.0 else f"no arm has {safer}."

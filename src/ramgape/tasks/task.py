@@ -218,6 +218,18 @@ class Task(ABC):
             boxes: Where the means and risks of all arms are.
         """
 
+    def settled(self, answer: Mask, tolerances: Floats, rivals: Places, epsilon: float) -> Mask:
+        """Of which arms it is proved, up to epsilon, that they are in the right answer or out of it; exactly with 0.
+
+        All of them are, if every tolerance is below epsilon. A single one's place may hang on more than its own.
+
+        Args:
+            answer: The arms that are in it.
+            tolerances, rivals: Those of `tolerances`.
+            epsilon: The tolerance.
+        """
+        return np.asarray(tolerances < epsilon)
+
     def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
         """For each arm outside an answer, by the estimates: the arm to name as the reason why, or -1 for none.
 

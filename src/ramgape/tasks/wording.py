@@ -102,6 +102,11 @@ class Wanted(NamedTuple):
     # ------------------------------------------------------------------------------------- the risk
 
     @property
+    def a_risk(self) -> str:
+        """The risk with its article."""
+        return f"{'an' if self.risk[:1].lower() in 'aeiou' else 'a'} {self.risk}"
+
+    @property
     def safest(self) -> str:
         """Of risks as they are shown."""
         return "highest" if self.turned else "lowest"
@@ -127,8 +132,8 @@ class Wanted(NamedTuple):
         """A risk that is less than that of another arm and the tolerance."""
         moved = "minus" if self.turned else "plus"
         added = f" {moved} {self.risk_tolerance}" if self._own_epsilon else ""
-        return f"a {self.risk} {self.safer} that of {other}{added}"
+        return f"{self.a_risk} {self.safer} that of {other}{added}"
 
     def risk_ahead(self, other: str) -> str:
         """A risk that is less than that of another arm by the tolerance at least."""
-        return f"a {self.risk} {self.risk_tolerance} or more {self.safer} that of {other}"
+        return f"{self.a_risk} {self.risk_tolerance} or more {self.safer} that of {other}"
