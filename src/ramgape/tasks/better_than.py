@@ -18,7 +18,7 @@ from ramgape.common.formatting import cut
 from ramgape.common.parsing import escape
 from ramgape.core.pareto import Floats, Mask
 from ramgape.errors import known_name, printable, require
-from ramgape.tasks.task import Boxes, Places, Possible, Scale, Task
+from ramgape.tasks.task import Boxes, Places, Possible, Scale, Task, plain
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:
@@ -90,6 +90,9 @@ class BetterThan(Task):
             return (f"margin {self.margin:g} exceeds the whole possible range of the mean: no arm can be better",)
         return ()
 
+    def some_arms(self) -> Sequence[str]:
+        return self.control, f"another than {self.control}"
+
     # ------------------------------------------------------------------------------- while it runs
 
     def compare(self) -> Kernel:
@@ -147,6 +150,6 @@ class BetterThan(Task):
     def __str__(self) -> str:
         """Only what is not usual; what has a meaning in such a text is escaped in a name."""
         parts = [f"control={escape(self.control)}"]
-        parts += [f"margin={self.margin!r}"] if self.margin else []
+        parts += [f"margin={plain(self.margin)}"] if self.margin else []
         parts += [f"objective={self.objective}"] if self.objective != "mean" else []
         return f"{self.name}:{','.join(parts)}"

@@ -141,6 +141,10 @@ class Task(ABC):
         """
         return ()
 
+    def some_arms(self) -> Sequence[str]:
+        """Names of arms that it can be asked about, where all else is checked before the real ones are known."""
+        return "one", "other"
+
     def scaled(self, mean: Scale, risk: Scale) -> Task:
         """The same task on another scale; one whose parameters are no means and no risks is its own.
 
@@ -327,7 +331,7 @@ class Task(ABC):
     def __str__(self) -> str:
         """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,...; what is None is left out."""
         given = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-        values = [f"{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
+        values = [f"{name.replace('_', '-')}={plain(value)}" for name, value in given.items() if value is not None]
         return ":".join([self.name, *([",".join(values)] if values else [])])
 
     def _check(self, name: str, least: float = -math.inf) -> None:
@@ -342,6 +346,15 @@ class Task(ABC):
     def _optional(cls) -> list[str]:
         """The parameters that may be None."""
         return [name for name, each in inspect.signature(cls).parameters.items() if each.default is None]
+
+
+def plain(value: object) -> str:
+    """A value as it is typed: of a number all that it takes to be the same again.
+
+    >>> plain(2.0), plain(0.1)
+    ('2', '0.1')
+    """
+    return str(value).removesuffix(".0")
 
 
 def check_limit(what: str, given: float, reachable: bool, binding: bool, allowed: str) -> tuple[str, ...]:
