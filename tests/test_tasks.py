@@ -42,6 +42,7 @@ from ramgape import (
 )
 from ramgape.bounds import BOUNDS
 from ramgape.search.engine import Engine
+from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
 from ramgape.tasks import TASKS, Boxes, Scale, Wanted, make_task
 from ramgape.testing import check_task
@@ -112,7 +113,7 @@ def box(draw: st.DrawFn) -> reference.Box:
 
 
 @pytest.mark.parametrize("name", EACH)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_doubts_are_those_of_the_reference(name: str, data: st.DataObject) -> None:
     """Boxes with many ties, changed arm by arm."""
@@ -208,7 +209,7 @@ def claims(task: Task, answer: set[int], means: Sequence[float], risks: Sequence
 def test_random_boxes_that_hold_never_prove_a_wrong_claim(task: Task) -> None:
     """A truth anywhere in the boxes, often at a corner. No chance is involved: not one may be wrong."""
     generator, proved = np.random.default_rng(11), 0
-    for _ in range(400):
+    for _ in range(200):
         count = int(generator.integers(3, 7))
         named = task.among([str(arm) for arm in range(count)])
         means, risks = generator.random(count), generator.random(count)
@@ -226,7 +227,7 @@ def test_random_boxes_that_hold_never_prove_a_wrong_claim(task: Task) -> None:
             returned = {*np.flatnonzero(answer).tolist()}
             assert claims(task, returned, true_means.tolist(), true_risks.tolist(), epsilon)
             assert named.is_right(answer, true_means, true_risks, epsilon)
-    assert proved >= 60
+    assert proved >= 30
 
 
 @each_task
@@ -341,7 +342,7 @@ def test_relabelling_arms_relabels_pulls_and_answer(task: Task) -> None:
 
 
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
-@pytest.mark.parametrize(("scale", "shift"), [(8.0, 0.0), (4.0, -2.0), (0.25, 64.0)])
+@pytest.mark.parametrize(("scale", "shift"), [(4.0, -2.0), (0.25, 64.0)])
 @each_task
 def test_other_units_ask_the_same_question(task: Task, scale: float, shift: float, direction: str) -> None:
     """Powers of two are exact; costs are the negatives. Ceilings, floors, margins and tolerances go along."""
@@ -581,7 +582,7 @@ TASK = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(TASK)
 def test_a_task_is_the_same_after_a_round_trip(task: Task) -> None:
     assert make_task(str(task)) == task
@@ -776,14 +777,33 @@ def test_a_policy_that_cannot_serve_is_refused_with_those_that_can(policy: str) 
             make_spec(range(4), reward_range=(0, 1), epsilon=0.1, policy=policy, task=task)
 
 
-def test_ceilings_are_in_the_units_of_the_risk_that_results_report() -> None:
-    """A variance of 0.02 is a ceiling of 0.02; of the mean-variance it is the scaled one, whatever the tolerance."""
-    for risk, epsilon in (("variance", (0.05, 0.004)), ("mean-variance:0.1", 0.02), ("std", 0.03)):
-        truth = simulate(THREE, task="pareto", risk=risk, budget=6_000, policy="round-robin", seed=1)
-        middle = sorted(arm.risk for arm in truth.arms)[1]
-        result = simulate(THREE, task=BestMean(max_risk=middle + 0.001), risk=risk, epsilon=epsilon, seed=1)
-        safe = [arm for arm in truth.arms if arm.risk <= middle + 0.001]
-        assert result.answer == (max(safe, key=lambda arm: arm.mean).name,)
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+@pytest.mark.parametrize("risk", ["std", "variance", "mean-variance:0.5", "cvar:0.2", "entropic:2", "shortfall:3"])
+def test_limits_are_in_the_units_that_results_report(risk: str, direction: str) -> None:
+    """A variance of 0.02 is a ceiling of 0.02; of the mean-variance it is the scaled one. The engine sees the same."""
+    generator = np.random.default_rng(2)
+    asked: dict[str, Any] = {"reward_range": (2, 6), "direction": direction, "risk": risk, "epsilon": 0.1}
+    spec = make_spec(range(6), task="least-risk:min-mean=4", policy="round-robin", **asked)
+    engine = Engine(spec)
+    for pull in range(120):
+        engine.tell(pull % 6, float(generator.uniform(2.0, 4.0 + 0.4 * (pull % 6))))
+    sign = 1.0 if direction == "maximize" else -1.0
+    arms = infer(engine).arms
+    for ceiling in [0.5 * (low + high) for low, high in itertools.pairwise(sorted(arm.risk for arm in arms))]:
+        unit = replace(spec, task=BestMean(ceiling)).unit_task
+        assert isinstance(unit, BestMean)
+        assert unit.max_risk is not None
+        assert [arm.risk <= ceiling for arm in arms] == (engine.arms["risk"] <= unit.max_risk).tolist()
+    for floor in (3.0, 3.5, 4.2):
+        unit = replace(spec, task=LeastRisk(floor)).unit_task
+        assert isinstance(unit, LeastRisk)
+        assert unit.min_mean is not None
+        assert [sign * arm.mean >= sign * floor for arm in arms] == (engine.arms["average"] >= unit.min_mean).tolist()
+    scored = replace(spec, task=BestScore(0.7)).unit_task
+    order = [sign * arm.mean - 0.7 * arm.risk for arm in arms]
+    assert isinstance(scored, BestScore)
+    found = engine.arms["average"] - scored.weight * engine.arms["risk"]
+    assert np.argsort(order).tolist() == np.argsort(found).tolist()
 
 
 # --- the control -------------------------------------------------------------------------------------
