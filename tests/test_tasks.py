@@ -44,7 +44,7 @@ from ramgape.bounds import BOUNDS
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
-from ramgape.tasks import TASKS, Boxes, Scale, Wanted, make_task
+from ramgape.tasks import TASKS, Boxes, Rescaling, Wanted, make_task
 from ramgape.testing import check_task
 from tests.cli_support import call, call_json, complaint
 from tests.guarantees import most_allowed
@@ -371,7 +371,7 @@ def test_a_pair_of_tolerances_gives_the_ceiling_its_own() -> None:
         ["a", "b", "c"], reward_range=(0, 2), risk="variance", epsilon=(0.02, 0.005), task="best-score:weight=8"
     )
     assert scored.unit_task == BestScore(weight=2.0)
-    assert Scale(-1.0, -10.0, 5.0)(3.0) == (-3.0 + 10.0) / 5.0
+    assert Rescaling(-1.0, -10.0, 5.0)(3.0) == (-3.0 + 10.0) / 5.0
 
 
 # --- searches ----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ramgape.common.formatting import cut
 from ramgape.common.parsing import escape
 from ramgape.core.pareto import Floats, Mask
 from ramgape.errors import known_name, printable, require
-from ramgape.tasks.task import Boxes, Places, Possible, Scale, Task, plain
+from ramgape.tasks.task import Boxes, Places, Possible, Rescaling, Task, as_written
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class BetterThan(Task):
         margin: By how much more than that of the control the mean must be, in its units; less than 0 for arms that
             may be worse by so much. Of costs, by how much less.
         objective: "mean", or "both" where an arm must have less risk than the control as well.
+
+    Attributes:
+        place: The control's number, once the arms are known (`among`).
 
     Examples:
         >>> str(BetterThan("A")), str(BetterThan("A", margin=0.01, objective="both"))
@@ -75,7 +78,7 @@ class BetterThan(Task):
     def _control(self) -> str:
         return cut(printable(self.control), 80)
 
-    def scaled(self, mean: Scale, risk: Scale) -> BetterThan:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> BetterThan:
         return replace(self, margin=mean.difference(self.margin))
 
     def among(self, names: Sequence[str]) -> BetterThan:
@@ -150,6 +153,6 @@ class BetterThan(Task):
     def __str__(self) -> str:
         """Only what is not usual; what has a meaning in such a text is escaped in a name."""
         parts = [f"control={escape(self.control)}"]
-        parts += [f"margin={plain(self.margin)}"] if self.margin else []
+        parts += [f"margin={as_written(self.margin)}"] if self.margin else []
         parts += [f"objective={self.objective}"] if self.objective != "mean" else []
         return f"{self.name}:{','.join(parts)}"

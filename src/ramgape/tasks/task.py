@@ -36,7 +36,7 @@ class Boxes(NamedTuple):
     risk_high: Floats
 
 
-class Scale(NamedTuple):
+class Rescaling(NamedTuple):
     """A step from one scale to another, (factor value - origin) / unit: called with a value it gives that on the other.
 
     Attributes:
@@ -145,7 +145,7 @@ class Task(ABC):
         """Names of arms that it can be asked about, where all else is checked before the real ones are known."""
         return "one", "other"
 
-    def scaled(self, mean: Scale, risk: Scale) -> Task:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> Task:
         """The same task on another scale; one whose parameters are no means and no risks is its own.
 
         Args:
@@ -331,7 +331,7 @@ class Task(ABC):
     def __str__(self) -> str:
         """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,...; what is None is left out."""
         given = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-        values = [f"{name.replace('_', '-')}={plain(value)}" for name, value in given.items() if value is not None]
+        values = [f"{name.replace('_', '-')}={as_written(value)}" for name, value in given.items() if value is not None]
         return ":".join([self.name, *([",".join(values)] if values else [])])
 
     def _check(self, name: str, least: float = -math.inf) -> None:
@@ -348,10 +348,10 @@ class Task(ABC):
         return [name for name, each in inspect.signature(cls).parameters.items() if each.default is None]
 
 
-def plain(value: object) -> str:
+def as_written(value: object) -> str:
     """A value as it is typed: of a number all that it takes to be the same again.
 
-    >>> plain(2.0), plain(0.1)
+    >>> as_written(2.0), as_written(0.1)
     ('2', '0.1')
     """
     return str(value).removesuffix(".0")
