@@ -38,9 +38,7 @@ class BetterThan(Task):
         margin: By how much more than that of the control the mean must be, in its units; less than 0 for arms that
             may be worse by so much. Of costs, by how much less.
         objective: "mean", or "both" where an arm must have less risk than the control as well.
-
-    Attributes:
-        place: The control's number, once the arms are known (`among`).
+        place: Not to be given: the control's number, once the arms are known (`among`).
 
     Examples:
         >>> str(BetterThan("A")), str(BetterThan("A", margin=0.01, objective="both"))
