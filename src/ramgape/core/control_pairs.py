@@ -9,8 +9,7 @@ ln((K - 1) / ((1 - b) d')). Proof: for every arm but the control at most one of 
     E = 1 / (K - 1) sum over i of M[a false claim that i is in], or b M_mean + (1 - b) M_risk of the two that it is out
 
 is a supermartingale that begins with at most 1, which a false proof makes at least 1 / d'. The claims that are false
-without a tolerance contain those that are false with one, and E has the former; so both hold at the same time, and
-what has been proved of an arm remains so.
+without a tolerance contain those that are false with one, and E has the former; so both hold at the same time.
 """
 
 from __future__ import annotations
@@ -62,13 +61,8 @@ def stop_control(has_place, arms, memory, search, problem):
     place, missing = int(problem.task_parameters[0]), 0
     for arm in range(len(arms)):
         row = arms[arm]
-        row.accepted = 0
-        if arm == place:
-            row.blocker = INSIDE_PROVED
-        elif row.blocker != INSIDE_PROVED or row.member != row.in_front:
-            row.member = row.in_front
-            proved = has_place(arms, memory, search, problem, arm, row.in_front == 1)
-            row.blocker = INSIDE_PROVED if proved else place
+        proved = arm == place or has_place(arms, memory, search, problem, arm, row.in_front == 1)
+        row.blocker, row.accepted = INSIDE_PROVED if proved else place, 0
         missing += row.blocker != INSIDE_PROVED
     for arm in range(len(arms)):
         if missing == 0:

@@ -1,4 +1,4 @@
-"""The arms of highest mean, or of least risk, by comparisons of two arms.
+"""The arms of highest mean, by comparisons of two arms.
 
 An answer of m arms is proved when each of them is proved to be ahead of every arm outside, by more than -epsilon, with
 evidence of ln((K - m) m / d'). Proof: let T be m arms of the truly highest, and
@@ -23,14 +23,6 @@ from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 def level_of(problem, count, wanted):
     """How much evidence a claim needs."""
     return problem.pair_levels[2] + math.log((count - wanted) * wanted / count)
-
-
-@inlined
-def lead_certainty(row, rival, search, by_mean):
-    """How well estimates support that an arm is ahead of another."""
-    if by_mean:
-        return certainty(row.average - rival.average + search.epsilon, row.mean_error + rival.mean_error)
-    return certainty(rival.risk - row.risk + search.epsilon, row.risk_error + rival.risk_error)
 
 
 @open_kernel
@@ -85,7 +77,6 @@ def prove_highest(ahead, arms, memory, searches, problems, inside, proofs):
 @kernel
 def decide_highest(arms, memory, search, problem):
     """One of the two arms, inside and outside the answer, of which estimates say least which is ahead."""
-    by_mean = problem.task_parameters[1] == 0.0
     set_errors(arms, memory, problem, False)
     least, one, two = math.inf, search.leader, arms[search.leader].rival
     for arm in range(len(arms)):
@@ -94,12 +85,13 @@ def decide_highest(arms, memory, search, problem):
             for other in range(len(arms)):
                 rival = arms[other]
                 if not rival.in_front and rival.blocker != INSIDE_PROVED:
-                    found = lead_certainty(row, rival, search, by_mean)
+                    error = row.mean_error + rival.mean_error
+                    found = certainty(row.average - rival.average + search.epsilon, error)
                     if found < least:
                         least, one, two = found, arm, other
-    return divide(arms, search, one, two, by_mean)
+    return divide(arms, search, one, two, True)
 
 
 def highest_by_pairs(ahead: Kernel) -> ByPairs:
-    """From the evidence that a bound brings for the objective."""
+    """From the evidence that a bound brings for means."""
     return ByPairs(fixed(stop_highest, ahead), fixed(prove_highest, ahead), decide_highest)

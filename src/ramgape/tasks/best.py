@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ramgape.core.pareto import Floats, Mask
-from ramgape.tasks.score import Score
+from ramgape.tasks.score import MEAN, Score
 from ramgape.tasks.task import Boxes, Places, Task
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ class Best(Task):
 
     @property
     def compares_pairs(self) -> bool:
-        """Where the score is one of the two objectives, and nothing else is asked."""
-        return self.floor is None and 0.0 in self.score
+        """Where it is about means alone: for the least risk boxes take no more pulls, and sometimes far fewer."""
+        return self.floor is None and self.score == MEAN
 
     def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
         """Every arm of the answer against every other."""
         from ramgape.core.highest_pairs import highest_by_pairs
 
-        return highest_by_pairs(mean_ahead if self.score.mean_weight else risk_ahead)
+        return highest_by_pairs(mean_ahead)
 
     def write(self, problem: Any) -> None:
         last = float(self.count) if self.floor is None else self.floor
