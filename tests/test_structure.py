@@ -65,7 +65,8 @@ NEW = {
     "core/comparisons.py": "a stop by comparisons of two arms, whatever the rewards",
     "core/bets.py": "fourth-order bets",
     **dict.fromkeys(
-        ["core/scores.py", "core/highest.py", "core/limited.py", "core/control.py"], "doubts of the tasks for one arm"
+        ["core/scores.py", "core/highest", "core/limited.py", "core/control"],
+        "doubts and proofs of the tasks for one arm",
     ),
     **dict.fromkeys(["tasks/best", "tasks/bet", "tasks/least_risk.py", "tasks/top.py"], "the tasks for one arm"),
     **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),

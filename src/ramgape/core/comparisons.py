@@ -122,7 +122,7 @@ def risk_error(row, problem):
 
 
 @inlined
-def set_errors(arms, memory, problem, since):
+def set_all_errors(arms, memory, problem, since):
     """The squared errors of all estimates, drawn towards the average of all arms while pulls are few."""
     count = len(arms)
     mean_average = risk_average = 1e-12

@@ -25,7 +25,7 @@ from ramgape.core.comparisons import (
     certainty,
     divide,
     is_early,
-    set_errors,
+    set_all_errors,
 )
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 
@@ -87,7 +87,7 @@ def decide_control(arms, memory, search, problem):
     """The control, or the arm of which estimates say least on which side of it it is."""
     place, margin = int(problem.task_parameters[0]), problem.task_parameters[1]
     both, epsilon = problem.task_parameters[2] > 0.0, search.epsilon
-    set_errors(arms, memory, problem, False)
+    set_all_errors(arms, memory, problem, False)
     control = arms[place]
     least, chosen, by_mean = math.inf, search.leader, True
     for arm in range(len(arms)):

@@ -15,7 +15,16 @@ from __future__ import annotations
 
 import math
 
-from ramgape.core.comparisons import BY_ALL, INSIDE_PROVED, NOT_PROVED, ByPairs, certainty, divide, is_early, set_errors
+from ramgape.core.comparisons import (
+    BY_ALL,
+    INSIDE_PROVED,
+    NOT_PROVED,
+    ByPairs,
+    certainty,
+    divide,
+    is_early,
+    set_all_errors,
+)
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 
 
@@ -77,7 +86,7 @@ def prove_highest(ahead, arms, memory, searches, problems, inside, proofs):
 @kernel
 def decide_highest(arms, memory, search, problem):
     """One of the two arms, inside and outside the answer, of which estimates say least which is ahead."""
-    set_errors(arms, memory, problem, False)
+    set_all_errors(arms, memory, problem, False)
     least, one, two = math.inf, search.leader, arms[search.leader].rival
     for arm in range(len(arms)):
         row = arms[arm]

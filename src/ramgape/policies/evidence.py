@@ -10,7 +10,7 @@ they differ.
 
 from __future__ import annotations
 
-from ramgape.core.comparisons import BLOCKER, INSIDE, certainty, divide, set_errors
+from ramgape.core.comparisons import BLOCKER, INSIDE, certainty, divide, set_all_errors
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import inlined, kernel
 
@@ -65,7 +65,7 @@ def decide(arms, memory, search, problem):
     """One of the two arms of the comparison with the least evidence."""
     since = search.served == 1 or (search.served == 2 and search.samples % 2 == 1)
     epsilon = search.epsilon
-    set_errors(arms, memory, problem, since)
+    set_all_errors(arms, memory, problem, since)
     least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True
     for arm in range(len(arms)):
         blocker = int(memory[arm][problem.snapshot + BLOCKER]) if since else arms[arm].blocker
