@@ -64,6 +64,8 @@ NEW = {
     "bounds/gaussian_pairwise.py": "two arms with Gaussian rewards, compared at once",
     "core/comparisons.py": "a stop by comparisons of two arms, whatever the rewards",
     "core/bets.py": "fourth-order bets",
+    "search/extension.py": "studies that go on for more",
+    "studies/extending.py": "studies that go on for more",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -114,6 +116,7 @@ GROWN = {
         "what arms have not shown yet, and the front of shrunken estimates",
         92,
     ),
+    "studies/, storage/, search/, views/content.py, cli/study_work.py": ("studies that go on for more", 100),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
 }
 

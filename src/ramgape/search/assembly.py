@@ -58,8 +58,9 @@ def make_claims(spec: Spec) -> Claims:
 
 def designates(spec: Spec) -> bool:
     """Whether answers are fixed beforehand: only where all must be told apart, since other searches are too short."""
-    # A share may come out as 0, but the state was made before that was known.
-    known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.looked_at_once
+    # A share may come out as 0, but the state was made before that was known. And a search that began with a tolerance
+    # has spent all of delta on what is proved without designations.
+    known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.extensions and not spec.looked_at_once
     return known and the_bound(spec.bound).designates
 
 
@@ -125,7 +126,7 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     columns = spec.risk.kernels(spec.noise).columns + chosen.columns
     if designates(spec):
         columns += comparisons.COLUMNS + columns
-    search["epsilon"] = problem["epsilon"]
+    search["epsilon"] = 0.0 if spec.is_open else (spec.epsilon or 0.0) / spec.span
     return State(arms, empty_memory(count, columns), search, problem)
 
 
@@ -154,7 +155,8 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     if spec.is_open:
         record["epsilon_share"] = spec.epsilon_share
     else:
-        record["epsilon"] = (spec.epsilon or 0.0) / span
+        record["epsilon"] = (spec.first_epsilon or 0.0) / span
+    record["any_epsilon"] = spec.is_open or (bool(spec.extensions) and spec.goal == "confidence")
     record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     for stated in ("sigma_max", "kurtosis", "cv"):

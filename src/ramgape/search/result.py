@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ramgape.common.checks import as_float, check_number
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.explained import Explained, load_extra
+from ramgape.search.extension import Extension
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -186,6 +187,7 @@ class Result(Explained):
             they were not watched.
         alarms: The arms whose rewards are not; what is said to be proved rests on that they are.
         task: What was looked for: "pareto", or a task from outside as it is written.
+        extensions: Of a study that was to go on for more: when, and what had been asked for until then.
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -238,6 +240,7 @@ class Result(Explained):
     rigour: Literal["proved", "approximate"] = "proved"
     alarm: float | None = None
     alarms: tuple[Alarm, ...] = ()
+    extensions: tuple[Extension, ...] = ()
 
     @property
     def is_informative(self) -> bool:
