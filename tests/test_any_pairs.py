@@ -38,7 +38,7 @@ def reached(engine: Engine, kernel: Any, *, arm: int = 0, since: int = 0) -> flo
     other, memory = 1 - arm, engine.memory
 
     def ahead(level: float) -> bool:
-        records = engine.search[0], engine.problem[0]
+        records = float(engine.search["epsilon"][0]), engine.problem[0]
         return bool(kernel(arms[arm], memory[arm], arms[other], memory[other], *records, since, level))
 
     low, high = -50.0, 1000.0

@@ -15,6 +15,7 @@ from ramgape.policies import POLICIES
 from tests import short_searches
 
 
+@pytest.mark.long
 def test_plain_kernels_warn_of_nothing_and_find_the_same() -> None:
     """Pull by pull; the last digits of logarithms may differ from those of compiled code."""
     run = subprocess.run(

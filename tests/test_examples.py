@@ -53,7 +53,16 @@ EXTENDING = {
 }
 
 
-@pytest.mark.parametrize("example", sorted((ROOT / "examples" / "extending").glob("*.py")), ids=lambda path: path.name)
+SLOW = ("bound.py", "risk.py")  # what calls functions from outside is compiled in every process
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(path, id=path.name, marks=[pytest.mark.long] if path.name in SLOW else [])
+        for path in sorted((ROOT / "examples" / "extending").glob("*.py"))
+    ],
+)
 def test_a_thing_from_outside_runs(example: Path, tmp_path: Path) -> None:
     run = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

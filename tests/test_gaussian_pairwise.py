@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any
 
@@ -107,8 +108,17 @@ def test_each_factor_has_expectation_one_at_the_truth() -> None:
         assert integrate.simpson(above * density, x=grid) == pytest.approx(1.0, abs=1e-5)
 
 
-@pytest.mark.parametrize("risk", ["mean-variance:0.01", "mean-variance:0.5", "std"])
-@pytest.mark.parametrize("resolution", [None, 0.2])
+@pytest.mark.parametrize(
+    ("risk", "resolution"),
+    [
+        ("mean-variance:0.01", None),
+        ("std", 0.2),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in itertools.product(["mean-variance:0.01", "mean-variance:0.5", "std"], [None, 0.2])
+        ),
+    ],
+)
 def test_what_is_found_on_cells_is_below_every_hypothesis_in_them(risk: str, resolution: float | None) -> None:
     """Brute force: random points of the null within the boxes, with evidence from the densities of the draws."""
     rng = np.random.default_rng(11)
@@ -167,11 +177,11 @@ def chaser() -> Any:
                 continue
             own, others = sums(arms[0], memory[0], problem, 0), sums(arms[1], memory[1], problem, 0)
             if by_mean:
-                ahead = mean_ahead(arms[0], memory[0], arms[1], memory[1], search, problem, 0, level)
+                ahead = mean_ahead(arms[0], memory[0], arms[1], memory[1], search.epsilon, problem, 0, level)
                 first = max(evidence_on_mean(own, arms[0], problem, truths[0, 0], 1.0))
                 second = max(evidence_on_mean(others, arms[1], problem, truths[1, 0], -1.0))
             else:
-                ahead = risk_ahead(arms[0], memory[0], arms[1], memory[1], search, problem, 0, level)
+                ahead = risk_ahead(arms[0], memory[0], arms[1], memory[1], search.epsilon, problem, 0, level)
                 first = max(evidence_below(own, arms[0], problem, truths[0, 2]))
                 second = max(evidence_above(others, arms[1], problem, truths[1, 2]))
             if ahead:

@@ -113,7 +113,7 @@ def test_what_is_settled_is_so_for_every_value_in_between(seed: int) -> None:
         ):
             values = (least_on(m, m, *pair, problem, epsilon, 0) for m in np.linspace(low, high, points))
             least = min(values) if low <= high else math.inf
-            proved = ahead(*pair, search, problem, 0, level)
+            proved = ahead(*pair, search.epsilon, problem, 0, level)
             assert not proved or least >= level - 1e-9
             assert proved or least < level + slack
 
@@ -130,7 +130,7 @@ def first_is_ahead(engine: Engine) -> bool:
     """Whether the first arm's mean is proved to be above the other's, at the level of withstanding."""
     arms, memory, search, problem = engine.state.records
     level = float(problem["pair_levels"][0])
-    return bool(pairwise.mean_ahead(arms[0], memory[0], arms[1], memory[1], search, problem, 0, level))
+    return bool(pairwise.mean_ahead(arms[0], memory[0], arms[1], memory[1], search.epsilon, problem, 0, level))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,9 @@ def test_a_result_states_what_was_proved() -> None:
     assert all(arm.certified for arm in result.arms)
     assert result.certified_epsilon == 0.0
     assert "this is exactly the Pareto set" in result.guarantee
-    short = simulate("paper:46", epsilon=0.0, bound="pairwise", policy="evidence", seed=1, max_pulls=result.samples - 200)
+    short = simulate(
+        "paper:46", epsilon=0.0, bound="pairwise", policy="evidence", seed=1, max_pulls=result.samples - 200
+    )
     assert short.stopped == "cap"
     certified = [arm.certified for arm in short.arms]
     assert any(certified)

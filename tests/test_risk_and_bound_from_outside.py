@@ -85,7 +85,11 @@ LOOKS = Bound("looks", SimpleNamespace(interval=looks), BOUNDED, (MEANS,), "a un
 OPTIONS: dict[str, Any] = {"epsilon": 0.1, "seed": 1, "max_pulls": 30_000}
 
 
-@pytest.mark.parametrize("bound", ["auto", "hoeffding", LOOKS], ids=str)
+@pytest.mark.parametrize(
+    "bound",
+    ["auto", pytest.param("hoeffding", marks=pytest.mark.long), pytest.param(LOOKS, marks=pytest.mark.long)],
+    ids=str,
+)
 def test_a_risk_from_outside_is_searched_like_any_other(bound: str | Bound) -> None:
     result = simulate("paper:46", risk=Deficit(0.6), bound=bound, **OPTIONS)
     assert result.stopped == "confidence"

@@ -117,6 +117,7 @@ GROWN = {
         92,
     ),
     "studies/, storage/, search/, views/content.py, cli/study_work.py": ("studies that go on for more", 100),
+    "search/engine.py, search/identification.py, views/": ("what a search by comparisons waits for", 21),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
 }
 

@@ -141,24 +141,24 @@ def risk_since(row, past, problem, since):
 
 
 @kernel
-def mean_ahead(row, past, rival, rival_past, search, problem, since, level):
+def mean_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
     """Whether an arm's mean is more than the rival's less epsilon; see core/comparisons.py."""
-    if row.mean_low > rival.mean_high - search.epsilon:
+    if row.mean_low > rival.mean_high - epsilon:
         return True  # by the boxes; and nothing waits for an arm that was set aside, whose box is inside out
     own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
     if min(own[0], others[0]) < 1.0:
         return False
     average, rival_average = row.shift + own[1] / own[0], rival.shift + others[1] / others[0]
-    return mean_evidence(row, rival, problem, search.epsilon, own[0], average, others[0], rival_average) >= level
+    return mean_evidence(row, rival, problem, epsilon, own[0], average, others[0], rival_average) >= level
 
 
 @kernel
-def risk_ahead(row, past, rival, rival_past, search, problem, since, level):
+def risk_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
     """Whether an arm's risk is less than the rival's plus epsilon, likewise."""
-    if rival.risk_low > row.risk_high - search.epsilon:
+    if rival.risk_low > row.risk_high - epsilon:
         return True
     count, risk = risk_since(row, past, problem, since)
     rival_count, rival_risk = risk_since(rival, rival_past, problem, since)
     if min(count, rival_count) < 1.0:
         return False
-    return risk_evidence(row, rival, problem, search.epsilon, count, risk, rival_count, rival_risk) >= level
+    return risk_evidence(row, rival, problem, epsilon, count, risk, rival_count, rival_risk) >= level

@@ -97,9 +97,8 @@ def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, si
 
 
 @open_kernel
-def mean_compared(proved_on_mean, row, past, rival, rival_past, search, problem, since, level):
+def mean_compared(proved_on_mean, row, past, rival, rival_past, epsilon, problem, since, level):
     """Whether it is proved that the row's mean is more than the rival's less epsilon."""
-    epsilon = search.epsilon
     low, high = row.mean_low, min(row.mean_high, rival.mean_high - epsilon)
     if low > high:
         return True
@@ -165,9 +164,8 @@ def least_on_risk(variance_at, start, end, row, past, rival, rival_past, problem
 
 
 @open_kernel
-def risk_compared(proved_on_risk, row, past, rival, rival_past, search, problem, since, level):
+def risk_compared(proved_on_risk, row, past, rival, rival_past, epsilon, problem, since, level):
     """Whether it is proved that the row's risk is less than the rival's plus epsilon."""
-    epsilon = search.epsilon
     low, high = rival.risk_low + epsilon, min(row.risk_high, rival.risk_high + epsilon)
     if low > high:
         return True

@@ -3,7 +3,7 @@
 An answer S is proved when every arm of S withstands every other arm, in mean or in risk, and every arm outside has a
 cover in S, in mean and in risk. A bound brings the evidence for such claims, as two kernels:
 
-    mean_ahead(row, past, rival, rival_past, search, problem, since, level)
+    mean_ahead(row, past, rival, rival_past, epsilon, problem, since, level)
         whether the evidence that the row's mean is more than the rival's less epsilon reaches e^level
     risk_ahead(...)
         the same of the row's risk being less than the rival's plus epsilon
@@ -215,9 +215,9 @@ def withstands(mean_ahead, risk_ahead, arms, memory, search, problem, arm, other
         return True
     for later in range(since, -1, -1):
         in_mean, in_risk = levels_to_withstand(row, past, rival, rival_past, search, problem, later)
-        if mean_ahead(row, past, rival, rival_past, search, problem, later, in_mean):
+        if mean_ahead(row, past, rival, rival_past, search.epsilon, problem, later, in_mean):
             return True
-        if risk_ahead(row, past, rival, rival_past, search, problem, later, in_risk):
+        if risk_ahead(row, past, rival, rival_past, search.epsilon, problem, later, in_risk):
             return True
     return False
 
@@ -231,12 +231,12 @@ def covers(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, le
     row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
     levels = level, level_to_cover_since(arms, memory, search, problem, cover, arm) if since else math.inf
     for later in range(since, -1, -1):
-        if mean_ahead(row, past, rival, rival_past, search, problem, later, levels[later]):
+        if mean_ahead(row, past, rival, rival_past, search.epsilon, problem, later, levels[later]):
             break
     else:
         return False
     for later in range(since, -1, -1):
-        if risk_ahead(row, past, rival, rival_past, search, problem, later, levels[later]):
+        if risk_ahead(row, past, rival, rival_past, search.epsilon, problem, later, levels[later]):
             return True
     return False
 

@@ -25,9 +25,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.bounds import the_bound
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
+from ramgape.core.comparisons import BLOCKER, INSIDE_PROVED
 from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance, note_pull, replay
 from ramgape.core.pareto import Mask
@@ -57,6 +59,7 @@ from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
+from ramgape.tasks import Task
 from ramgape.views.terminal import tell_compiling
 
 kernel.on_compile(tell_compiling)
@@ -162,6 +165,11 @@ class Engine:
         """The compiled functions of this search; one that only has boxes made needs none."""
         return make_rule(self.spec)
 
+    @cached_property
+    def task(self) -> Task:
+        """What is asked on the engine's scale, to the last bit as the kernels were told."""
+        return self._asked.unit_task
+
     @property
     def samples(self) -> int:
         """Pulls so far."""
@@ -171,6 +179,16 @@ class Engine:
     def doubt(self) -> float:
         """V(t), in the user's units; infinite until every arm has its initial pulls."""
         return float(self.search["doubt"][0]) * self.spec.span
+
+    @property
+    def unproved(self) -> int | None:
+        """Of how many arms the place is still to be proved, where arms are compared in pairs; None elsewhere."""
+        if not the_bound(self._asked.bound).compares_pairs:
+            return None
+        left, snapshot = np.count_nonzero(self.arms["blocker"] != INSIDE_PROVED), int(self.problem["snapshot"][0])
+        if snapshot >= 0 and self.search["designations"][0]:
+            left = min(left, np.count_nonzero(self.memory[:, snapshot + BLOCKER] != INSIDE_PROVED))
+        return int(left)
 
     @property
     def stopped(self) -> Stopped | None:

@@ -29,12 +29,17 @@ class Progress:
         limit: The most that are made.
         doubt: V(t), which is to fall below epsilon, in the user's units.
         epsilon: The tolerance; None where there is none.
+        arms: How many there are.
+        unproved: Of how many the evidence does not suffice yet, where arms are compared in pairs: such a search ends
+            when there are none, whatever the doubt between intervals; None elsewhere.
     """
 
     samples: int
     limit: int
     doubt: float
     epsilon: float | None
+    arms: int = 0
+    unproved: int | None = None
 
 
 Callback = Callable[[Progress], object]
@@ -42,7 +47,8 @@ Callback = Callable[[Progress], object]
 
 def progress_of(engine: Engine) -> Progress:
     """Where a search stands."""
-    return Progress(engine.samples, engine.spec.limit, engine.doubt, engine.spec.epsilon)
+    spec = engine.spec
+    return Progress(engine.samples, spec.limit, engine.doubt, spec.epsilon, len(spec.names), engine.unproved)
 
 
 @shows_options(IDENTIFY)

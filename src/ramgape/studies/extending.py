@@ -44,7 +44,7 @@ def extended(spec: StudySpec, epsilon: Any, budget: Any, told: int, done: bool, 
     require(budget is not None or told < search.max_pulls, "a smaller epsilon", allowed, f"{told:,} observations")
     before = ("epsilon", "risk_epsilon", "epsilon_share", "budget", "exploration")
     note = Extension(told, done, write_time(time), **{name: getattr(search, name) for name in before})
-    asked = replace(search, **more, warnings=(), extensions=(*search.extensions, note))
+    asked = replace(search, **more, warnings=search.task.check(search.possible), extensions=(*search.extensions, note))
     return replace(spec, search=with_warnings(asked) if budget is None else replace(asked, warnings=search.warnings))
 
 

@@ -11,7 +11,7 @@ from ramgape.errors import printable
 from ramgape.views.content import ENDINGS, wanted
 from ramgape.views.explanation import Explanation
 from ramgape.views.result import explain_result
-from ramgape.views.terminal import fraction
+from ramgape.views.terminal import fraction, still_open
 
 if TYPE_CHECKING:
     from ramgape.search.result import Expectation, Goal
@@ -40,7 +40,7 @@ def study_title(report: Report) -> str:
 def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     """What to know of a study beside its result, as pairs of a word and its explanation."""
     facts = [
-        ("Goal", goal_words(report.result.goal, report.result.rigour)),
+        ("Goal", goal_words(report.result.goal, report.result.rigour, report.result.task)),
         ("Progress", progress_words(report, letters)),
     ]
     facts.append(("Trials", trial_words(report)))
@@ -55,7 +55,7 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     return facts
 
 
-def goal_words(goal: Goal, rigour: str = "proved") -> str:
+def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto") -> str:
     """What was asked for.
 
     >>> from ramgape.search.result import Goal
@@ -66,7 +66,8 @@ def goal_words(goal: Goal, rigour: str = "proved") -> str:
         return f"the best answer after {goal.budget:,} pulls"
     assert goal.delta is not None
     how = "approximately with" if rigour == "approximate" else "with"
-    return f"{wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share)}, {how} probability {1.0 - goal.delta:.6g}"
+    what = wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share, task)
+    return f"{what}, {how} probability {1.0 - goal.delta:.6g}"
 
 
 def progress_words(report: Report, letters: str) -> str:
@@ -76,6 +77,8 @@ def progress_words(report: Report, letters: str) -> str:
         state = f"{progress.samples:,} of {progress.limit:,} pulls"
     elif not math.isfinite(report.doubt):
         state = "nothing is known of some arms yet"
+    elif progress.unproved is not None and not report.done:
+        state = still_open(progress)
     elif report.done:
         state = f"doubt {round_up(max(report.doubt, 0.0))} is left, {progress.epsilon:g} was allowed"
     else:

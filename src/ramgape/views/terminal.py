@@ -139,11 +139,14 @@ def _display(*columns: ProgressColumn) -> Display:
 def fraction(progress: Progress, budget: bool) -> float | None:
     """How much of a search is done; None where nobody can know.
 
-    Doubt falls like one over the root of the pulls, which tells how many more it takes to bring it below epsilon.
+    Doubt falls like one over the root of the pulls, which tells how many more it takes to bring it below epsilon. Of
+    comparisons nobody knows how many pulls the last ones take.
     """
     spent = progress.samples / progress.limit
     if budget:
         return spent
+    if progress.unproved is not None:
+        return None
     if not progress.epsilon:
         return None
     return min(1.0, max(spent, (progress.epsilon / max(progress.doubt, progress.epsilon)) ** 2))
@@ -153,7 +156,19 @@ def state(progress: Progress, budget: bool) -> str:
     """Where a search stands, in words."""
     if budget:
         return f"{progress.samples:,} of {progress.limit:,} pulls"
+    if progress.unproved is not None:
+        return f"{progress.samples:,} pulls, {still_open(progress)}"
     return f"{progress.samples:,} pulls, doubt {progress.doubt:.4g}, ends below {progress.epsilon:g}"
+
+
+def still_open(progress: Progress) -> str:
+    """What a search by comparisons of two arms waits for.
+
+    >>> from ramgape.search.identification import Progress
+    >>> still_open(Progress(100, 1000, 0.1, 0.05, arms=10, unproved=3))
+    'evidence is missing for 3 of 10 arms'
+    """
+    return f"evidence is missing for {progress.unproved:,} of {progress.arms:,} arms"
 
 
 def count_runs(finished: int, runs: int) -> str:
