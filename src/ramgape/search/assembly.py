@@ -34,6 +34,8 @@ def make_rule(spec: Spec) -> Rule:
     compare = getattr(policy, "compare", None) or spec.task.compare()
     # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
     decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
+    if spec.task.weighs and spec.goal == "budget" and spec.policy == BY_PAIRS:
+        compare, decide = spec.task.weigh()
     first = getattr(bound, "unknown_first", None)
     if first is not None and spec.decide is None and spec.policy in (BY_BOXES, BY_PAIRS):
         decide = fixed(first, decide)
@@ -167,7 +169,8 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     record["interleave"] = spec.interleave
-    record["shrinks"] = spec.goal == "budget" and rule_of(spec.policy).shrinks
+    # Tasks that weigh mistakes themselves have shrunken their estimates already.
+    record["shrinks"] = spec.goal == "budget" and rule_of(spec.policy).shrinks and not spec.task.weighs
     record["designated_level"] = math.inf
     record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)

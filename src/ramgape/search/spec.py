@@ -301,7 +301,8 @@ def check_goal(asked: Asked) -> Asked:
     """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
     delta, budget = asked["delta"], asked["budget"]
     goal = "confidence" if budget is None else "budget"
-    policy, decide = resolve_policy(asked["policy"], goal, asked["task"].policies, pairs=compares_pairs(asked, goal))
+    serving = asked["task"].serving(goal)
+    policy, decide = resolve_policy(asked["policy"], goal, serving, pairs=compares_pairs(asked, goal))
     if budget is None:
         if asked["epsilon"] is None and asked["epsilon_share"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"

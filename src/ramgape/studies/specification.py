@@ -123,7 +123,9 @@ class StudySpec:
             search["risk"] = measure_from_dict(search["risk"])
             search["task"] = make_task(search.get("task", PARETO))
             search["bound"] = plain_bound(search["bound"])
-            _, search["decide"] = resolve_policy(search["policy"], search["goal"])
+            _, search["decide"] = resolve_policy(
+                search["policy"], search["goal"], search["task"].serving(search["goal"])
+            )
             search["extensions"] = [restore(Extension, each) for each in search.get("extensions", ())]
             for name, value in search.items():
                 if isinstance(value, list):

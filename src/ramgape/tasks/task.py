@@ -103,6 +103,9 @@ class Task(ABC):
         meaning: In a line, for a list of all tasks.
         policies: The policies of ours that serve it; None if all do.
         compares_pairs: Whether a bound that compares two arms directly may stop it.
+        weighs: Whether `weigh` has kernels, by which the rule `evidence` serves it under a budget.
+        named_policies: Further rules, or names of rules, that are made for it: `ALIASES` and those of our policies that
+            serve only the tasks that name them.
     """
 
     name: ClassVar[str]
@@ -110,6 +113,21 @@ class Task(ABC):
     meaning: ClassVar[str] = ""
     policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
     compares_pairs: ClassVar[bool] = False
+    weighs: ClassVar[bool] = False
+
+    @property
+    def named_policies(self) -> tuple[str, ...]:
+        return ()
+
+    def serving(self, goal: str) -> tuple[str, ...] | None:
+        """The policies of ours that serve it under a goal; None if all do that are not made for other tasks.
+
+        Args:
+            goal: "confidence" or "budget".
+        """
+        if self.policies is None:
+            return None
+        return (*self.policies, *self.named_policies, *(("evidence",) if self.weighs and goal == "budget" else ()))
 
     @property
     def about_risk(self) -> bool:
@@ -183,6 +201,10 @@ class Task(ABC):
         from ramgape.core.stopping import confident
 
         return confident
+
+    def weigh(self) -> tuple[Kernel, Kernel]:
+        """Under a budget: a `compare` whose doubts are what mistakes are expected to cost, and a `decide` for these."""
+        raise NotImplementedError
 
     def complete(self, state: State) -> None:
         """Make every doubt exact in the table, where `compare` leaves upper bounds.
