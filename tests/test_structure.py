@@ -71,6 +71,8 @@ NEW = {
     **dict.fromkeys(["tasks/best", "tasks/bet", "tasks/least_risk.py", "tasks/top.py"], "the tasks for one arm"),
     **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),
     "views/differences.py": "how arms compare with a control",
+    "search/extension.py": "studies that go on for more",
+    "studies/extending.py": "studies that go on for more",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -121,6 +123,7 @@ GROWN = {
         "what arms have not shown yet, and the front of shrunken estimates",
         92,
     ),
+    "studies/, storage/, search/, views/content.py, cli/study_work.py": ("studies that go on for more", 100),
     "search/engine.py, search/identification.py, views/": (
         "what a search by comparisons waits for, rounds that are compiled by themselves",
         32,

@@ -179,6 +179,7 @@ def infer(
         notes=() if reason == "open" else _notes(spec, spread),
         alarm=spec.alarm,
         alarms=engine.alarms,
+        extensions=spec.extensions,
         about_risk=spec.task.about_risk,
     )
 
@@ -420,6 +421,8 @@ def _theorem(spec: Spec) -> str:
     assert spec.budget is not None
     if spec.exploration is None:
         return ""
+    if spec.extensions:
+        return "The paper's Theorem 1 proves nothing of a budget that was extended."
     count = len(spec.names)
     chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
     if not spec.rewards.ranged or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:
