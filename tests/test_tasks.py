@@ -501,7 +501,7 @@ def test_means_alone_have_the_level_of_two_sides() -> None:
         assert about_both.about_risk
         if about_both != Pareto():
             assert math.isclose(level(about_both), math.log(4 * 10 / 0.05))
-    result = simulate("paper:46", task="best-mean", epsilon=0.1, seed=1)
+    result = simulate("paper:46", task="best-mean", epsilon=0.1, seed=1, policy="ramgape")
     assert result.notes[0].endswith("for all intervals of means and risks together it is 0.1")
     # Where only means can be known, questions about them can be asked.
     rewards = iter(np.random.default_rng(1).normal(0.0, 1.0, 10_000).tolist())
@@ -771,9 +771,9 @@ def test_a_limit_that_binds_nobody_is_told() -> None:
 @pytest.mark.parametrize("policy", ["evidence", "ape", "hvi-pareto", "psi-unif-elim", "de-round-robin"])
 def test_a_policy_that_cannot_serve_is_refused_with_those_that_can(policy: str) -> None:
     for task, _ in EACH.values():
-        with pytest.raises(
-            InvalidSpec, match=r"one that serves this task \(auto, ramgape, ra-lucb, round-robin.*\), got"
-        ):
+        if policy == "evidence" and task.compares_pairs:
+            continue
+        with pytest.raises(InvalidSpec, match=r"one that serves this task \(auto, .*ramgape, ra-lucb, .*\), got"):
             make_spec(range(4), reward_range=(0, 1), epsilon=0.1, policy=policy, task=task)
 
 
