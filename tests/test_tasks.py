@@ -773,7 +773,7 @@ def test_a_policy_that_cannot_serve_is_refused_with_those_that_can(policy: str) 
     for task, _ in EACH.values():
         if policy == "evidence" and task.compares_pairs:
             continue
-        with pytest.raises(InvalidSpec, match=r"one that serves this task \(auto, .*ramgape, ra-lucb, .*\), got"):
+        with pytest.raises(InvalidSpec, match=r"one that serves this task \(auto, .*ra-lucb, round-robin.*\), got"):
             make_spec(range(4), reward_range=(0, 1), epsilon=0.1, policy=policy, task=task)
 
 
