@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
 from ramgape.common.formatting import round_up
-from ramgape.core.comparisons import INSIDE_PROVED, NOT_PROVED
+from ramgape.core.comparisons import NOT_PROVED
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
@@ -95,10 +95,9 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         proofs = compare_pairs(engine, evidence.arms, answer, engine.search)
         proved |= proofs != NOT_PROVED
         if engine.search["epsilon"][0] > 0.0:
-            # That an arm is in is proved exactly by the same supermartingale; that one is out, by the boxes alone.
             strict = engine.search.copy()
             strict["epsilon"] = 0.0
-            exact |= answer & (compare_pairs(engine, evidence.arms, answer, strict) == INSIDE_PROVED)
+            exact |= task.exact_by_pairs(answer, compare_pairs(engine, evidence.arms, answer, strict))
         else:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)

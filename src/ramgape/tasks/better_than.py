@@ -24,6 +24,7 @@ from ramgape.tasks.wording import Wanted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
 
 OBJECTIVES = ("mean", "both")
@@ -101,6 +102,16 @@ class BetterThan(Task):
         from ramgape.core.control import compare_control
 
         return compare_control
+
+    @property
+    def compares_pairs(self) -> bool:
+        return True
+
+    def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
+        """Every arm against the control."""
+        from ramgape.core.control_pairs import control_by_pairs
+
+        return control_by_pairs(mean_ahead, risk_ahead if self.about_risk else None)
 
     def write(self, problem: Any) -> None:
         problem["task_parameters"][:3] = self.place, self.margin, self.about_risk

@@ -17,6 +17,7 @@ from ramgape.errors import require
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:  # a task is made long before anything is compiled
+    from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
     from ramgape.core.table import State
 
@@ -102,14 +103,14 @@ class Task(ABC):
         written: How it is written as text; unless stated, as its parameters have it.
         meaning: In a line, for a list of all tasks.
         policies: The policies of ours that serve it; None if all do.
-        compares_pairs: Whether a bound that compares two arms directly may stop it.
+        designates: Whether answers may be fixed before the rewards that prove them (core/comparisons.py).
     """
 
     name: ClassVar[str]
     written: ClassVar[str] = ""
     meaning: ClassVar[str] = ""
-    policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
-    compares_pairs: ClassVar[bool] = False
+    policies: ClassVar[tuple[str, ...] | None] = ("evidence", "ramgape", "ra-lucb", "round-robin")
+    designates: ClassVar[bool] = False
 
     @property
     def about_risk(self) -> bool:
@@ -119,6 +120,11 @@ class Task(ABC):
         of which only means can be known.
         """
         return True
+
+    @property
+    def compares_pairs(self) -> bool:
+        """Whether a bound that compares two arms directly may stop it; then `by_pairs` says how."""
+        return False
 
     @property
     def called(self) -> str:
@@ -187,6 +193,25 @@ class Task(ABC):
         from ramgape.core.stopping import confident
 
         return confident
+
+    def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
+        """The kernels that prove it by comparisons of two arms.
+
+        Args:
+            mean_ahead, risk_ahead: The evidence that a bound brings: see core/comparisons.py.
+        """
+        raise NotImplementedError
+
+    def exact_by_pairs(self, answer: Mask, proofs: Places) -> Mask:
+        """Of which arms comparisons without a tolerance prove that their place is right exactly.
+
+        Args:
+            answer: The arms that are in it.
+            proofs: What they prove of each arm: see `prove` in core/comparisons.py.
+        """
+        from ramgape.core.comparisons import NOT_PROVED
+
+        return np.asarray(proofs != NOT_PROVED)
 
     def complete(self, state: State) -> None:
         """Make every doubt exact in the table, where `compare` leaves upper bounds.
