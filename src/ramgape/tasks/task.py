@@ -388,7 +388,7 @@ class Task(ABC):
         if value is not None or name not in self._optional():
             allowed += "" if least == -math.inf else f" of at least {least:g}"
             checked = check_number(value, f"{name} of task {self.name}", allowed, lambda given: given >= least)
-            object.__setattr__(self, name, checked)
+            object.__setattr__(self, name, checked + 0.0)  # of two zeros the one without a sign
 
     @classmethod
     def _optional(cls) -> list[str]:
