@@ -66,6 +66,9 @@ NEW = {
     "core/bets.py": "fourth-order bets",
     "search/extension.py": "studies that go on for more",
     "studies/extending.py": "studies that go on for more",
+    "core/task_costs.py": "tasks under a budget",
+    "policies/sequential_halving.py": "tasks under a budget",
+    "policies/successive_rejects.py": "tasks under a budget",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -116,6 +119,7 @@ GROWN = {
         "what arms have not shown yet, and the front of shrunken estimates",
         92,
     ),
+    "core/elimination.py, policies/, cli/listing.py": ("tasks under a budget", 110),
     "studies/, storage/, search/, views/content.py, cli/study_work.py": ("studies that go on for more", 100),
     "search/engine.py, search/identification.py, views/": ("what a search by comparisons waits for", 21),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
