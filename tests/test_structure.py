@@ -69,6 +69,13 @@ NEW = {
     "core/task_costs.py": "tasks under a budget",
     "policies/sequential_halving.py": "tasks under a budget",
     "policies/successive_rejects.py": "tasks under a budget",
+    **dict.fromkeys(
+        ["core/scores.py", "core/highest", "core/limited.py", "core/control"],
+        "doubts and proofs of the tasks for one arm",
+    ),
+    **dict.fromkeys(["tasks/best", "tasks/bet", "tasks/least_risk.py", "tasks/top.py"], "the tasks for one arm"),
+    **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),
+    "views/differences.py": "how arms compare with a control",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -121,8 +128,15 @@ GROWN = {
     ),
     "core/elimination.py, policies/, cli/listing.py": ("tasks under a budget", 110),
     "studies/, storage/, search/, views/content.py, cli/study_work.py": ("studies that go on for more", 100),
-    "search/engine.py, search/identification.py, views/": ("what a search by comparisons waits for", 21),
+    "search/engine.py, search/identification.py, views/": (
+        "what a search by comparisons waits for, rounds that are compiled by themselves",
+        32,
+    ),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
+    "search/, views/, bounds/, common/parsing.py, planning/, cli/listing.py": (
+        "any task: what was found, who stands in the way, its truth, its text; the level of means alone",
+        215,
+    ),
 }
 
 # Tables, which a reader takes in at a glance however long they are.

@@ -136,6 +136,8 @@ def resolve_policy(
         for name, rule in POLICIES.items()
         if goal in rule.goals and (not rule.of_tasks if serving is None else name in serving)
     ]
+    if serving is not None and goal == "confidence" and not pairs:
+        runs = [name for name in runs if name != BY_PAIRS]  # which goes by the front, or by what is proved of pairs
     names = ["auto", *runs, *(name for name in ALIASES if serving is not None and name in serving)]
     if policy in ALIASES and policy in names:
         policy = ALIASES[policy][0]

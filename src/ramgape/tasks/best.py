@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ramgape.core.pareto import Floats, Mask
-from ramgape.tasks.score import Score
+from ramgape.tasks.score import MEAN, Score
 from ramgape.tasks.task import Boxes, Places, Task
 
 if TYPE_CHECKING:
+    from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
 
 
@@ -70,8 +71,19 @@ class Best(Task):
         from ramgape.core import task_costs
 
         if self.floor is None:
-            return task_costs.weigh_highest, task_costs.decide_highest
-        return task_costs.weigh_limited, task_costs.decide_limited
+            return task_costs.weigh_highest, task_costs.pull_for_highest
+        return task_costs.weigh_limited, task_costs.pull_for_limited
+
+    @property
+    def compares_pairs(self) -> bool:
+        """Where it is about means alone: for the least risk boxes take no more pulls, and sometimes far fewer."""
+        return self.floor is None and self.score == MEAN
+
+    def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
+        """Every arm of the answer against every other."""
+        from ramgape.core.highest_pairs import highest_by_pairs
+
+        return highest_by_pairs(mean_ahead)
 
     def write(self, problem: Any) -> None:
         last = float(self.count) if self.floor is None else self.floor

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import MEAN, Score
-from ramgape.tasks.task import Possible, Scale, check_limit
+from ramgape.tasks.task import Possible, Rescaling, check_limit
 from ramgape.tasks.wording import Wanted
 
 
@@ -48,7 +48,7 @@ class BestMean(Best):
     def nobody(self) -> str:
         return "no arm is feasible"
 
-    def scaled(self, mean: Scale, risk: Scale) -> BestMean:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> BestMean:
         return self if self.max_risk is None else BestMean(risk(self.max_risk))
 
     def check(self, possible: Possible) -> tuple[str, ...]:

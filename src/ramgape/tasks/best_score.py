@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import Score
-from ramgape.tasks.task import Scale
+from ramgape.tasks.task import Rescaling
 from ramgape.tasks.wording import Wanted
 
 
@@ -39,7 +39,7 @@ class BestScore(Best):
     def called(self) -> str:
         return "best arm"
 
-    def scaled(self, mean: Scale, risk: Scale) -> BestScore:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> BestScore:
         return replace(self, weight=self.weight * mean.difference(1.0) / risk.difference(1.0))
 
     def question(self, wanted: Wanted) -> str:

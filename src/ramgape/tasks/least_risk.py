@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import SAFETY, Score
-from ramgape.tasks.task import Possible, Scale, check_limit
+from ramgape.tasks.task import Possible, Rescaling, check_limit
 from ramgape.tasks.wording import Wanted
 
 
@@ -48,7 +48,7 @@ class LeastRisk(Best):
     def nobody(self) -> str:
         return "no arm is feasible"
 
-    def scaled(self, mean: Scale, risk: Scale) -> LeastRisk:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> LeastRisk:
         return self if self.min_mean is None else LeastRisk(mean(self.min_mean))
 
     def check(self, possible: Possible) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ramgape.views.explanation import Column
 from ramgape.views.table import fitted, risk_heading
 
 if TYPE_CHECKING:
-    from ramgape.search.result import Difference, Result
+    from ramgape.search.result import ControlDifference, Result
 
 NAME_WIDTH = 24
 
@@ -41,7 +41,7 @@ def difference_columns(result: Result, width: int | None) -> list[Column]:
     return fitted(columns, (f"{heading} from, to", "% from, to"), width)
 
 
-def _turned(row: Difference) -> tuple[float, tuple[float, float]]:
+def _turned(row: ControlDifference) -> tuple[float, tuple[float, float]]:
     low, high = row.risk_interval
     return -row.risk, (-high, -low)
 
