@@ -36,10 +36,10 @@ def make_rule(spec: Spec) -> Rule:
     compare = getattr(policy, "compare", None) or spec.task.compare()
     # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
     decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
-    if spec.task.weighs and spec.goal == "budget" and spec.policy == BY_PAIRS:
-        compare, decide = spec.task.weigh()
     if pairs and pairs.decide and spec.decide is None and spec.policy == BY_PAIRS:
         decide = pairs.decide
+    if spec.task.weighs and spec.goal == "budget" and spec.policy == BY_PAIRS:
+        compare, decide = spec.task.weigh()
     first = getattr(bound, "unknown_first", None)
     if first is not None and spec.decide is None and spec.policy in (BY_BOXES, BY_PAIRS):
         decide = fixed(first, decide)

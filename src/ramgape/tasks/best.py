@@ -67,13 +67,6 @@ class Best(Task):
 
         return compare_limited
 
-    def weigh(self) -> tuple[Kernel, Kernel]:
-        from ramgape.core import task_costs
-
-        if self.floor is None:
-            return task_costs.weigh_highest, task_costs.pull_for_highest
-        return task_costs.weigh_limited, task_costs.pull_for_limited
-
     @property
     def compares_pairs(self) -> bool:
         """Where it is about means alone: for the least risk boxes take no more pulls, and sometimes far fewer."""
@@ -84,6 +77,13 @@ class Best(Task):
         from ramgape.core.highest_pairs import highest_by_pairs
 
         return highest_by_pairs(mean_ahead)
+
+    def weigh(self) -> tuple[Kernel, Kernel]:
+        from ramgape.core import task_costs
+
+        if self.floor is None:
+            return task_costs.weigh_highest, task_costs.pull_for_highest
+        return task_costs.weigh_limited, task_costs.pull_for_limited
 
     def write(self, problem: Any) -> None:
         last = float(self.count) if self.floor is None else self.floor

@@ -104,11 +104,6 @@ class BetterThan(Task):
 
         return compare_control
 
-    def weigh(self) -> tuple[Kernel, Kernel]:
-        from ramgape.core import task_costs
-
-        return task_costs.weigh_control, task_costs.pull_for_control
-
     @property
     def compares_pairs(self) -> bool:
         return True
@@ -118,6 +113,11 @@ class BetterThan(Task):
         from ramgape.core.control_pairs import control_by_pairs
 
         return control_by_pairs(mean_ahead, risk_ahead if self.about_risk else None)
+
+    def weigh(self) -> tuple[Kernel, Kernel]:
+        from ramgape.core import task_costs
+
+        return task_costs.weigh_control, task_costs.pull_for_control
 
     def write(self, problem: Any) -> None:
         problem["task_parameters"][:3] = self.place, self.margin, self.about_risk

@@ -112,7 +112,7 @@ class Task(ABC):
     name: ClassVar[str]
     written: ClassVar[str] = ""
     meaning: ClassVar[str] = ""
-    policies: ClassVar[tuple[str, ...] | None] = ("evidence", "ramgape", "ra-lucb", "round-robin")
+    policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
     designates: ClassVar[bool] = False
     weighs: ClassVar[bool] = False
 
@@ -128,8 +128,8 @@ class Task(ABC):
         """
         if self.policies is None:
             return None
-        weighed = self.weighs or goal == "confidence"
-        return (*(name for name in self.policies if weighed or name != "evidence"), *self.named_policies)
+        able = self.weighs if goal == "budget" else self.compares_pairs
+        return (*self.policies, *self.named_policies, *(("evidence",) if able else ()))
 
     @property
     def about_risk(self) -> bool:
@@ -213,10 +213,6 @@ class Task(ABC):
 
         return confident
 
-    def weigh(self) -> tuple[Kernel, Kernel]:
-        """Under a budget: a `compare` whose doubts are what mistakes are expected to cost, and a `decide` for these."""
-        raise NotImplementedError
-
     def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
         """The kernels that prove it by comparisons of two arms.
 
@@ -235,6 +231,10 @@ class Task(ABC):
         from ramgape.core.comparisons import NOT_PROVED
 
         return np.asarray(proofs != NOT_PROVED)
+
+    def weigh(self) -> tuple[Kernel, Kernel]:
+        """Under a budget: a `compare` whose doubts are what mistakes are expected to cost, and a `decide` for these."""
+        raise NotImplementedError
 
     def complete(self, state: State) -> None:
         """Make every doubt exact in the table, where `compare` leaves upper bounds.
