@@ -11,7 +11,6 @@ import pytest
 from ramgape import InvalidSpec, Result, identify, load_instance, replicate, simulate
 from ramgape.core import elimination
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
-from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.simulation import simulated_spec
@@ -25,7 +24,17 @@ from tests.reference.rivals import (
     gaps_among,
     successive_rejects,
 )
-from tests.support import Streams, beta_streams, box_from, box_of, make_engine, play_by_hand, policies_for, set_row
+from tests.support import (
+    POLICIES,
+    Streams,
+    beta_streams,
+    box_from,
+    box_of,
+    make_engine,
+    play_by_hand,
+    policies_for,
+    set_row,
+)
 
 BUDGET_RIVALS = ["ege-sr", "ege-sh"]
 CONFIDENCE_RIVALS = ["psi-unif-elim", "ape"]

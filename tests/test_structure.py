@@ -64,6 +64,11 @@ NEW = {
     "bounds/gaussian_pairwise.py": "two arms with Gaussian rewards, compared at once",
     "core/comparisons.py": "a stop by comparisons of two arms, whatever the rewards",
     "core/bets.py": "fourth-order bets",
+    "search/extension.py": "studies that go on for more",
+    "studies/extending.py": "studies that go on for more",
+    "core/task_costs.py": "tasks under a budget",
+    "policies/sequential_halving.py": "tasks under a budget",
+    "policies/successive_rejects.py": "tasks under a budget",
     **dict.fromkeys(
         ["core/scores.py", "core/highest", "core/limited.py", "core/control"],
         "doubts and proofs of the tasks for one arm",
@@ -71,8 +76,6 @@ NEW = {
     **dict.fromkeys(["tasks/best", "tasks/bet", "tasks/least_risk.py", "tasks/top.py"], "the tasks for one arm"),
     **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),
     "views/differences.py": "how arms compare with a control",
-    "search/extension.py": "studies that go on for more",
-    "studies/extending.py": "studies that go on for more",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -123,6 +126,7 @@ GROWN = {
         "what arms have not shown yet, and the front of shrunken estimates",
         92,
     ),
+    "core/elimination.py, policies/, cli/listing.py": ("tasks under a budget", 110),
     "studies/, storage/, search/, views/content.py, cli/study_work.py": ("studies that go on for more", 100),
     "search/engine.py, search/identification.py, views/": (
         "what a search by comparisons waits for, rounds that are compiled by themselves",

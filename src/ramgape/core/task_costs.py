@@ -212,5 +212,5 @@ def gain_of_control(arm, other, problem):
     return gained / (arm.pulls + 1.0)
 
 
-decide_highest, decide_limited = fixed(pull_for_leader, gain_of_score), fixed(pull_for_leader, gain_of_limited)
-decide_control = fixed(pull_for_leader, gain_of_control)
+pull_for_highest, pull_for_limited = fixed(pull_for_leader, gain_of_score), fixed(pull_for_leader, gain_of_limited)
+pull_for_control = fixed(pull_for_leader, gain_of_control)

@@ -138,20 +138,17 @@ def resolve_policy(
     ]
     if serving is not None and goal == "confidence" and not pairs:
         runs = [name for name in runs if name != BY_PAIRS]  # which goes by the front, or by what is proved of pairs
-    if policy in ALIASES:
-        also = [name for name in ALIASES if serving is not None and name in serving]
-        choices = ", ".join(["auto", *runs, *also])
-        require(policy in also, "policy", f"one that serves this task ({choices})", policy)
+    names = ["auto", *runs, *(name for name in ALIASES if serving is not None and name in serving)]
+    if policy in ALIASES and policy in names:
         policy = ALIASES[policy][0]
     if policy == "auto":
         usual = BY_PAIRS if pairs or goal == "budget" else BY_BOXES
         return (usual if usual in runs else runs[0]), None
-    if goal not in POLICIES[policy].goals:
-        choices = ", ".join(["auto", *runs])
-        allowed = f"one that can run for a fixed {goal} ({choices})"
+    if policy in POLICIES and goal not in POLICIES[policy].goals:
+        allowed = f"one that can run for a fixed {goal} ({', '.join(names)})"
         hint = f", which is for a fixed {' or '.join(POLICIES[policy].goals)} only"
         raise InvalidSpec(what="policy", allowed=allowed, given=repr(policy), hint=hint)
-    require(policy in runs, "policy", f"one that serves this task ({', '.join(['auto', *runs])})", policy)
+    require(policy in runs, "policy", f"one that serves this task ({', '.join(names)})", policy)
     return policy, None
 
 

@@ -82,8 +82,8 @@ class Best(Task):
         from ramgape.core import task_costs
 
         if self.floor is None:
-            return task_costs.weigh_highest, task_costs.decide_highest
-        return task_costs.weigh_limited, task_costs.decide_limited
+            return task_costs.weigh_highest, task_costs.pull_for_highest
+        return task_costs.weigh_limited, task_costs.pull_for_limited
 
     def write(self, problem: Any) -> None:
         last = float(self.count) if self.floor is None else self.floor

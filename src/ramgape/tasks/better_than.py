@@ -117,7 +117,7 @@ class BetterThan(Task):
     def weigh(self) -> tuple[Kernel, Kernel]:
         from ramgape.core import task_costs
 
-        return task_costs.weigh_control, task_costs.decide_control
+        return task_costs.weigh_control, task_costs.pull_for_control
 
     def write(self, problem: Any) -> None:
         problem["task_parameters"][:3] = self.place, self.margin, self.about_risk
