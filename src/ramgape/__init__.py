@@ -51,13 +51,19 @@ if TYPE_CHECKING:
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
-    from ramgape.search.result import Alarm, ArmReport, ArmTruth, Expectation, Goal, Result, Truth
+    from ramgape.search.result import Alarm, ArmReport, ArmTruth, Difference, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
     from ramgape.studies.exchange import Answer, Exchange, Pull
     from ramgape.studies.report import Failure, Report, StudySummary
     from ramgape.studies.study import Study
+    from ramgape.tasks.best_mean import BestMean
+    from ramgape.tasks.best_score import BestScore
+    from ramgape.tasks.better_than import BetterThan
+    from ramgape.tasks.least_risk import LeastRisk
+    from ramgape.tasks.pareto import Pareto
     from ramgape.tasks.task import Task
+    from ramgape.tasks.top import Top
 
 __all__ = [
     "Alarm",
@@ -68,13 +74,17 @@ __all__ = [
     "ArmReport",
     "ArmTruth",
     "Bernoulli",
+    "BestMean",
+    "BestScore",
     "Beta",
+    "BetterThan",
     "BudgetSpent",
     "CVaR",
     "ChangedAnswer",
     "DamagedStore",
     "Data",
     "DataError",
+    "Difference",
     "Distribution",
     "Entropic",
     "Exchange",
@@ -91,6 +101,7 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "LeastRisk",
     "LogNormal",
     "Lomax",
     "LowerBound",
@@ -99,6 +110,7 @@ __all__ = [
     "MissingExtra",
     "Mixture",
     "NoAnswer",
+    "Pareto",
     "Plan",
     "Progress",
     "Pull",
@@ -124,6 +136,7 @@ __all__ = [
     "StudyExists",
     "StudySummary",
     "Task",
+    "Top",
     "TrialError",
     "Trials",
     "Truth",
@@ -183,7 +196,7 @@ _HOMES = {
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
-    "search.result": ("Alarm", "ArmReport", "ArmTruth", "Expectation", "Goal", "Result", "Truth"),
+    "search.result": ("Alarm", "ArmReport", "ArmTruth", "Difference", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
@@ -198,7 +211,13 @@ _HOMES = {
     "studies.exchange": ("Answer", "Exchange", "Pull"),
     "studies.catalog": ("delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
+    "tasks.best_mean": ("BestMean",),
+    "tasks.best_score": ("BestScore",),
+    "tasks.better_than": ("BetterThan",),
+    "tasks.least_risk": ("LeastRisk",),
+    "tasks.pareto": ("Pareto",),
     "tasks.task": ("Task",),
+    "tasks.top": ("Top",),
     "planning.lower_bound": ("LowerBound", "lower_bound"),
 }
 

@@ -128,8 +128,9 @@ class GoalOptions(TypedDict, total=False):
         "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}")]
     budget: Annotated[int | None, Option(GOAL, PULLS, doors=ASKING, help=
         "Spend exactly this many pulls and return the best guess; in place of {delta}.")]
-    task: Annotated["Task | str", Option(GOAL, NAME, default="pareto", shell=False, help=
-        "What is looked for: pareto, the Pareto set.")]
+    task: Annotated["Task | str", Option(GOAL, NAME, default="pareto", help=
+        "What is looked for: pareto, best-mean[:max-risk=NUMBER], least-risk[:min-mean=NUMBER], "
+        "best-score:weight=NUMBER, top:M or better-than:control=ARM (ramgape list tasks).")]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
         "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, quantile:LEVEL or "
         "shortfall:THRESHOLD (ramgape list risks).",

@@ -54,6 +54,8 @@ class Bound:
         goals: "confidence" if its boxes prove something, "budget" if they steer only.
         narrows: Boxes start at what is possible and are intersected over time.
         sides: How many chances of e^-level an arm takes: of the mean and of the risk, from above and from below.
+        mean_sides: How many of them the interval of the mean takes, which is all that some tasks need; unless stated,
+            all.
         spent: The part of delta that the boxes take.
         columns: How much memory it needs for itself, behind that of the risk.
         needs_sigma_max: It holds only for a stated standard deviation.
@@ -74,6 +76,7 @@ class Bound:
     goals: tuple[str, ...] = CONFIDENCE
     narrows: bool = True
     sides: float = 4.0
+    mean_sides: float | None = None
     spent: float = 1.0
     columns: int = 0
     needs_sigma_max: bool = False
@@ -109,14 +112,23 @@ class Bound:
         """
         return noise in self.noises and not {*self.serves}.isdisjoint(kind for kind in KINDS[noise] if kind in made_of)
 
-    def level(self, share: float, delta: float) -> float:
+    def level(self, share: float, delta: float, *, about_risk: bool = True) -> float:
         """The level of an arm.
 
         Args:
             share: The arm has one part in so many of delta; with K arms all alike, that is K.
             delta: The accepted probability of a wrong answer.
+            about_risk: Whether the risk's interval is needed as well; what is proved of means alone has all of delta.
         """
-        return math.log(self.sides * share / (self.spent * delta))
+        return math.log(self.sides_for(about_risk) * share / (self.spent * delta))
+
+    def sides_for(self, about_risk: bool) -> float:
+        """How many chances of e^-level an arm takes for what is proved.
+
+        Args:
+            about_risk: Whether the risk's interval is needed.
+        """
+        return self.sides if about_risk or self.mean_sides is None else self.mean_sides
 
 
 BOUNDS: dict[str, Bound] = {
@@ -128,6 +140,7 @@ BOUNDS: dict[str, Bound] = {
             BOUNDED,
             (MOMENTS, ROOT, MEANS),
             "mixtures that adapt to each arm's variance; 70 to 3,500 times fewer pulls than the paper's",
+            mean_sides=2.0,
         ),
         Bound(
             "pairwise",
@@ -145,6 +158,7 @@ BOUNDS: dict[str, Bound] = {
             BOUNDED,
             (MOMENTS, ROOT),
             "the same idea in closed form; a quarter wider",
+            mean_sides=2.0,
             columns=2,
         ),
         Bound(
@@ -154,6 +168,7 @@ BOUNDS: dict[str, Bound] = {
             (NORMAL,),
             "Gaussian rewards of unknown variance; no sigma_max is needed",
             sides=2.0,
+            mean_sides=1.0,
         ),
         Bound(
             "gaussian-pairwise",
@@ -180,6 +195,7 @@ BOUNDS: dict[str, Bound] = {
             (UNRANGED,),
             "rewards of any kind, approximately: by the central limit theorem, at all times at once",
             sides=2.0,
+            mean_sides=1.0,
             narrows=False,
             rigour=APPROXIMATE,
         ),
@@ -204,6 +220,7 @@ BOUNDS: dict[str, Bound] = {
             "the paper's Hoeffding-Azuma radius; neither clipped nor intersected",
             narrows=False,
             sides=8.0,
+            mean_sides=4.0,
         ),
         Bound(
             "hoeffding",
@@ -212,6 +229,7 @@ BOUNDS: dict[str, Bound] = {
             (MOMENTS, ROOT, MEANS),
             "the same proof with the constants it allows; at least 4 times fewer pulls",
             sides=8.0,
+            mean_sides=4.0,
         ),
         Bound(
             "gaussian-paper",
@@ -219,6 +237,7 @@ BOUNDS: dict[str, Bound] = {
             GAUSSIAN,
             (MOMENTS, ROOT),
             "the paper's appendix: Gaussian rewards with a known sigma_max",
+            mean_sides=2.0,
             narrows=False,
             needs_sigma_max=True,
         ),

@@ -12,6 +12,7 @@ from ramgape.bounds import AUTOMATIC, BOUNDS
 from ramgape.errors import known_name
 from ramgape.policies import POLICIES
 from ramgape.risks.table import RISKS, risk_notation
+from ramgape.tasks import TASKS
 from ramgape.views.terminal import output
 
 if TYPE_CHECKING:
@@ -38,11 +39,11 @@ USES = {
 
 def show_list(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="policies, bounds, risks or instances.", show_default=False)
+        str, typer.Argument(metavar="WHAT", help="tasks, policies, bounds, risks or instances.", show_default=False)
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """List the policies, bounds, risks or instances that can be simulated, and what they mean.
+    """List the tasks, policies, bounds, risks or instances that can be simulated, and what they mean.
 
     [bold]ramgape list policies[/bold]
     """
@@ -142,6 +143,19 @@ def serves(noises: Iterable[str], risks: Iterable[str], goals: Iterable[str]) ->
     return f"{' or '.join(noises)} rewards\n{' or '.join(risks)}\nfixed {' or '.join(goals)}"
 
 
+def describe_tasks() -> dict[str, Any]:
+    """What may be asked."""
+    return {"tasks": [{"name": name, "written": task.written, "meaning": task.meaning} for name, task in TASKS.items()]}
+
+
+def show_tasks() -> None:
+    """One row per task, with how it is written."""
+    from rich.markup import escape
+
+    rows = [(name, f"{task.meaning}\n{escape(task.written)}") for name, task in TASKS.items()]
+    output().print(listing_table(("task", "looks for; how it is written"), rows, leading=1))
+
+
 def show_instances() -> None:
     """One row per group of instances, and how to write one's own."""
     from ramgape.problems.instances import load_instance
@@ -209,6 +223,7 @@ def show_risks() -> None:
 
 
 LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], None]]] = {
+    "tasks": (describe_tasks, show_tasks),
     "policies": (describe_policies, show_policies),
     "bounds": (describe_bounds, show_bounds),
     "risks": (describe_risks, show_risks),

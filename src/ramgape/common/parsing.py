@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import quote, unquote
 
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 
@@ -83,13 +84,16 @@ def numbers(text: str | None, what: str) -> list[float | int] | None:
     return found
 
 
-def parse_named(text: object, known: Mapping[str, Sequence[str]], what: str) -> tuple[str, dict[str, str]]:
+def parse_named(
+    text: object, known: Mapping[str, Sequence[str]], what: str, written: str = ""
+) -> tuple[str, dict[str, str]]:
     """A name out of a table, and the parameters that are given with it, as text.
 
     Args:
         text: NAME, NAME:VALUE (of its first parameter), or NAME:KEY=VALUE,...
         known: For each name the parameters that it may have.
         what: What it is, for errors.
+        written: How it is written, for errors; unless given, as the parameters have it.
 
     Examples:
         >>> measures = {"variance": [], "cvar": ["level"]}
@@ -108,9 +112,27 @@ def parse_named(text: object, known: Mapping[str, Sequence[str]], what: str) -> 
         key, equals, value = part.partition("=")
         key = key.strip().replace("-", "_") if equals else next(iter(known[name]), "")
         usable = key in known[name] and key not in parameters and (equals or part == rest)
-        require(bool(usable), what, f"written {notation(name, known[name])}", text)
+        require(bool(usable), what, f"written {written or notation(name, known[name])}", text)
         parameters[key] = (value if equals else part).strip()
     return name, parameters
+
+
+def escape(name: str) -> str:
+    """A name for a place among parameters: with %XX for what would end it there, or go.
+
+    >>> escape("a, b "), unescape(escape("50 %,"))
+    ('a%2C b%20', '50 %,')
+    """
+    ends = {place for place, letter in enumerate(name) if not name[:place].strip() or not name[place + 1 :].strip()}
+    return "".join(
+        quote(letter, safe="") if letter in "%," or (letter.isspace() and place in ends) else letter
+        for place, letter in enumerate(name)
+    )
+
+
+def unescape(text: str) -> str:
+    """The name that was escaped."""
+    return unquote(text)
 
 
 def parse_numbers(text: object, known: Mapping[str, Sequence[str]], what: str) -> tuple[str, dict[str, float]]:

@@ -61,18 +61,28 @@ def update_front(arms, search, problem, changed):
     """
     if search.ready:
         return update_dominance(arms, changed)
-    for arm in range(len(arms)):
-        if arms[arm].pulls < problem.initial_pulls:
-            return 0
+    if not has_begun(arms, search, problem):
+        return 0
     for arm in range(len(arms)):
         update_dominance(arms, arm)
+    return 1
+
+
+@inlined
+def has_begun(arms, search, problem):
+    """Whether every arm has its initial pulls; the first time, a tolerance that is a share becomes a number."""
+    if search.ready:
+        return True
+    for arm in range(len(arms)):
+        if arms[arm].pulls < problem.initial_pulls:
+            return False
     if problem.epsilon_share > 0.0:
         smallest = abs(arms[0].average)
         for arm in range(1, len(arms)):
             smallest = min(smallest, abs(arms[arm].average))
         search.epsilon = problem.epsilon_share * smallest
     search.ready = 1
-    return 1
+    return True
 
 
 @kernel

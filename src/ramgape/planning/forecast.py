@@ -66,7 +66,7 @@ class Quality:
         budget: The pulls to spend.
         runs: Simulated searches.
         regret, regret_stderr: Average simple regret, and its standard error.
-        inexact, inexact_rate, inexact_interval: Answers that are not exactly the Pareto set; their share, with its
+        inexact, inexact_rate, inexact_interval: Answers that are not exactly the right one; their share, with its
             exact 95 % interval.
         beyond_epsilon, beyond_epsilon_rate, beyond_epsilon_interval: The same for answers that are wrong by more than
             epsilon; None where no epsilon was asked for.
@@ -90,7 +90,7 @@ class ArmForecast:
 
     Attributes:
         name: As it was given.
-        in_front: Whether it is in the Pareto set of the guessed arms.
+        in_front: Whether it is in the right answer for the guessed arms.
         returned, returned_interval: How often it was in the answer, of the runs that came to one, with its exact 95 %
             interval.
         pulls: Average number of its trials; `share` is its part of all trials.
@@ -116,7 +116,7 @@ class Plan(Explained):
     """What to expect of a search, if the arms are as guessed.
 
     Attributes:
-        instance: The name of the guessed arms; `guessed_front` is their Pareto set.
+        instance: The name of the guessed arms; `guessed_front` is their Pareto set, or the answer to another `task`.
         goal, policy, bound, risk, rho, alpha, direction, exploration: As in `Result`.
         runs, seed: Simulated searches of each goal, and the seed of the first.
         trials: For a confidence goal: one row per epsilon and delta, from the easiest to the hardest.
@@ -150,6 +150,7 @@ class Plan(Explained):
     warnings: tuple[str, ...] = ()
     risk_label: str = ""
     rigour: Literal["proved", "approximate"] = "proved"
+    task: str = "pareto"
 
     @property
     def chosen(self) -> PullForecast | Quality:

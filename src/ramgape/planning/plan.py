@@ -35,6 +35,7 @@ from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
 from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
+from ramgape.tasks import PARETO
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
 FACTORS = (2.0, 1.0, 0.5, 0.25)  # between the chosen epsilon and those around it; 0 comes last
@@ -212,7 +213,7 @@ def _usual_epsilons(known: Instance, chosen: Spec, options: Options) -> list[flo
     def made(epsilon: float) -> Spec:
         return simulated_spec(known, **_with(options, epsilon=_tolerance(chosen, epsilon)))
 
-    sensible = [epsilon for epsilon in around if not made(epsilon).warnings]
+    sensible = [epsilon for epsilon in around if {*made(epsilon).warnings} <= {*chosen.warnings}]
     return [*sensible, 0.0]
 
 
@@ -231,6 +232,8 @@ def _targets(
 
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
+    if chosen.task != PARETO:
+        return {}, f"nothing of the kind is known for task {chosen.task}, only for the Pareto set"
     if {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
         return {}, f"nothing of the kind is known for risk {chosen.risk}, only for std, variance and mean-variance"
     asked: Any = {"risk": chosen.risk, "alpha": chosen.alpha, "direction": chosen.direction}
@@ -462,6 +465,7 @@ def _finish(setting: Setting, chosen: Spec, share: float | None, **found: Any) -
         max_pulls=chosen.max_pulls,
         runs=setting.runs,
         seed=setting.seed,
+        task=str(chosen.task),
         guessed_front=TrueArms(setting.known, chosen).names,
         risk_label=risk_label(chosen),
         rigour=rigour_of(chosen),

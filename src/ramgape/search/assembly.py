@@ -115,7 +115,7 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     """A search before its first pull; boxes that are intersected over time start at what is possible."""
     count, chosen = len(spec.names), the_bound(bound)
     arms = empty_table(count)
-    arms["level"] = math.nan if delta is None else chosen.level(count, delta)
+    arms["level"] = math.nan if delta is None else chosen.level(count, delta, about_risk=spec.task.about_risk)
     if chosen.narrows and spec.rewards.ranged:
         arms["mean_low"], arms["mean_high"] = 0.0, 1.0
         arms["risk_low"], arms["risk_high"] = spec.risk_range

@@ -59,6 +59,7 @@ from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
+from ramgape.tasks import Task
 from ramgape.views.terminal import tell_compiling
 
 kernel.on_compile(tell_compiling)
@@ -163,6 +164,11 @@ class Engine:
     def rule(self) -> Rule:
         """The compiled functions of this search; one that only has boxes made needs none."""
         return make_rule(self.spec)
+
+    @cached_property
+    def task(self) -> Task:
+        """What is asked on the engine's scale, to the last bit as the kernels were told."""
+        return self._asked.unit_task
 
     @property
     def samples(self) -> int:

@@ -21,9 +21,9 @@ from ramgape.search.assembly import make_prove
 from ramgape.search.assumptions import Objection, assumption_of, equal_rewards, objections_to, warnings_of
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
-from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth
+from ramgape.search.result import ArmReport, Certificate, Difference, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
-from ramgape.tasks import Boxes, Wanted
+from ramgape.tasks import BetterThan, Boxes, Wanted
 
 
 class Evidence(NamedTuple):
@@ -72,17 +72,18 @@ class Findings(NamedTuple):
     answer: Mask
     tolerances: Floats  # the smallest that is proved, in the user's units of the mean
     proved: Mask  # it is below epsilon
-    exact: Mask  # the arm is in, or out of, the Pareto set, as the answer has it
+    exact: Mask  # the arm is in, or out of, the right answer, as the one returned has it
     dominators: NDArray[np.int64]  # for an arm outside: the returned arm that dominates it
+    rivals: NDArray[np.int64]  # the arms behind the tolerances
 
 
 def certify(engine: Engine, evidence: Evidence) -> Findings:
     """What the boxes prove of the returned set; nothing before every arm has its initial pulls."""
     answer, count = engine.answer(), len(engine.arms)
     if not engine.ready:
-        nothing = np.zeros(count, dtype=bool)
-        return Findings(answer, np.full(count, math.inf), nothing, nothing, np.zeros(count, dtype=np.int64))
-    task, boxes = engine.spec.unit_task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
+        nothing, nobody = np.zeros(count, dtype=bool), np.full(count, -1)
+        return Findings(answer, np.full(count, math.inf), nothing, nothing, nobody, nobody)
+    task, boxes = engine.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     proved, exact = tolerances < engine.search["epsilon"][0], tolerances < 0.0
@@ -110,7 +111,8 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         exact |= engine.search["epsilon"][0] == 0.0
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
-    return Findings(answer, np.where(proved, np.minimum(scaled, below), scaled), proved, exact, dominators)
+    found = np.where(proved, np.minimum(scaled, below), scaled)
+    return Findings(answer, found, proved, exact, dominators, proving)
 
 
 def compare_pairs(engine: Engine, arms: Table, answer: Mask, search: Table) -> NDArray[np.int64]:
@@ -140,8 +142,9 @@ def infer(
     said = certified
     if certified is not None and reason != "confidence" and says_nothing(spec, spread, certified):
         said = None
+    reports = _reports(engine, evidence, findings)
     return Result(
-        arms=_reports(engine, evidence, findings),
+        arms=reports,
         front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget"),
@@ -166,11 +169,53 @@ def infer(
         truth=truth,
         certified_risk_epsilon=_risk_tolerance(spec, certified),
         task=str(spec.task),
+        answer_name=spec.task.called,
+        empty_answer=_nobody(engine, reason),
+        question=spec.task.question(wanted_of(spec)),
+        control=getattr(spec.task, "control", None),
+        differences=compare_with(spec, reports),
         risk_label=risk_label(spec),
         rigour=evidence.rigour,
         notes=() if reason == "open" else _notes(spec, spread),
         alarm=spec.alarm,
         alarms=engine.alarms,
+        about_risk=spec.task.about_risk,
+    )
+
+
+def _nobody(engine: Engine, reason: Stopped) -> str:
+    """What an empty answer says, and how surely."""
+    if not engine.ready:
+        return "nothing yet"
+    nobody = engine.spec.task.nobody
+    return nobody if reason == "confidence" else f"{nobody}, by the estimates"
+
+
+def compare_with(spec: Spec, arms: Sequence[ArmReport]) -> tuple[Difference, ...]:
+    """Each arm against the control, if there is one."""
+    if not isinstance(spec.task, BetterThan):
+        return ()
+    control = next(arm for arm in arms if arm.name == spec.task.control)
+    return tuple(_difference(arm, control) for arm in arms if arm is not control)
+
+
+def _difference(arm: ArmReport, control: ArmReport) -> Difference:
+    """While both boxes hold, so do the intervals of differences and of their parts of the control's mean."""
+    (low, high), (least, most) = arm.mean_interval, control.mean_interval
+    size = abs(control.mean)
+    percents = [100.0 * (end - base) / abs(base) for end in (low, high) for base in (least, most) if base != 0.0]
+    known = (least > 0.0 or most < 0.0) and all(map(math.isfinite, percents))
+    return Difference(
+        name=arm.name,
+        mean=arm.mean - control.mean,
+        mean_interval=(low - most, high - least),
+        percent=100.0 * (arm.mean - control.mean) / size if size > 0.0 else math.nan,
+        percent_interval=(min(percents), max(percents)) if known else (-math.inf, math.inf),
+        risk=arm.risk - control.risk,
+        risk_interval=(
+            arm.risk_interval[0] - control.risk_interval[1],
+            arm.risk_interval[1] - control.risk_interval[0],
+        ),
     )
 
 
@@ -191,25 +236,39 @@ def observed_spread(engine: Engine) -> Spread:
 
 def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
     """Whether a tolerance is more than all differences, so that any answer is right by the estimates."""
-    return tolerance > spread.mean and tolerance / spec.risk_weight > spread.risk
+    return tolerance > spread.mean and (not spec.task.about_risk or tolerance / spec.risk_weight > spread.risk)
 
 
 def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
     """That an objective, or both, decided nothing."""
+    told = _level_note(spec)
     if not spec.epsilon:
-        return ()
+        return told
     label = "scaled risk" if spec.risk_factor != 1.0 else risk_label(spec)
     found = [
         (f"epsilon {tolerance:.3g} is more than all differences in {name}, {round_up(seen)}")
         for name, tolerance, seen in (
             ("mean", spec.epsilon, spread.mean),
             (label, spec.epsilon / spec.risk_weight, spread.risk),
-        )
+        )[: 2 if spec.task.about_risk else 1]
         if tolerance > seen
     ]
-    if len(found) == 2:
-        return (f"{found[0]}, and {found[1]}: by these estimates any arm is an answer; a smaller epsilon says more",)
-    return tuple(f"{each}: that objective decided nothing" for each in found)
+    if len(found) == (2 if spec.task.about_risk else 1):
+        what = ", and ".join(found)
+        return (*told, f"{what}: by these estimates any arm is an answer; a smaller epsilon says more")
+    return (*told, *(f"{each}: that objective decided nothing" for each in found))
+
+
+def _level_note(spec: Spec) -> tuple[str, ...]:
+    """That what is shown of risks is beside a guarantee about means, which has all of delta."""
+    bound, delta = the_bound(proving_bound(spec)), DEFAULT_DELTA if spec.delta is None else spec.delta
+    together = delta * bound.sides / bound.sides_for(spec.task.about_risk)
+    if together <= delta:
+        return ()
+    return (
+        f"the answer is about means alone, and so is delta {delta:g}: for all intervals of means and risks together it "
+        f"is {round_up(together)}",
+    )
 
 
 def risk_label(spec: Spec) -> str:
@@ -253,6 +312,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     spec, ready = engine.spec, engine.ready
     seen = PolicyState(spec, engine.state._replace(arms=evidence.arms))
     proved, returned, reason = findings.proved.tolist(), findings.answer.tolist(), findings.dominators.tolist()
+    rivals = findings.rivals.tolist()
     means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()
     least, most = spec.risk.possible  # which bounds that do not narrow their boxes know nothing of
     risks = seen.risk.tolist()
@@ -272,12 +332,14 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             risk=risks[arm],
             risk_interval=(risk_lows[arm], risk_highs[arm]),
             variance=variances[arm],
-            doubt=float(findings.tolerances[arm]),
+            # Nothing is in doubt of a control.
+            doubt=float(findings.tolerances[arm]) if findings.tolerances[arm] > -math.inf else 0.0,
             certificate=_certificate(findings, arm),
             empirical_risk=_empirical_risk(engine, arm),
             std=math.sqrt(variances[arm]),
             risk_shown=spec.risk.shown(risks[arm], costs),
             risk_shown_interval=shown_interval(spec, risk_lows[arm], risk_highs[arm]),
+            rival=None if rivals[arm] in (-1, arm) else spec.names[rivals[arm]],
         )
         for arm, name in enumerate(spec.names)
     )
@@ -340,11 +402,17 @@ def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, as
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
         confidence = f"1 - {round_up(delta)}"
-    risk = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk"
-    claim = spec.task.claim(Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk))
+    claim = spec.task.claim(wanted_of(spec, returned, epsilon))
     if rigour == APPROXIMATE:
         return f"Approximately (large samples), with probability {confidence}, for {assumption}: {claim}"
     return f"With probability at least {confidence}, for {assumption}: {claim}"
+
+
+def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) -> Wanted:
+    """What sentences about an answer speak of."""
+    risk, costs = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk", spec.direction == "minimize"
+    turned = spec.risk.shown(1.0, costs) < 0.0
+    return Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk, costs, turned)
 
 
 def _theorem(spec: Spec) -> str:

@@ -31,9 +31,11 @@ class ArmReport:
         name: As it was given.
         verdict: In or out of the returned set; undecided where the goal asked for a proof that is missing.
         certified: The verdict is covered by the guarantee, not only by the estimates.
-        certificate: What is proved of this arm: that it is "in" the Pareto set; that it is "out", since `dominated_by`
-            dominates it; or only that the returned set is right about it "within-epsilon"; or "none" of these.
-        dominated_by: For an arm outside the set: the returned arm that dominates it most clearly.
+        certificate: What is proved of this arm: that it is "in" the right answer, the Pareto set unless another task
+            was given; that it is "out", since `dominated_by` is better; or only that what is returned is right about it
+            "within-epsilon"; or "none" of these.
+        dominated_by: For an arm outside the answer: the returned arm that dominates it most clearly, or of other tasks
+            the arm that it is behind; None where that is no arm but a ceiling or a floor.
         pulls: How often it was pulled.
         mean, std, variance: Estimates (NaN before the first pull); std is the standard deviation, in reward units.
         risk: That of the risk that was asked for; less is better.
@@ -43,6 +45,8 @@ class ArmReport:
         empirical_risk: Where the risk is a value of the normal model (CVaR and the like of Gaussian rewards): the same
             of the arm's rewards as they are, on the same scale; None elsewhere, and where rewards are not kept.
         doubt: V_i of the paper: the verdict holds up to this tolerance, in units of the mean.
+        rival: The arm that is behind the doubt, and stands in the way while it is undecided; None where that is no
+            other arm.
     """
 
     name: str
@@ -61,6 +65,28 @@ class ArmReport:
     std: float = math.nan
     risk_shown: float = math.nan
     risk_shown_interval: tuple[float, float] = (-math.inf, math.inf)
+    rival: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How an arm compares with the control, in the user's units.
+
+    Attributes:
+        name: Of the arm.
+        mean, risk: Its own less the control's; NaN before both were pulled.
+        mean_interval, risk_interval: Where these are, by the intervals of both arms.
+        percent: The difference in mean, in per cent of the size of the control's.
+        percent_interval: Where that is; infinite where the control's mean may be 0.
+    """
+
+    name: str
+    mean: float
+    mean_interval: tuple[float, float]
+    percent: float
+    percent_interval: tuple[float, float]
+    risk: float
+    risk_interval: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +149,8 @@ class Truth:
 
     Attributes:
         front: The right answer.
-        regret: The largest gap of an arm that is wrongly in or wrongly out; 0 if none is.
+        regret: The largest gap of an arm that is wrongly in or wrongly out of the Pareto set; of other tasks the least
+            tolerance at which what they claim of the answer is true. 0 if it is right.
         exact: Whether the answer is the right one.
         eps_correct: Whether it is right up to epsilon, as the guarantee has it.
     """
@@ -160,7 +187,7 @@ class Result(Explained):
 
     Attributes:
         arms: What is known of each, in the order they were given.
-        front: Names of the returned arms, in the same order.
+        front: Names of the returned arms, in the same order; `answer` is the same.
         stopped: Why it ended; goal_reached says whether that was the goal.
         samples: Pulls made.
         goal: What was asked for.
@@ -185,7 +212,13 @@ class Result(Explained):
         alarm: The probability with which there would be any alarm if all rewards were as assumed, or less; None where
             they were not watched.
         alarms: The arms whose rewards are not; what is said to be proved rests on that they are.
-        task: What was looked for: "pareto", or a task from outside as it is written.
+        task: What was looked for, as it is written: "pareto", "best-mean:max-risk=0.02", ...
+        answer_name: What people call the answer: "Pareto set", "best arm", ...
+        empty_answer: What it says if no arm is returned.
+        question: What was looked for, in words; empty where mean and risk say it.
+        control: The arm that others were compared with, where the task has one.
+        differences: How they compare with it, in the order of `arms`.
+        about_risk: Whether the answer has to do with the risk at all.
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -238,6 +271,20 @@ class Result(Explained):
     rigour: Literal["proved", "approximate"] = "proved"
     alarm: float | None = None
     alarms: tuple[Alarm, ...] = ()
+    answer_name: str = "Pareto set"
+    empty_answer: str = "nothing yet"
+    question: str = ""
+    control: str | None = None
+    differences: tuple[Difference, ...] = ()
+    about_risk: bool = True
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """The names of the returned arms; none may be an answer, too: `empty_answer` says which."""
+        return self.front
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**Explained.to_dict(self), "answer": list(self.front)}
 
     @property
     def is_informative(self) -> bool:
@@ -246,7 +293,8 @@ class Result(Explained):
             return self.certified_epsilon is not None
         means, risks = ([getattr(arm, name) for arm in self.arms] for name in ("mean", "risk"))
         in_risk = self.certified_epsilon if self.certified_risk_epsilon is None else self.certified_risk_epsilon
-        return bool(self.certified_epsilon <= max(means) - min(means) or in_risk <= max(risks) - min(risks))
+        small_in_risk = self.about_risk and in_risk <= max(risks) - min(risks)
+        return bool(self.certified_epsilon <= max(means) - min(means) or small_in_risk)
 
     def arm(self, name: str) -> ArmReport:
         """What is known of one arm.
@@ -309,6 +357,7 @@ class Result(Explained):
                 "certified": arm.certified,
                 "certificate": arm.certificate,
                 "dominated_by": arm.dominated_by,
+                "rival": arm.rival,
                 "pulls": arm.pulls,
                 "mean": arm.mean,
                 "mean_low": arm.mean_interval[0],

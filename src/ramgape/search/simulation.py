@@ -62,6 +62,11 @@ class Run:
     seconds: float
 
     @property
+    def answer(self) -> tuple[str, ...]:
+        """The same as `front`."""
+        return self.front
+
+    @property
     def decided(self) -> bool:
         """Whether it came to an answer."""
         return self.stopped not in ("cap", "constant")
@@ -153,7 +158,7 @@ class Replication(Explained):
 
     def _rows(self) -> list[dict[str, Any]]:
         """One for each run."""
-        return [asdict(run) for run in self.runs]
+        return [{**asdict(run), "answer": run.answer} for run in self.runs]
 
     def plot(self) -> Figure:
         """The share of the runs that were done within a number of pulls; after a budget, within a regret."""
@@ -186,6 +191,8 @@ class Replication(Explained):
             "ns_per_pull",
         )
         described = {**Explained.to_dict(self), **{name: jsonable(getattr(self, name)) for name in derived}}
+        for run in described["runs"]:
+            run["answer"] = run["front"]
         return described if runs else {key: value for key, value in described.items() if key != "runs"}
 
 

@@ -18,7 +18,7 @@ from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
-from ramgape.tasks import PARETO, Task, make_task
+from ramgape.tasks import PARETO, Possible, Scale, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
 
@@ -145,20 +145,33 @@ class Spec:
     @property
     def unit_task(self) -> Task:
         """The task on the engine's scale."""
-        sign, shift = self._sign, self.risk_factor * self.oriented_risk.offset(self.origin)
-        return self.task.scaled(
-            lambda mean: (sign * mean - self.origin) / self.span,
-            lambda risk: (risk - shift) * self.risk_weight / self.span,
-        )
+        mean, risk = Scale(self._sign, self.origin, self.span), Scale(1.0, self._shift, self.span / self.risk_weight)
+        return self.task.scaled(mean, risk).among(self.names)
 
     @property
     def oriented_task(self) -> Task:
         """The task for the user's means, costs being negated, and for risks that one tolerance compares with them."""
-        return self.task.scaled(lambda mean: self._sign * mean, lambda risk: risk * self.risk_weight)
+        return self.task.scaled(Scale(self._sign, 0.0, 1.0), Scale(1.0, 0.0, 1.0 / self.risk_weight)).among(self.names)
 
     @property
     def _sign(self) -> float:
         return 1.0 if self.direction == "maximize" else -1.0
+
+    @property
+    def _shift(self) -> float:
+        """What the origin of rewards adds to a risk, as it is shown."""
+        return self.risk_factor * self.oriented_risk.offset(self.origin)
+
+    @property
+    def possible(self) -> Possible:
+        """What a task may be asked of: the arms, what is possible, and the tolerances."""
+        means = self.reward_range or (-math.inf if self.cv is None else 0.0, math.inf)
+        if self.rewards.ranged:
+            low, high = (end * self.span / self.risk_weight + self._shift for end in self.risk_range)
+        else:
+            low, high = (self.risk_factor * end for end in self.risk.possible)
+        in_risk = None if self.epsilon is None else self.epsilon / self.risk_weight
+        return Possible(self.names, means, (low, high), self.direction == "minimize", self.epsilon, in_risk)
 
     @property
     def unit_scale(self) -> float:
@@ -184,6 +197,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
+    spec = replace(spec, warnings=spec.task.check(spec.possible))
     return _with_warnings(spec) if tolerance_given else spec
 
 
@@ -345,9 +359,11 @@ def _with_warnings(spec: Spec) -> Spec:
             f"epsilon {spec.epsilon:g} is below the resolution {spec.resolution:g}: arms whose means differ by less "
             "than that may never be told apart, however many the pulls"
         )
-        return replace(spec, warnings=(message,))
+        return replace(spec, warnings=(*spec.warnings, message))
     if not spec.rewards.ranged or spec.epsilon is None:
         return spec
+    if spec.task != PARETO:
+        return _with_trivial_warning(spec)
     low, high = spec.risk_range
     widest = (high - low) * spec.span / spec.risk_weight
     risk = "scaled risk" if spec.risk_epsilon is None else "risk"
@@ -360,8 +376,18 @@ def _with_warnings(spec: Spec) -> Spec:
                 f"epsilon {epsilon:g} exceeds the whole possible range of the {what} ({extent:.4g}): no arm can be "
                 "beaten by that much in both objectives, so the set of all arms is an answer before the first pull"
             )
-            return replace(spec, warnings=(message,))
+            return replace(spec, warnings=(*spec.warnings, message))
     return spec
+
+
+def _with_trivial_warning(spec: Spec) -> Spec:
+    """Say so where no two arms can differ by the tolerance in anything that the task asks for."""
+    least, most = spec.possible.risks
+    tolerance, in_risk = spec.possible.epsilon or 0.0, spec.possible.risk_epsilon or 0.0
+    if tolerance <= spec.span or (spec.task.about_risk and in_risk <= most - least):
+        return spec
+    message = f"epsilon {tolerance:g} exceeds all differences that are possible: any answer is right up to that"
+    return replace(spec, warnings=(*spec.warnings, message))
 
 
 def check_names(arms: Iterable[object]) -> tuple[str, ...]:

@@ -56,8 +56,8 @@ class TrueArms:
         """How an answer compares with the truth, and whether it is right up to epsilon."""
         return Truth(
             front=self.names,
-            regret=float(np.where(answer != self.front, self.gaps, 0.0).max()),
-            exact=bool((answer == self.front).all()),
+            regret=self._task.regret(answer, self.means, self.risks),
+            exact=self._task.is_true(answer, self.means, self.risks),
             eps_correct=self._task.is_right(answer, self.means, self.risks, epsilon or 0.0),
         )
 

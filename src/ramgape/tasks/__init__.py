@@ -7,15 +7,38 @@ import inspect
 from typing import Any
 
 from ramgape import registry
-from ramgape.common.parsing import number_or_name, parse_named
+from ramgape.common.parsing import number_or_name, parse_named, unescape
 from ramgape.errors import require
+from ramgape.tasks.best_mean import BestMean
+from ramgape.tasks.best_score import BestScore
+from ramgape.tasks.better_than import BetterThan
+from ramgape.tasks.least_risk import LeastRisk
 from ramgape.tasks.pareto import Pareto
-from ramgape.tasks.task import Boxes, Task, Wanted
+from ramgape.tasks.task import Boxes, Possible, Scale, Task
+from ramgape.tasks.top import Top
+from ramgape.tasks.wording import Wanted
 
-__all__ = ["PARETO", "TASKS", "Boxes", "Pareto", "Task", "Wanted", "follow", "kernel", "make_task"]
+__all__ = [
+    "PARETO",
+    "TASKS",
+    "BestMean",
+    "BestScore",
+    "BetterThan",
+    "Boxes",
+    "LeastRisk",
+    "Pareto",
+    "Possible",
+    "Scale",
+    "Task",
+    "Top",
+    "Wanted",
+    "follow",
+    "kernel",
+    "make_task",
+]
 
 PARETO = Pareto()  # what is asked unless stated
-TASKS: dict[str, type[Task]] = {"pareto": Pareto}
+TASKS: dict[str, type[Task]] = {kind.name: kind for kind in (Pareto, BestMean, LeastRisk, BestScore, Top, BetterThan)}
 
 # What the kernel of a task from outside is written with; loaded on first use, since it brings the compiler.
 _KERNELS = {"follow": "ramgape.core.doubt", "kernel": "ramgape.core.kernel"}
@@ -41,6 +64,8 @@ def make_task(task: object) -> Task:
     Examples:
         >>> make_task("pareto")
         Pareto()
+        >>> make_task("best-mean:max-risk=0.02")
+        BestMean(max_risk=0.02)
     """
     if isinstance(task, Task):
         return task
@@ -49,8 +74,16 @@ def make_task(task: object) -> Task:
     maker = TASKS[str(name)] if found is None else found
     if not isinstance(maker, Task):
         require(callable(maker), f"task {name!r}", "a Task, or a function that makes one", maker)
-        parameters = list(inspect.signature(maker).parameters)
-        given = parse_named(task, {str(name): parameters}, "task")[1]
-        maker = maker(**{key: number_or_name(value) for key, value in given.items()})
+        parameters = inspect.signature(maker).parameters
+        written = getattr(maker, "written", "")
+        given = parse_named(task, {str(name): list(parameters)}, "task", written)[1]
+        needed = [key for key, each in parameters.items() if each.default is each.empty and key not in given]
+        require(not needed, "task", f"written {written}" if written else f"given with {', '.join(needed)}", task)
+        maker = maker(**{key: _read(parameters[key], value) for key, value in given.items()})
     require(isinstance(maker, Task), f"task {name!r}", "a Task, or a function that makes one", maker)
     return maker
+
+
+def _read(parameter: inspect.Parameter, text: str) -> Any:
+    """The value of a parameter: a text where that is meant, which may look like a number."""
+    return unescape(text) if parameter.annotation in (str, "str") else number_or_name(text)

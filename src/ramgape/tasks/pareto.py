@@ -11,7 +11,8 @@ import numpy as np
 
 from ramgape.core import pareto
 from ramgape.core.pareto import Floats, Mask, advantage, is_epsilon_cover, pareto_front
-from ramgape.tasks.task import Boxes, Places, Task, Wanted
+from ramgape.tasks.task import Boxes, Places, Task
+from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:
     from ramgape.core.kernel import Kernel
@@ -28,8 +29,14 @@ class Pareto(Task):
     """
 
     name: ClassVar[str] = "pareto"
+    written: ClassVar[str] = "pareto"
+    meaning: ClassVar[str] = "the arms that no other arm beats in both mean and risk"
     policies: ClassVar[tuple[str, ...] | None] = None
     compares_pairs: ClassVar[bool] = True
+
+    @property
+    def called(self) -> str:
+        return "Pareto set"
 
     def compare(self) -> Kernel:
         """The paper's V_i, V, m_t and p_t."""
@@ -81,6 +88,10 @@ class Pareto(Task):
     def gaps(self, means: Floats, risks: Floats) -> Floats:
         """Eq. (1) of the paper."""
         return pareto.gaps(means, risks)
+
+    def regret(self, answer: Mask, means: Floats, risks: Floats) -> float:
+        """The paper's simple regret."""
+        return pareto.simple_regret(answer, means, risks)
 
     def is_right(self, answer: Mask, means: Floats, risks: Floats, epsilon: float) -> bool:
         """Whether no returned arm is beaten by epsilon in both objectives, and every other one is covered."""

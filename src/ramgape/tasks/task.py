@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.common.checks import check_number
 from ramgape.core.pareto import Floats, Mask
+from ramgape.errors import require
+from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:  # a task is made long before anything is compiled
     from ramgape.core.kernel import Kernel
@@ -32,20 +36,51 @@ class Boxes(NamedTuple):
     risk_high: Floats
 
 
-class Wanted(NamedTuple):
-    """What a sentence about an answer speaks of, in the user's units.
+class Scale(NamedTuple):
+    """A step from one scale to another, (factor value - origin) / unit: called with a value it gives that on the other.
 
     Attributes:
-        returned: The names of the returned arms.
-        epsilon: The tolerance in mean and scaled risk, or in the mean alone where `risk_epsilon` has that in risk; both
-            are to be rounded up.
-        risk: What the risk is called.
+        factor: -1 where less becomes more, else 1.
+        origin, unit: What becomes 0, and how much becomes 1.
     """
 
-    returned: Sequence[str]
-    epsilon: float
+    factor: float
+    origin: float
+    unit: float
+
+    def __call__(self, value: float) -> float:
+        """A value on the other scale.
+
+        Args:
+            value: On the first one.
+        """
+        return (self.factor * value - self.origin) / self.unit
+
+    def difference(self, value: float) -> float:
+        """A difference on the other scale, of which more stays more.
+
+        Args:
+            value: On the first one.
+        """
+        return value / self.unit
+
+
+class Possible(NamedTuple):
+    """Of which arms a task is asked, and what is possible, in the user's units.
+
+    Attributes:
+        names: Those of the arms.
+        means, risks: The least and the greatest that rewards can have; infinite where nothing is known.
+        costs: Whether less mean is better.
+        epsilon, risk_epsilon: The tolerances in mean and in risk; None where there is none.
+    """
+
+    names: Sequence[str]
+    means: tuple[float, float]
+    risks: tuple[float, float]
+    costs: bool
+    epsilon: float | None
     risk_epsilon: float | None
-    risk: str
 
 
 class Task(ABC):
@@ -64,23 +99,62 @@ class Task(ABC):
 
     Attributes:
         name: By which it is asked for.
+        written: How it is written as text; unless stated, as its parameters have it.
+        meaning: In a line, for a list of all tasks.
         policies: The policies of ours that serve it; None if all do.
         compares_pairs: Whether a bound that compares two arms directly may stop it.
-        about_risk: Whether it asks for risks at all; a task about means alone can do with rewards of which only these
-            can be known.
     """
 
     name: ClassVar[str]
+    written: ClassVar[str] = ""
+    meaning: ClassVar[str] = ""
     policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
     compares_pairs: ClassVar[bool] = False
-    about_risk: ClassVar[bool] = True
 
-    def scaled(self, mean: Callable[[float], float], risk: Callable[[float], float]) -> Task:
+    @property
+    def about_risk(self) -> bool:
+        """Whether it asks for risks at all.
+
+        A task about means alone needs bounds of these only, so that intervals are narrower; and it can do with rewards
+        of which only means can be known.
+        """
+        return True
+
+    @property
+    def called(self) -> str:
+        """What people call the answer."""
+        return "answer"
+
+    @property
+    def nobody(self) -> str:
+        """What an empty answer says."""
+        return "no arm"
+
+    def check(self, possible: Possible) -> tuple[str, ...]:
+        """Complain of what cannot be asked of such arms; what can be but is probably not meant is returned, in words.
+
+        Args:
+            possible: Which arms there are, and what is possible.
+
+        Raises:
+            SpecificationError: It cannot be asked.
+        """
+        return ()
+
+    def scaled(self, mean: Scale, risk: Scale) -> Task:
         """The same task on another scale; one whose parameters are no means and no risks is its own.
 
         Args:
             mean: Takes a mean in the user's units to the other scale, where more is better.
             risk: Likewise for a risk, as results report it.
+        """
+        return self
+
+    def among(self, names: Sequence[str]) -> Task:
+        """The same task for arms in this order, by which the methods below know them; one without names is its own.
+
+        Args:
+            names: Those of the arms.
         """
         return self
 
@@ -154,6 +228,14 @@ class Task(ABC):
         """
         return rivals
 
+    def question(self, wanted: Wanted) -> str:
+        """What is sought, in words; nothing where mean and risk say it.
+
+        Args:
+            wanted: In which units, and what the risk is called.
+        """
+        return ""
+
     @abstractmethod
     def claim(self, wanted: Wanted) -> str:
         """The sentence that the tolerance proves, to follow "With probability at least 0.95, for ...: ".
@@ -180,6 +262,24 @@ class Task(ABC):
         """
         return -self.tolerances(self.true_answer(means, risks), Boxes(means, means, risks, risks))[0]
 
+    def is_true(self, answer: Mask, means: Floats, risks: Floats) -> bool:
+        """Whether an answer is the right one; where arms are equal there may be several.
+
+        Args:
+            answer: The arms that are in it.
+            means, risks: The truth.
+        """
+        return bool((answer == self.true_answer(means, risks)).all())
+
+    def regret(self, answer: Mask, means: Floats, risks: Floats) -> float:
+        """The least tolerance at which `claim` is true of an answer; 0 if it is so exactly.
+
+        Args:
+            answer: The arms that are in it.
+            means, risks: The truth.
+        """
+        return max(0.0, float(self.tolerances(answer, Boxes(means, means, risks, risks))[0].max()))
+
     def is_right(self, answer: Mask, means: Floats, risks: Floats, epsilon: float) -> bool:
         """Whether an answer is right up to epsilon: what `claim` says.
 
@@ -188,7 +288,8 @@ class Task(ABC):
             means, risks: The truth.
             epsilon: The tolerance; 0 asks for exactness.
         """
-        return bool((self.tolerances(answer, Boxes(means, means, risks, risks))[0] <= epsilon).all())
+        found = self.tolerances(answer, Boxes(means, means, risks, risks))[0]
+        return bool((found < epsilon).all() if epsilon > 0.0 else (found <= 0.0).all())
 
     def right_answers(self, means: Floats, risks: Floats, epsilon: float) -> list[Mask]:
         """All answers that are right up to epsilon, the true one first; that alone if there are too many to look at.
@@ -212,7 +313,34 @@ class Task(ABC):
         return False
 
     def __str__(self) -> str:
-        """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,..."""
-        parameters = list(inspect.signature(type(self)).parameters)
-        values = [f"{name}={getattr(self, name)}" for name in parameters]
+        """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,...; what is None is left out."""
+        given = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        values = [f"{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
         return ":".join([self.name, *([",".join(values)] if values else [])])
+
+    def _check(self, name: str, least: float = -math.inf) -> None:
+        """Make a parameter a float, if it is a finite number that is not too small; None stays None."""
+        value, allowed = getattr(self, name), "a finite number"
+        if value is not None or name not in self._optional():
+            allowed += "" if least == -math.inf else f" of at least {least:g}"
+            checked = check_number(value, f"{name} of task {self.name}", allowed, lambda given: given >= least)
+            object.__setattr__(self, name, checked)
+
+    @classmethod
+    def _optional(cls) -> list[str]:
+        """The parameters that may be None."""
+        return [name for name, each in inspect.signature(cls).parameters.items() if each.default is None]
+
+
+def check_limit(what: str, given: float, reachable: bool, binding: bool, allowed: str) -> tuple[str, ...]:
+    """Complain of a limit that no arm can keep; warn of one that every arm keeps.
+
+    Args:
+        what: The limit.
+        given: Its value.
+        reachable: Whether an arm may keep it.
+        binding: Whether an arm may miss it.
+        allowed: What it must be.
+    """
+    require(reachable, what, allowed, given)
+    return () if binding else (f"{what} {given:g} is no constraint: whatever an arm is like, it satisfies that",)

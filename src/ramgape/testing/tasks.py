@@ -25,7 +25,7 @@ def check_task(task: Task) -> None:
     - A search for it ends, with a right answer, and there is a sentence for it.
 
     Args:
-        task: The task, with parameters that make sense for means and risks from 0 to 1.
+        task: The task, with parameters that make sense for means and risks from 0 to 1, and for arms a, b and c.
 
     Raises:
         AssertionError: It does not; says what was expected and what came.
@@ -47,7 +47,8 @@ def check_task(task: Task) -> None:
 
 def _check_proof(task: Task, generator: np.random.Generator) -> bool:
     """Random boxes, the answer that their centres suggest, and truths anywhere in them; whether anything was proved."""
-    count = int(generator.integers(2, 7))
+    count = int(generator.integers(3, 8))
+    task = task.among("abcdefg"[:count])
     means, risks = generator.random(count), generator.random(count)
     sizes = generator.choice([0.01, 0.1, 0.3]) * generator.random((2, count))
     boxes = Boxes(means - sizes[0], means + sizes[0], risks - sizes[1], risks + sizes[1])
@@ -80,6 +81,7 @@ def _check_doubts(task: Task, generator: np.random.Generator) -> None:
             return
         engine.tell(pull % 5, float(generator.random() < chances[pull % 5]))
     task.complete(engine.state)
+    task = engine.task
     boxes = Boxes(*(engine.arms[side] for side in Boxes._fields))
     tolerances, _ = task.tolerances(engine.answer(), boxes)
     held = (tolerances <= engine.arms["doubt"] + 1e-12).all()

@@ -37,23 +37,35 @@ def bound_words(bound: str) -> str:
 
 
 def answer_word(task: str) -> str:
-    """What to call the answer: of a task from outside nobody here knows more than that."""
+    """What to call the answer in a sentence about many."""
     return "Pareto set" if task == "pareto" else "answer"
+
+
+def true_words(task: str) -> str:
+    """What the right answer is called: where there is one word for it, that."""
+    return "Pareto set" if task == "pareto" else "right answer"
+
+
+def found_words(result: Result, names: bool) -> str:
+    """What was found; if no arm was, what that says."""
+    counts = f"{len(result.front):,} of {plural(len(result.arms), 'arm')}"
+    word = result.answer_name if result.front or result.empty_answer == "nothing yet" else result.empty_answer
+    word = word[0].upper() + word[1:]
+    if not names:
+        return f"{word}: {counts}"
+    if word == result.answer_name[0].upper() + result.answer_name[1:]:
+        return f"{word}: {list_names(result.front) or result.empty_answer} ({counts})"
+    return f"{word} ({counts})"
 
 
 def headline(result: Result) -> str:
     """What was found, in one sentence."""
-    counts = f"{len(result.front):,} of {plural(len(result.arms), 'arm')}"
-    found = list_names(result.front) or "nothing yet"
-    word = answer_word(result.task)
-    return f"{word[0].upper()}{word[1:]}: {found} ({counts}), after {plural(result.samples, 'pull')}"
+    return f"{found_words(result, names=True)}, after {plural(result.samples, 'pull')}"
 
 
 def title(result: Result) -> str:
     """The headline of a figure: two short lines, without names, because the names stand in the figure."""
-    word = answer_word(result.task)
-    found = f"{word[0].upper()}{word[1:]}: {len(result.front):,} of {plural(len(result.arms), 'arm')}"
-    lines = [f"{found}, after {plural(result.samples, 'pull')}"]
+    lines = [f"{found_words(result, names=False)}, after {plural(result.samples, 'pull')}"]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
     proved = proved if result.is_informative else []
@@ -121,7 +133,7 @@ def _certified(result: Result) -> str:
     if result.certified_risk_epsilon is not None:
         tolerance = f"({tolerance}, {round_up(result.certified_risk_epsilon)})"
     delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
-    certificates: Counter[str] = Counter(arm.certificate for arm in result.arms)
+    certificates: Counter[str] = Counter(arm.certificate for arm in result.arms if arm.name != result.control)
     how = "approximately" if result.rigour == "approximate" else "proved"
     words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within epsilon", "none": "not certified"}
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
@@ -166,7 +178,9 @@ def asked_for(goal: Goal) -> str:
     return ", ".join([f"epsilon={100.0 * (goal.epsilon_share or 0.0):g}%", *numbers] if is_open else numbers)
 
 
-def wanted(epsilon: float | None, risk_epsilon: float | None = None, share: float | None = None) -> str:
+def wanted(
+    epsilon: float | None, risk_epsilon: float | None = None, share: float | None = None, task: str = "pareto"
+) -> str:
     """What a tolerance asks for.
 
     >>> wanted(0.02), wanted(0.01, 0.005), wanted(0.0)
@@ -177,12 +191,16 @@ def wanted(epsilon: float | None, risk_epsilon: float | None = None, share: floa
     if epsilon is None and share is not None:
         return f"an answer within {100.0 * share:g}% of the smallest absolute mean after the first looks"
     if not epsilon:
-        return "the exact Pareto set"
+        return f"the {'exact Pareto set' if task == 'pareto' else 'exact answer'}"
     apart = "" if risk_epsilon is None else f" in mean and {risk_epsilon:g} in risk"
     return f"an answer within {epsilon:g}{apart}"
 
 
 def _objectives(result: Result) -> str:
+    if result.question:
+        scaled = result.alpha not in (None, 1.0) and result.about_risk
+        factor = f"; scaled risk = {result.alpha:.4g} ({result.risk_formula})" if scaled else ""
+        return f"{result.question}{factor}"
     mean = "low" if result.direction == "minimize" else "high"
     if result.alpha in (None, 1.0):
         return f"{mean} mean and {'high' if is_turned(result.arms) else 'low'} {result.risk_label}"
@@ -224,7 +242,7 @@ def _truth(result: Result) -> str:
         return f"the answer is exactly the true {'one' if word == 'answer' else word}"
     verdict = "correct up to epsilon" if result.truth.eps_correct else "wrong by more than epsilon"
     regret = "" if math.isnan(result.truth.regret) else f", simple regret {round_up(result.truth.regret)}"
-    return f"{verdict}{regret}; the true {word} is {list_names(result.truth.front)}"
+    return f"{verdict}{regret}; the true {word} is {list_names(result.truth.front) or 'that no arm is one'}"
 
 
 def choose_arms(result: Result, limit: int | None = ROWS) -> tuple[list[ArmReport], str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from ramgape.common.formatting import Digits, list_names, plural, plus_minus, short_names
 from ramgape.errors import printable
-from ramgape.views.content import ROWS, bound_words, is_approximate, least_word, wanted
+from ramgape.views.content import ROWS, bound_words, is_approximate, least_word, true_words, wanted
 from ramgape.views.explanation import Column, Explanation, Table
 from ramgape.views.table import fitted, risk_heading, true_columns
 
@@ -51,7 +51,7 @@ def headline(plan: Plan) -> str:
         return f"{name}: {expected_trials(cast('PullForecast', plan.chosen))} for {asked_words(plan)}"
     row = cast("Quality", plan.chosen)
     right = f"{1.0 - row.inexact_rate:.2g}"
-    return f"{name}: {row.budget:,} trials return exactly the Pareto set with probability {right}"
+    return f"{name}: {row.budget:,} trials return exactly the {true_words(plan.task)} with probability {right}"
 
 
 def title(plan: Plan) -> str:
@@ -63,7 +63,7 @@ def title(plan: Plan) -> str:
 def asked_words(plan: Plan) -> str:
     """The chosen confidence goal in words."""
     epsilon, delta = plan.goal.epsilon or 0.0, plan.goal.delta or 0.0
-    what = wanted(epsilon, plan.goal.risk_epsilon)
+    what = wanted(epsilon, plan.goal.risk_epsilon, task=plan.task)
     how = "approximately with" if is_approximate(plan.bound) else "with"
     return f"{what} {how} probability {1.0 - delta:g}"
 
@@ -101,14 +101,16 @@ def caption(plan: Plan, columns: Sequence[Column]) -> str:
 
 def facts(plan: Plan, sign: str) -> Iterator[tuple[str, str]]:
     """The numbers behind the headline, with a word in front of each."""
-    yield "Guess", f"if the arms are as guessed; their Pareto set is {list_names(plan.guessed_front)}"
+    front = list_names(plan.guessed_front) or "that no arm is one"
+    answer = "their Pareto set" if plan.task == "pareto" else f"the answer to {printable(plan.task)}"
+    yield "Guess", f"if the arms are as guessed; {answer} is {front}"
     if plan.goal.epsilon_share is not None:
         share = f"{100.0 * plan.goal.epsilon_share:g}%"
         yield "Epsilon", f"{share} of the reward range, or without one of the smallest absolute mean"
     if plan.trials:
         yield from trials_facts(plan, cast("PullForecast", plan.chosen), sign)
     else:
-        yield from quality_facts(cast("Quality", plan.chosen), sign)
+        yield from quality_facts(plan, cast("Quality", plan.chosen), sign)
     yield "Method", f"policy {plan.policy}, bound {bound_words(plan.bound)}, risk {plan.risk}"
     if plan.trials:
         what = "what is said (approximately)" if is_approximate(plan.bound) else "the guarantee"
@@ -146,7 +148,7 @@ def trials_facts(plan: Plan, row: PullForecast, sign: str) -> Iterator[tuple[str
         yield "Reference", f"unknown: {plan.bound_note}"
 
 
-def quality_facts(row: Quality, sign: str) -> Iterator[tuple[str, str]]:
+def quality_facts(plan: Plan, row: Quality, sign: str) -> Iterator[tuple[str, str]]:
     """What is expected of the chosen budget."""
     error = f" {sign} {row.regret_stderr:.2g}" if row.regret_stderr is not None else ""
     yield "Regret", f"{row.regret:.3g}{error} (mean simple regret, standard error), from {runs_of(row.runs)}"
@@ -154,8 +156,8 @@ def quality_facts(row: Quality, sign: str) -> Iterator[tuple[str, str]]:
     yield (
         "Wrong",
         (
-            f"{row.inexact:,} of {row.runs:,} answers are not exactly the Pareto set, {row.inexact_rate:.1%} "
-            f"(95% interval {low:.1%} to {high:.1%})"
+            f"{row.inexact:,} of {row.runs:,} answers are not exactly the {true_words(plan.task)}, "
+            f"{row.inexact_rate:.1%} (95% interval {low:.1%} to {high:.1%})"
         ),
     )
     if row.beyond_epsilon_interval is not None:
@@ -170,7 +172,7 @@ def quality_facts(row: Quality, sign: str) -> Iterator[tuple[str, str]]:
 
 
 SKIPPED = {
-    "tie": "no number of trials suffices: the Pareto set hangs on a tie",
+    "tie": "no number of trials suffices: the answer hangs on a tie",
     "lower bound": "no method could be done before max_pulls",
     "easier goal": "no search was done before max_pulls where less was asked for",
 }

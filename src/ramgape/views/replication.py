@@ -70,7 +70,9 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
     regrets = [run.regret for run in runs]
     method = f"bound {bound_words(replication.bound)}, risk {replication.risk}"
     yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), {method}"
-    yield "Truth", f"the {answer_word(replication.task)} is {list_names(replication.true_front)}"
+    asked = "" if replication.task == "pareto" else f" to {printable(replication.task)}"
+    right = list_names(replication.true_front) or "that no arm is one"
+    yield "Truth", f"the {answer_word(replication.task)}{asked} is {right}"
     yield "Pulls", pulls_of(replication, sign)
     yield "Wrong", errors_of(replication)
     exact = sum(run.exact for run in runs)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.errors import printable
 from ramgape.views.content import choose_arms, facts, headline
+from ramgape.views.differences import difference_caption, difference_columns
 from ramgape.views.explanation import Explanation, Facts, Table
 from ramgape.views.table import fit_columns
 
@@ -29,4 +30,7 @@ def explain_result(
     arms, rest = choose_arms(result)
     lines = [printable(title), headline(result)] if title else [headline(result)]
     table = Table(partial(fit_columns, result, arms, symbols=not ascii_only), rest=rest)
-    return Explanation(lines, facts(result, notes, first), [table], result.warnings)
+    tables = [table]
+    if result.differences:
+        tables.append(Table(partial(difference_columns, result), partial(difference_caption, result)))
+    return Explanation(lines, facts(result, notes, first), tables, result.warnings)

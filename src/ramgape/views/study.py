@@ -40,7 +40,7 @@ def study_title(report: Report) -> str:
 def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     """What to know of a study beside its result, as pairs of a word and its explanation."""
     facts = [
-        ("Goal", goal_words(report.result.goal, report.result.rigour)),
+        ("Goal", goal_words(report.result.goal, report.result.rigour, report.result.task)),
         ("Progress", progress_words(report, letters)),
     ]
     facts.append(("Trials", trial_words(report)))
@@ -55,7 +55,7 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     return facts
 
 
-def goal_words(goal: Goal, rigour: str = "proved") -> str:
+def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto") -> str:
     """What was asked for.
 
     >>> from ramgape.search.result import Goal
@@ -66,7 +66,8 @@ def goal_words(goal: Goal, rigour: str = "proved") -> str:
         return f"the best answer after {goal.budget:,} pulls"
     assert goal.delta is not None
     how = "approximately with" if rigour == "approximate" else "with"
-    return f"{wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share)}, {how} probability {1.0 - goal.delta:.6g}"
+    what = wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share, task)
+    return f"{what}, {how} probability {1.0 - goal.delta:.6g}"
 
 
 def progress_words(report: Report, letters: str) -> str:

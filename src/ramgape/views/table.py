@@ -126,16 +126,13 @@ def build_columns(
     narrow    one short line per arm, without intervals
     """
     names = short_names((arm.name for arm in arms), limit)
-    beaten_by = "beaten by " if form == "stacked" else ""
-    dominators = (arm.dominated_by for arm in arms if arm.dominated_by is not None)
-    above = short_names(dominators, limit - len(beaten_by))
-    returned = set(result.front)
+    against, rivals = rival_words(result, arms, form, limit)
+    returned, control = set(result.front), result.control
     marks = [arm.verdict for arm in arms]
-    verdicts = [verdict_words(arm, arm.name in returned, symbols) for arm in arms]
-    certificates = [CERTIFICATES[result.rigour][arm.certificate] for arm in arms]
+    verdicts = ["control" if arm.name == control else verdict_words(arm, arm.name in returned, symbols) for arm in arms]
+    certificates = ["" if arm.name == control else CERTIFICATES[result.rigour][arm.certificate] for arm in arms]
     pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
     shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
-    rivals = ["" if arm.dominated_by is None else beaten_by + above[arm.dominated_by] for arm in arms]
     modelled = any(arm.empirical_risk is not None for arm in arms)
     means, mean_intervals = [arm.mean for arm in arms], [arm.mean_interval for arm in arms]
     risks, risk_intervals = [arm.risk_shown for arm in arms], [arm.risk_shown_interval for arm in arms]
@@ -158,7 +155,7 @@ def build_columns(
             Column("certified", certificates),
             Column("pulls (share)", [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)], right=True),
             *estimates,
-            Column("dominated by", rivals, names=True),
+            Column(against, rivals, names=True),
         ]
     if form == "stacked":
         indent = "  " if symbols else ""
@@ -172,6 +169,22 @@ def build_columns(
     return [first, Column("verdict", verdicts, marks=marks), Column("pulls", pulls, right=True), *estimates]
 
 
+def rival_words(result: Result, arms: Sequence[ArmReport], form: str, limit: int) -> tuple[str, list[str]]:
+    """Who stands in the way of each arm, or stood, and what to call that; of the Pareto set who dominates it."""
+    if result.task == "pareto":
+        heading, first = "dominated by", "beaten by "
+        found = [arm.dominated_by for arm in arms]
+    else:
+        heading, first = "against", "against "
+        found = [None if arm.name == result.control else arm.rival or arm.dominated_by for arm in arms]
+    first = first if form == "stacked" else ""
+    shown = short_names((name for name in found if name is not None), limit - len(first))
+    limits = [word for key, word in LIMITS.items() if f":{key}=" in result.task]
+    nobody = f"{first}{limits[0]}" if limits else ""
+    return heading, [nobody if name is None else first + shown[name] for name in found]
+
+
+LIMITS = {"max-risk": "the ceiling", "min-mean": "the floor"}  # what an arm stands against that no other arm is
 FORMS = [
     *(("wide", limit) for limit in (40, 28, 20)),
     *(("stacked", limit) for limit in (40, 32, 24, 18)),

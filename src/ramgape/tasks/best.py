@@ -1,0 +1,111 @@
+"""The arm, or the arms, of highest score; perhaps only among those that reach a floor in the other objective.
+
+What V < epsilon proves, while all boxes hold. [L, U] is where a score may be, V_j the most and W_a the least that the
+other score may be, f its floor.
+
+- m arms of highest score. For i inside and j outside s_j - s_i <= U_j - L_i < epsilon. If i is not among the m best,
+  then some j outside is, so that s_i is less than epsilon below the m-th best score.
+- With a floor, a inside: its other score is at least W_a > f - epsilon. For every other arm j, s_j < s_a + epsilon, or
+  its other score is below f + epsilon: no arm that reaches f + epsilon is epsilon or more better than a.
+- With a floor, nobody inside: V_j < f + epsilon for every arm j, so none reaches f + epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ramgape.core.pareto import Floats, Mask
+from ramgape.tasks.score import Score
+from ramgape.tasks.task import Boxes, Places, Task
+
+if TYPE_CHECKING:
+    from ramgape.core.kernel import Kernel
+
+
+class Best(Task):
+    """What the tasks have in common whose answer is the best arm, or the best arms, by one score."""
+
+    @property
+    @abstractmethod
+    def score(self) -> Score:
+        """By which arms are compared."""
+
+    @property
+    def floor(self) -> float | None:
+        """What the other score of an arm must reach, of one arm."""
+        return None
+
+    @property
+    def count(self) -> int:
+        """How many arms are returned."""
+        return 1
+
+    @property
+    def about_risk(self) -> bool:
+        return self.score.risk_weight > 0.0 or self.floor is not None
+
+    def compare(self) -> Kernel:
+        """UGapE's answer and doubts; with a floor those of core/limited.py."""
+        if self.floor is None:
+            from ramgape.core.highest import compare_highest
+
+            return compare_highest
+        from ramgape.core.limited import compare_limited
+
+        return compare_limited
+
+    def write(self, problem: Any) -> None:
+        last = float(self.count) if self.floor is None else self.floor
+        problem["task_parameters"][:3] = *self.score, last
+
+    def tolerances(self, answer: Mask, boxes: Boxes) -> tuple[Floats, Places]:
+        """V_i of any answer, even of one that the kernel would not give."""
+        lows, highs = self.score.lows(boxes), self.score.highs(boxes)
+        own = np.arange(len(answer))
+        if self.floor is None:
+            if not answer.any() or answer.all():
+                return np.full(len(answer), math.inf), own
+            weakest = int(np.where(answer, lows, math.inf).argmin())
+            strongest = int(np.where(answer, -math.inf, highs).argmax())
+            found = np.where(answer, highs[strongest] - lows, highs - lows[weakest])
+            return found, np.where(answer, strongest, weakest)
+        other_lows, other_highs = self.score.other.lows(boxes), self.score.other.highs(boxes)
+        misses = other_highs - self.floor
+        if not answer.any():
+            return misses, own
+        best = int(np.where(answer, lows, math.inf).argmin())
+        ahead = highs - lows[best]
+        found = np.where(answer, self.floor - other_lows, np.minimum(misses, ahead))
+        return found, np.where(answer | (misses < ahead), own, best)
+
+    def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
+        """The returned arm that is nearest; nobody for an arm that misses the floor."""
+        own = np.arange(len(answer))
+        if not answer.any():
+            return np.full(len(answer), -1)
+        values = self.score.of(means, risks)
+        found = np.full(len(answer), int(np.where(answer, values, math.inf).argmin()))
+        return found if self.floor is None else np.where(self._reaches(means, risks), found, own)
+
+    def _reaches(self, means: Floats, risks: Floats) -> Mask:
+        """Which arms reach the floor, if there is one."""
+        if self.floor is None:
+            return np.ones(len(means), dtype=bool)
+        return np.asarray(self.score.other.of(means, risks) >= self.floor)
+
+    def true_answer(self, means: Floats, risks: Floats) -> Mask:
+        """The best arms of those that reach the floor; the first of equals."""
+        reach = self._reaches(means, risks)
+        order = np.argsort(np.where(reach, -self.score.of(means, risks), math.inf), kind="stable")
+        return np.isin(np.arange(len(means)), order[: self.count]) & reach
+
+    def is_true(self, answer: Mask, means: Floats, risks: Floats) -> bool:
+        """Whether it is the right answer, or differs from that by equals alone."""
+        values, right = self.score.of(means, risks), self.true_answer(means, risks)
+        if answer.sum() != right.sum() or not self._reaches(means, risks)[answer].all():
+            return False
+        return bool((np.sort(values[answer]) == np.sort(values[right])).all())

@@ -1,0 +1,58 @@
+"""The best score: the mean less what its risk costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ramgape.tasks.best import Best
+from ramgape.tasks.score import Score
+from ramgape.tasks.task import Scale
+from ramgape.tasks.wording import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class BestScore(Best):
+    """The arm with the highest mean - weight risk; of costs, with the lowest mean + weight risk.
+
+    Args:
+        weight: What a unit of risk, as results report it, is worth in units of the mean; at least 0.
+
+    Examples:
+        >>> str(BestScore(weight=1.5))
+        'best-score:weight=1.5'
+    """
+
+    name: ClassVar[str] = "best-score"
+    written: ClassVar[str] = "best-score:weight=NUMBER"
+    meaning: ClassVar[str] = "the arm with the highest mean - weight risk"
+    weight: float
+
+    def __post_init__(self) -> None:
+        self._check("weight", least=0.0)
+
+    @property
+    def score(self) -> Score:
+        return Score(1.0, self.weight)
+
+    @property
+    def called(self) -> str:
+        return "best arm"
+
+    def scaled(self, mean: Scale, risk: Scale) -> BestScore:
+        return replace(self, weight=self.weight * mean.difference(1.0) / risk.difference(1.0))
+
+    def question(self, wanted: Wanted) -> str:
+        return f"the arm with the {wanted.best} {self._formula(wanted)}"
+
+    def _formula(self, wanted: Wanted) -> str:
+        return f"mean {'-' if wanted.costs == wanted.turned else '+'} {self.weight:.12g} {wanted.risk}"
+
+    def claim(self, wanted: Wanted) -> str:
+        """That no arm has a score that is better by epsilon, which is in units of the mean."""
+        if wanted.epsilon == 0.0:
+            return f"{wanted.names} is {self.question(wanted)}."
+        return (
+            f"no arm has a score {wanted.mean_tolerance} or more {wanted.better} that of {wanted.names}, the score "
+            f"being {self._formula(wanted)}."
+        )

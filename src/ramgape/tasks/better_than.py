@@ -1,0 +1,152 @@
+"""Which arms are better than the one there is: a control.
+
+What V < epsilon proves, while all boxes hold, of an arm i and the control 0. Inside: mean_i - mean_0 - margin is at
+least L_i - U_0 - margin > -epsilon, and likewise in risk where that counts. Outside: mean_i - mean_0 - margin is at
+most U_i - L_0 - margin < epsilon; where the risk counts, one of the two is below epsilon, so that the arm is not ahead
+by epsilon in both.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ramgape.common.formatting import cut
+from ramgape.common.parsing import escape
+from ramgape.core.pareto import Floats, Mask
+from ramgape.errors import known_name, printable, require
+from ramgape.tasks.task import Boxes, Places, Possible, Scale, Task
+from ramgape.tasks.wording import Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ramgape.core.kernel import Kernel
+
+OBJECTIVES = ("mean", "both")
+
+
+@dataclass(frozen=True, slots=True)
+class BetterThan(Task):
+    """The arms that are better than a control.
+
+    Args:
+        control: Its name; it is one of the arms.
+        margin: By how much more than that of the control the mean must be, in its units; less than 0 for arms that
+            may be worse by so much. Of costs, by how much less.
+        objective: "mean", or "both" where an arm must have less risk than the control as well.
+
+    Examples:
+        >>> str(BetterThan("A")), str(BetterThan("A", margin=0.01, objective="both"))
+        ('better-than:control=A', 'better-than:control=A,margin=0.01,objective=both')
+    """
+
+    name: ClassVar[str] = "better-than"
+    written: ClassVar[str] = "better-than:control=ARM[,margin=NUMBER,objective=mean|both]"
+    meaning: ClassVar[str] = "the arms that are better than a control in mean, perhaps by a margin, or in mean and risk"
+    control: str
+    margin: float = 0.0
+    objective: str = "mean"
+    place: int = field(default=-1, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        control: object = self.control
+        named = isinstance(control, str) and bool(control)
+        require(named, "control of task better-than", "the name of an arm", control)
+        self._check("margin")
+        known_name(self.objective, OBJECTIVES, "objective of task better-than")
+
+    @property
+    def about_risk(self) -> bool:
+        return self.objective == "both"
+
+    @property
+    def called(self) -> str:
+        return f"arms better than {self._control}"
+
+    @property
+    def nobody(self) -> str:
+        return f"no arm is better than {self._control}"
+
+    @property
+    def _control(self) -> str:
+        return cut(printable(self.control), 80)
+
+    def scaled(self, mean: Scale, risk: Scale) -> BetterThan:
+        return replace(self, margin=mean.difference(self.margin))
+
+    def among(self, names: Sequence[str]) -> BetterThan:
+        task = replace(self)
+        object.__setattr__(task, "place", list(names).index(self.control))
+        return task
+
+    def check(self, possible: Possible) -> tuple[str, ...]:
+        known_name(self.control, possible.names, "control of task better-than")
+        least, most = possible.means
+        if self.margin > most - least:
+            return (f"margin {self.margin:g} exceeds the whole possible range of the mean: no arm can be better",)
+        return ()
+
+    # ------------------------------------------------------------------------------- while it runs
+
+    def compare(self) -> Kernel:
+        """Every arm against the control."""
+        from ramgape.core.control import compare_control
+
+        return compare_control
+
+    def write(self, problem: Any) -> None:
+        problem["task_parameters"][:3] = self.place, self.margin, self.about_risk
+
+    # --------------------------------------------------------------------------- what is proved
+
+    def tolerances(self, answer: Mask, boxes: Boxes) -> tuple[Floats, Places]:
+        """V_i of any answer; nothing is in doubt of the control."""
+        place = self.place
+        inside = boxes.mean_high[place] + self.margin - boxes.mean_low
+        outside = boxes.mean_high - boxes.mean_low[place] - self.margin
+        if self.about_risk:
+            inside = np.maximum(inside, boxes.risk_high - boxes.risk_low[place])
+            outside = np.minimum(outside, boxes.risk_high[place] - boxes.risk_low)
+        found = np.where(answer, inside, outside)
+        found[place] = math.inf if answer[place] else -math.inf
+        return found, np.full(len(answer), place)
+
+    def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
+        """The control."""
+        return np.full(len(answer), self.place)
+
+    def question(self, wanted: Wanted) -> str:
+        risk = f" and {wanted._replace(epsilon=0.0, risk_epsilon=None).risk_beyond(self._control)}"
+        return f"the arms with {wanted.mean_beyond(self._control, self.margin)}{risk if self.about_risk else ''}"
+
+    def claim(self, wanted: Wanted) -> str:
+        """Of the returned arms what is proved of them, and of the others."""
+        if wanted.epsilon == 0.0:
+            question = self.question(wanted)
+            return f"these are {question}." if wanted.returned else f"no arm is one of {question}."
+        inside = f"every returned arm has {wanted.mean_beyond(self._control, self.margin, -1)}"
+        outside = f"no {'other ' if wanted.returned else ''}arm has {wanted.mean_ahead(self._control, self.margin)}"
+        if self.about_risk:
+            inside += f" and {wanted.risk_beyond(self._control)}"
+            outside += f" and {wanted.risk_ahead(self._control)}"
+        return f"{inside}, and {outside}." if wanted.returned else f"{outside}."
+
+    # ------------------------------------------------------------------------------------ the truth
+
+    def true_answer(self, means: Floats, risks: Floats) -> Mask:
+        """The arms that are ahead of the control by more than the margin, and in risk where that counts."""
+        better = means > means[self.place] + self.margin
+        better &= risks < risks[self.place] if self.about_risk else True
+        better[self.place] = False
+        return np.asarray(better)
+
+    def __str__(self) -> str:
+        """Only what is not usual; what has a meaning in such a text is escaped in a name."""
+        parts = [f"control={escape(self.control)}"]
+        parts += [f"margin={self.margin!r}"] if self.margin else []
+        parts += [f"objective={self.objective}"] if self.objective != "mean" else []
+        return f"{self.name}:{','.join(parts)}"

@@ -1,0 +1,134 @@
+"""What sentences about an answer speak of, and how they say it: costs are better below, some risks are shown turned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from ramgape.common.formatting import list_names, round_up
+
+
+def sum_text(value: float, tolerance: float = 0.0) -> str:
+    """A number as the user wrote it, with a tolerance added, which is rounded away from 0.
+
+    >>> sum_text(0.1, 0.2), sum_text(0.02, -0.005), sum_text(1.0), sum_text(1e-9)
+    ('0.3', '0.015', '1', '1E-9')
+    """
+    total = Decimal(repr(value))
+    total += Decimal(round_up(abs(tolerance))).copy_sign(Decimal(tolerance)) if tolerance else 0
+    total = total.normalize()
+    return f"{total:f}" if total == 0 or -6 <= total.adjusted() <= 15 else f"{total}"
+
+
+class Wanted(NamedTuple):
+    """What a sentence about an answer speaks of, in the user's units.
+
+    Attributes:
+        returned: The names of the returned arms.
+        epsilon: The tolerance in mean and scaled risk, or in the mean alone where `risk_epsilon` has that in risk; both
+            are to be rounded up.
+        risk: What the risk is called.
+        costs: Whether less mean is better.
+        turned: Whether people are shown the risk with the other sign, more being better.
+    """
+
+    returned: Sequence[str]
+    epsilon: float
+    risk_epsilon: float | None
+    risk: str
+    costs: bool = False
+    turned: bool = False
+
+    @property
+    def names(self) -> str:
+        """The returned arms."""
+        return list_names(self.returned)
+
+    @property
+    def _own_epsilon(self) -> float:
+        """That in risk."""
+        return self.epsilon if self.risk_epsilon is None else self.risk_epsilon
+
+    @property
+    def mean_tolerance(self) -> str:
+        """In digits that never say too much."""
+        return round_up(self.epsilon)
+
+    @property
+    def risk_tolerance(self) -> str:
+        """The same in risk."""
+        return round_up(self._own_epsilon)
+
+    # ------------------------------------------------------------------------------------- the mean
+
+    @property
+    def best(self) -> str:
+        """Of means."""
+        return "lowest" if self.costs else "highest"
+
+    @property
+    def better(self) -> str:
+        """Where better means are."""
+        return "below" if self.costs else "above"
+
+    def good_enough(self, mean: float, strictness: int = 0) -> str:
+        """A mean, or one that is better (1) or worse (-1) by the tolerance: at least that."""
+        side = -1 if self.costs else 1
+        return f"at {'most' if self.costs else 'least'} {sum_text(mean, side * strictness * self.epsilon)}"
+
+    def beyond(self, mean: float, strictness: int) -> str:
+        """The same, but better than that."""
+        side = -1 if self.costs else 1
+        return f"{self.better} {sum_text(mean, side * strictness * self.epsilon)}"
+
+    def mean_beyond(self, other: str, margin: float, strictness: int = 0) -> str:
+        """A mean that is better than that of another arm and a margin, or that and the tolerance."""
+        return f"a mean {self.better} that of {other}{self._moved(margin, strictness)}"
+
+    def mean_ahead(self, other: str, margin: float) -> str:
+        """A mean that is better than that of another arm by margin and tolerance at least."""
+        total = sum_text(margin, self.epsilon)
+        if not total.startswith("-") and Decimal(total):
+            return f"a mean {total} or more {self.better} that of {other}"
+        return f"a mean at {'most' if self.costs else 'least'} that of {other}{self._moved(margin, 1)}"
+
+    def _moved(self, margin: float, strictness: int) -> str:
+        """What is added to another arm's mean."""
+        side = -1 if self.costs else 1
+        total = Decimal(sum_text(margin, strictness * self.epsilon)) * side
+        return f" {'minus' if total < 0 else 'plus'} {abs(total)}" if total else ""
+
+    # ------------------------------------------------------------------------------------- the risk
+
+    @property
+    def safest(self) -> str:
+        """Of risks as they are shown."""
+        return "highest" if self.turned else "lowest"
+
+    @property
+    def safer(self) -> str:
+        """Where better risks are."""
+        return "above" if self.turned else "below"
+
+    def no_riskier(self, risk: float, strictness: int = 0) -> str:
+        """A risk, or one that is more (1) or less (-1) by the tolerance: at most that, as it is shown."""
+        return f"at {'least' if self.turned else 'most'} {self._shown(risk, strictness)}"
+
+    def less_risky(self, risk: float, strictness: int) -> str:
+        """The same, but less than that."""
+        return f"{self.safer} {self._shown(risk, strictness)}"
+
+    def _shown(self, risk: float, strictness: int) -> str:
+        side = -1 if self.turned else 1
+        return sum_text(0.0 + side * risk, side * strictness * self._own_epsilon)
+
+    def risk_beyond(self, other: str) -> str:
+        """A risk that is less than that of another arm and the tolerance."""
+        moved = "minus" if self.turned else "plus"
+        added = f" {moved} {self.risk_tolerance}" if self._own_epsilon else ""
+        return f"a {self.risk} {self.safer} that of {other}{added}"
+
+    def risk_ahead(self, other: str) -> str:
+        """A risk that is less than that of another arm by the tolerance at least."""
+        return f"a {self.risk} {self.risk_tolerance} or more {self.safer} that of {other}"
