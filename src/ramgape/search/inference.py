@@ -180,6 +180,7 @@ def infer(
         alarm=spec.alarm,
         alarms=engine.alarms,
         about_risk=spec.task.about_risk,
+        lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
     )
 
 

@@ -52,7 +52,7 @@ def found_words(result: Result, names: bool) -> str:
     word = result.answer_name if result.front or result.empty_answer == "nothing yet" else result.empty_answer
     word = word[0].upper() + word[1:]
     if not names:
-        return f"{word}: {counts}"
+        return f"{cut(word, 60)}: {counts}"
     if word == result.answer_name[0].upper() + result.answer_name[1:]:
         return f"{word}: {list_names(result.front) or result.empty_answer} ({counts})"
     return f"{word} ({counts})"
