@@ -64,6 +64,13 @@ NEW = {
     "bounds/gaussian_pairwise.py": "two arms with Gaussian rewards, compared at once",
     "core/comparisons.py": "a stop by comparisons of two arms, whatever the rewards",
     "core/bets.py": "fourth-order bets",
+    **dict.fromkeys(
+        ["core/scores.py", "core/highest", "core/limited.py", "core/control"],
+        "doubts and proofs of the tasks for one arm",
+    ),
+    **dict.fromkeys(["tasks/best", "tasks/bet", "tasks/least_risk.py", "tasks/top.py"], "the tasks for one arm"),
+    **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),
+    "views/differences.py": "how arms compare with a control",
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -114,8 +121,15 @@ GROWN = {
         "what arms have not shown yet, and the front of shrunken estimates",
         92,
     ),
-    "search/engine.py, search/identification.py, views/": ("what a search by comparisons waits for", 21),
+    "search/engine.py, search/identification.py, views/": (
+        "what a search by comparisons waits for, rounds that are compiled by themselves",
+        32,
+    ),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
+    "search/, views/, bounds/, common/parsing.py, planning/, cli/listing.py": (
+        "any task: what was found, who stands in the way, its truth, its text; the level of means alone",
+        215,
+    ),
 }
 
 # Tables, which a reader takes in at a glance however long they are.

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.identification import Progress, identify
-    from ramgape.search.result import Alarm, ArmReport, ArmTruth, Difference, Expectation, Goal, Result, Truth
+    from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
     from ramgape.studies.exchange import Answer, Exchange, Pull
@@ -81,10 +81,10 @@ __all__ = [
     "BudgetSpent",
     "CVaR",
     "ChangedAnswer",
+    "ControlDifference",
     "DamagedStore",
     "Data",
     "DataError",
-    "Difference",
     "Distribution",
     "Entropic",
     "Exchange",
@@ -196,7 +196,7 @@ _HOMES = {
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
-    "search.result": ("Alarm", "ArmReport", "ArmTruth", "Difference", "Expectation", "Goal", "Result", "Truth"),
+    "search.result": ("Alarm", "ArmReport", "ArmTruth", "ControlDifference", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),

@@ -26,13 +26,13 @@ designation. It is designated anew if the estimates refute it, or after a while 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ramgape.core.doubt import dominates, shortfall, threat
-from ramgape.core.kernel import inlined, kernel, open_kernel
-from ramgape.core.statistics import all_sums
+from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.core.statistics import PSEUDO_PULLS, all_sums
 
 IN_MEAN = 0.7  # b: of an arm's weight, for claims that it withstands in mean; the rest is for risk
 AT_ANY_TIME = 0.15  # of delta at epsilon 0, for answers that nobody has fixed beforehand
@@ -44,6 +44,7 @@ MOST_DESIGNATIONS = 12
 UNSEEN = 0.5  # of the squared range of rewards: what one pull more might bring
 EASIER = 4.0  # an arm outside the front is returned if that is so many times easier to prove than that it is covered
 PATIENCE = 100  # after a look in vain, the next one when there are so many parts more pulls
+GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 NOT_PROVED, INSIDE_PROVED = -2, -1
 # By which rewards something is to be proved. Not mere 0 and 1, for each of which all would be compiled by itself.
 BY_ALL, SINCE = np.int64(0), np.int64(1)
@@ -118,6 +119,37 @@ def mean_error(row, problem):
 def risk_error(row, problem):
     """The same of the risk."""
     return row.risk_spread / row.pulls + unseen_in_risk(problem, row, row.pulls)
+
+
+@inlined
+def set_all_errors(arms, memory, problem, since):
+    """The squared errors of all estimates, drawn towards the average of all arms while pulls are few."""
+    count = len(arms)
+    mean_average = risk_average = 1e-12
+    for arm in range(count):
+        mean_average += arms[arm].variance / count
+        risk_average += arms[arm].risk_spread / count
+    for arm in range(count):
+        row = arms[arm]
+        pulls = float(row.pulls)
+        if since:
+            pulls = max(pulls - memory[arm][problem.snapshot + PULLS], 1.0)
+        weight = (pulls + PSEUDO_PULLS) * pulls
+        row.mean_error = (pulls * row.variance + PSEUDO_PULLS * mean_average) / weight
+        row.mean_error += unseen_in_mean(problem, pulls)
+        row.risk_error = (pulls * row.risk_spread + PSEUDO_PULLS * risk_average) / weight
+        row.risk_error += unseen_in_risk(problem, row, pulls)
+
+
+@inlined
+def divide(arms, search, one, two, by_mean):
+    """Which of two arms to pull: each in proportion to what it contributes to the error of their comparison."""
+    if by_mean:
+        own, others = arms[one].mean_error, arms[two].mean_error
+    else:
+        own, others = arms[one].risk_error, arms[two].risk_error
+    chance = (search.samples * GOLDEN) % 1.0
+    return one if chance * (own + others) < own else two
 
 
 @inlined
@@ -510,3 +542,23 @@ def prove(prove_arms, find_blocker, arms, memory, searches, problems, inside, pr
     for arm in range(count):
         if proofs[arm] == NOT_PROVED:
             proofs[arm] = INSIDE_PROVED if inside[arm] else int(memory[arm][base + COVER])
+
+
+class ByPairs(NamedTuple):
+    """How a task is proved by comparisons of two arms: the kernels that stop, that say what is proved of each arm of an
+    answer, and that decide what to pull; None where the policy knows."""
+
+    stop: Kernel
+    prove: Kernel
+    decide: Kernel | None = None
+
+
+def pareto_by_pairs(mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
+    """The Pareto set, from the evidence that a bound brings."""
+    of_two = fixed(withstands, mean_ahead, risk_ahead)
+    of_cover = fixed(covers, mean_ahead, risk_ahead)
+    blocker = fixed(find_blocker, of_two, of_cover)
+    of_front = fixed(answer_is_proved, blocker, of_two)
+    of_arms = fixed(prove_arms, of_two, fixed(find_cover, of_cover))
+    stop = fixed(stop_by_pairs, of_front, fixed(designated_is_proved, blocker))
+    return ByPairs(stop, fixed(prove, of_arms, blocker))

@@ -45,6 +45,10 @@ def compare_control(arms, memory, search, problem, changed):
             outside = min(outside, highest_score(row, 0.0, 1.0) - lowest_score(control, 0.0, 1.0))
         row.in_front = inside < outside or (inside == outside and seems_better(row, control, margin, both))
         row.doubt = inside if row.in_front else outside
-        if leader < 0 or row.doubt > arms[leader].doubt:
+        if (
+            leader < 0
+            or row.doubt > arms[leader].doubt
+            or (row.doubt == arms[leader].doubt and row.average > arms[leader].average)
+        ):
             leader = arm
     follow(arms, search, problem, leader, arms[leader].doubt)

@@ -75,12 +75,13 @@ def as_kernel(function: Any) -> Kernel:
 
 
 @functools.cache
-def fixed(function: Any, *parts: Any) -> Kernel:
+def fixed(function: Any, *parts: Any, nogil: bool = False) -> Kernel:
     """The kernel that an open one is with these for its first parameters; found on disk like any other.
 
     It is written out as source, in which the parts stand for the first parameters: a closure would be compiled anew in
     every process, and an open kernel that is called would be one more thing to compile. Kernels from outside the
-    package are compiled in every process: nobody notices when what they call has been edited.
+    package are compiled in every process: nobody notices when what they call has been edited. `nogil` makes it a
+    `long_kernel`.
     """
     if numba.config.DISABLE_JIT:
         return lambda *rest: function(*parts, *rest)
@@ -95,7 +96,7 @@ def fixed(function: Any, *parts: Any) -> Kernel:
     closed = [parameter.arg for parameter in written.args.args[: len(parts)]]
     del written.args.args[: len(parts)]
     names = {**opened.__globals__, **dict(zip(closed, parts))}
-    return _written(name, ast.Module([written], []), names, opened, own)
+    return _written(name, ast.Module([written], []), names, opened, own, nogil=nogil)
 
 
 @functools.cache
@@ -119,11 +120,12 @@ def _is_kept(function: Any) -> bool:
     return isinstance(function._cache, UnopenedCache | KernelCache)
 
 
-def _written(name: str, source: ast.Module, names: dict[str, Any], beside: Kernel, own: bool) -> Kernel:
+def _written(name: str, source: ast.Module, names: dict[str, Any], beside: Kernel, own: bool, **options: Any) -> Kernel:
     """A kernel that is written out, under the name of the file where another one stands."""
     names = {**names, "__name__": beside.__module__}
     exec(compile(source, beside.__code__.co_filename, "exec"), names)
-    return _compile(names[name]) if own else numba.njit(**OPTIONS)(names[name])  # type: ignore[no-any-return]
+    function: Kernel = names[name]
+    return _compile(function, **options) if own else numba.njit(**OPTIONS, **options)(function)
 
 
 def on_compile(call: Callable[[], object]) -> None:

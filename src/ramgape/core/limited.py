@@ -70,6 +70,9 @@ def compare_limited(arms, memory, search, problem, changed):
                 row.doubt = min(row.doubt, ahead)
                 if is_sooner_behind(arms[best], row, mean_weight, risk_weight, floor, search.epsilon):
                     row.rival = best
-        if row.doubt > arms[leader].doubt:
+        if row.doubt > arms[leader].doubt or (
+            row.doubt == arms[leader].doubt
+            and seen_score(row, mean_weight, risk_weight) > seen_score(arms[leader], mean_weight, risk_weight)
+        ):
             leader = arm
     follow(arms, search, problem, leader, arms[leader].doubt)

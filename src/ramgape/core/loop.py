@@ -8,14 +8,22 @@ from __future__ import annotations
 import math
 
 from ramgape.core.answer import is_returned, shrinkage
-from ramgape.core.kernel import inlined, kernel, long_kernel, open_kernel
+from ramgape.core.kernel import fixed, inlined, kernel, long_kernel, open_kernel
 from ramgape.core.rounds import next_of_round
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import PROVED
 
 
-@long_kernel
+@inlined
+def next_at_once(decide, compare, arms, memory, searches, problems, ahead, foreseen):
+    """The next pull where each is decided by itself."""
+    search = searches[0]
+    return decide(arms, memory, search, problems[0]) if search.ready else least_pulled(arms)
+
+
+@open_kernel
 def advance(
+    choose,
     draw,
     learn,
     compare,
@@ -41,10 +49,7 @@ def advance(
     """
     search, problem = searches[0], problems[0]
     for pull in range(count):
-        if problem.interleave:
-            arm = next_of_round(decide, compare, arms, memory, searches, problems, ahead, foreseen)
-        else:
-            arm = decide(arms, memory, search, problem) if search.ready else least_pulled(arms)
+        arm = choose(decide, compare, arms, memory, searches, problems, ahead, foreseen)
         reward = draw(parameters, values, arm, generator)
         learn(arms, memory, search, problem, arm, reward)
         compare(arms, memory, search, problem, arm)
@@ -108,3 +113,6 @@ def regret(arms, search, problem, truth):
         if is_returned(arms, arm, search, problem, centre) != (truth[arm].in_front == 1):
             largest = max(largest, truth[arm].gap)
     return largest
+
+
+advance_at_once, advance_in_rounds = fixed(advance, next_at_once, nogil=True), fixed(advance, next_of_round, nogil=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from ramgape.core.box import is_set_aside
-from ramgape.core.kernel import inlined, kernel, open_kernel
+from ramgape.core.kernel import inlined, kernel
 from ramgape.core.pending import anticipate
 from ramgape.core.statistics import least_pulled
 
@@ -173,7 +173,7 @@ def take_next(arms, searches):
     return arm
 
 
-@open_kernel
+@kernel
 def next_of_round(decide, compare, arms, memory, searches, problems, ahead, foreseen):
     """The next pull; if the round is over, the next round is decided first.
 

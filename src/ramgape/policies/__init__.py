@@ -106,6 +106,8 @@ def resolve_policy(
         require(callable(found), f"policy {policy!r}", "a function of a state, or a compiled `decide`", found)
         return policy, found
     runs = [name for name, rule in POLICIES.items() if goal in rule.goals and (serving is None or name in serving)]
+    if serving is not None and goal == "confidence" and not pairs:
+        runs = [name for name in runs if name != BY_PAIRS]  # which goes by the front, or by what is proved of pairs
     if policy == "auto":
         usual = BY_PAIRS if pairs or goal == "budget" else BY_BOXES
         return (usual if usual in runs else runs[0]), None

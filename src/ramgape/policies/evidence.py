@@ -10,32 +10,9 @@ they differ.
 
 from __future__ import annotations
 
-from ramgape.core.comparisons import BLOCKER, INSIDE, PULLS, certainty, unseen_in_mean, unseen_in_risk
+from ramgape.core.comparisons import BLOCKER, INSIDE, certainty, divide, set_all_errors
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import PSEUDO_PULLS
-
-GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
-
-
-@inlined
-def set_errors(arms, memory, problem, since):
-    """The squared errors of all estimates, drawn towards the average of all arms while pulls are few."""
-    count = len(arms)
-    mean_average = risk_average = 1e-12
-    for arm in range(count):
-        mean_average += arms[arm].variance / count
-        risk_average += arms[arm].risk_spread / count
-    for arm in range(count):
-        row = arms[arm]
-        pulls = float(row.pulls)
-        if since:
-            pulls = max(pulls - memory[arm][problem.snapshot + PULLS], 1.0)
-        weight = (pulls + PSEUDO_PULLS) * pulls
-        row.mean_error = (pulls * row.variance + PSEUDO_PULLS * mean_average) / weight
-        row.mean_error += unseen_in_mean(problem, pulls)
-        row.risk_error = (pulls * row.risk_spread + PSEUDO_PULLS * risk_average) / weight
-        row.risk_error += unseen_in_risk(problem, row, pulls)
 
 
 @inlined
@@ -88,7 +65,7 @@ def decide(arms, memory, search, problem):
     """One of the two arms of the comparison with the least evidence."""
     since = search.served == 1 or (search.served == 2 and search.samples % 2 == 1)
     epsilon = search.epsilon
-    set_errors(arms, memory, problem, since)
+    set_all_errors(arms, memory, problem, since)
     least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True
     for arm in range(len(arms)):
         blocker = int(memory[arm][problem.snapshot + BLOCKER]) if since else arms[arm].blocker
@@ -100,9 +77,4 @@ def decide(arms, memory, search, problem):
             evidence, other, in_mean = strongest_cover(arms, memory, search, problem, since, arm)
         if other >= 0 and (least < 0.0 or evidence < least):
             least, one, two, by_mean = evidence, arm, other, in_mean
-    if by_mean:
-        own, others = arms[one].mean_error, arms[two].mean_error
-    else:
-        own, others = arms[one].risk_error, arms[two].risk_error
-    chance = (search.samples * GOLDEN) % 1.0
-    return one if chance * (own + others) < own else two
+    return divide(arms, search, one, two, by_mean)

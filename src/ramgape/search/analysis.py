@@ -24,6 +24,7 @@ from ramgape.search.explained import Explained, restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.result import Result
 from ramgape.search.spec import Spec, make_spec
+from ramgape.tasks import PARETO, make_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,7 +145,8 @@ class Reading:
         self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_pulls": UNLIMITED})
         self._block = whole(self._options.pop("block", 1), "block", "a whole number of at least 1", 1)
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
-        spec = make_spec(("one", "other"), **self._options)
+        some = make_task(self._options.get("task", PARETO)).some_arms()
+        spec = make_spec(some, **self._options)
         _check_policy(spec.policy)
         for warning in spec.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ramgape.bounds import Bound, the_bound
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import comparisons, learning, stopping
 from ramgape.core import rule as rules
+from ramgape.core.comparisons import ByPairs
 from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
 from ramgape.core.rule import Rule
@@ -27,54 +28,39 @@ def make_rule(spec: Spec) -> Rule:
     """The functions that a specification names, compiled."""
     bound = the_bound(spec.bound).kernels
     policy = policy_module(spec.policy, spec.goal) if spec.decide is None else None
+    pairs = by_pairs(spec) if the_bound(spec.bound).compares_pairs else None
     stop = stopping.never
     if spec.goal == "confidence":
         own = getattr(policy, "stop", None)
-        stop = own or (make_stop(spec) if the_bound(spec.bound).compares_pairs else spec.task.stop())
+        stop = own or (pairs.stop if pairs else spec.task.stop())
     compare = getattr(policy, "compare", None) or spec.task.compare()
     # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
     decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
+    if pairs and pairs.decide and spec.decide is None and spec.policy == BY_PAIRS:
+        decide = pairs.decide
     first = getattr(bound, "unknown_first", None)
     if first is not None and spec.decide is None and spec.policy in (BY_BOXES, BY_PAIRS):
         decide = fixed(first, decide)
     return Rule(make_learn(spec, spec.bound), compare, decide, stop).compiled()
 
 
-class Claims(NamedTuple):
-    """What is proved of two arms; and what keeps the place of one from being proved."""
-
-    withstands: Kernel
-    covers: Kernel
-    find_blocker: Kernel
-
-
-def make_claims(spec: Spec) -> Claims:
-    """From the evidence that a bound brings, for means and for the risk."""
+def by_pairs(spec: Spec) -> ByPairs:
+    """How the task is proved, from the evidence that a bound brings, for means and for the risk."""
     kernels = the_bound(spec.bound).kernels
-    ahead = kernels.mean_ahead, getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels)
-    withstands, covers = fixed(comparisons.withstands, *ahead), fixed(comparisons.covers, *ahead)
-    return Claims(withstands, covers, fixed(comparisons.find_blocker, withstands, covers))
+    risk_ahead = getattr(kernels, "risk_ahead", None) or spec.risk.ahead_by(kernels)
+    return spec.task.by_pairs(kernels.mean_ahead, risk_ahead)
 
 
 def designates(spec: Spec) -> bool:
     """Whether answers are fixed beforehand: only where all must be told apart, since other searches are too short."""
     # A share may come out as 0, but the state was made before that was known.
     known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.looked_at_once
-    return known and the_bound(spec.bound).designates
-
-
-def make_stop(spec: Spec) -> Kernel:
-    """The kernel that stops a search by comparisons of two arms."""
-    claims = make_claims(spec)
-    of_front = fixed(comparisons.answer_is_proved, claims.find_blocker, claims.withstands)
-    return fixed(comparisons.stop_by_pairs, of_front, fixed(comparisons.designated_is_proved, claims.find_blocker))
+    return known and spec.task.designates and the_bound(spec.bound).designates
 
 
 def make_prove(spec: Spec) -> Kernel:
     """The kernel that says what comparisons prove of each arm of an answer, for calls with a whole state."""
-    claims = make_claims(spec)
-    of_arms = fixed(comparisons.prove_arms, claims.withstands, fixed(comparisons.find_cover, claims.covers))
-    prove = fixed(comparisons.prove, of_arms, claims.find_blocker)
+    prove = by_pairs(spec).prove
     rules.compile_for(prove, rules.PROVE)
     return prove
 

@@ -31,7 +31,7 @@ from ramgape.core import kernel
 from ramgape.core import rule as rules
 from ramgape.core.comparisons import BLOCKER, INSIDE_PROVED
 from ramgape.core.kernel import source_stamp
-from ramgape.core.loop import advance, note_pull, replay
+from ramgape.core.loop import advance_at_once, advance_in_rounds, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import anticipate
 from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
@@ -490,13 +490,18 @@ class Engine:
         """A reward as a float, or an error."""
         return check_reward(self.spec, reward)
 
+    @property
+    def _loop(self) -> kernel.Kernel:
+        """The compiled loop over rounds; looking ahead takes long to compile, and most searches do not."""
+        return advance_in_rounds if self.spec.interleave else advance_at_once
+
     def prepare(self, sampler: Sampler) -> None:
         """Compile what `advance` needs, so that its time is that of the pulls alone."""
         if self.is_slow or sampler.in_python:
             return
         assert self.rule
         rules.compile_for(sampler.draw, rules.DRAW)
-        rules.compile_for(advance, rules.ADVANCE)
+        rules.compile_for(self._loop, rules.ADVANCE)
 
     def advance(
         self,
@@ -519,7 +524,7 @@ class Engine:
         ahead = (self.arms.copy(), self.search.copy()) if self.spec.interleave else NO_TABLES
         arguments: tuple[Any, ...] = (sampler.draw, *self.rule, *self.state, *drawn, count, truth, trace, *ahead)
         with interrupts_deferred():
-            return int(advance(*arguments))
+            return int(self._loop(*arguments))
 
     def _advance_slowly(
         self, sampler: Sampler, generator: np.random.Generator, count: int, truth: Table, trace: Table

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
 from ramgape.common.formatting import round_up
-from ramgape.core.comparisons import INSIDE_PROVED, NOT_PROVED
+from ramgape.core.comparisons import NOT_PROVED
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
@@ -21,7 +21,7 @@ from ramgape.search.assembly import make_prove
 from ramgape.search.assumptions import Objection, assumption_of, equal_rewards, objections_to, warnings_of
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
-from ramgape.search.result import ArmReport, Certificate, Difference, Goal, Result, Stopped, Truth
+from ramgape.search.result import ArmReport, Certificate, ControlDifference, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
 from ramgape.tasks import BetterThan, Boxes, Wanted
 
@@ -86,7 +86,8 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     task, boxes = engine.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
-    proved, exact = tolerances < engine.search["epsilon"][0], tolerances < 0.0
+    epsilon = float(engine.search["epsilon"][0])
+    proved, exact = (task.settled(answer, tolerances, rivals, tolerance) for tolerance in (epsilon, 0.0))
     proving = np.where(np.isfinite(tolerances), rivals, -1)
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
@@ -94,10 +95,9 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         proofs = compare_pairs(engine, evidence.arms, answer, engine.search)
         proved |= proofs != NOT_PROVED
         if engine.search["epsilon"][0] > 0.0:
-            # That an arm is in is proved exactly by the same supermartingale; that one is out, by the boxes alone.
             strict = engine.search.copy()
             strict["epsilon"] = 0.0
-            exact |= answer & (compare_pairs(engine, evidence.arms, answer, strict) == INSIDE_PROVED)
+            exact |= task.exact_by_pairs(answer, compare_pairs(engine, evidence.arms, answer, strict))
         else:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
@@ -173,7 +173,7 @@ def infer(
         empty_answer=_nobody(engine, reason),
         question=spec.task.question(wanted_of(spec)),
         control=getattr(spec.task, "control", None),
-        differences=compare_with(spec, reports),
+        differences=differences_to_control(spec, reports),
         risk_label=risk_label(spec),
         rigour=evidence.rigour,
         notes=() if reason == "open" else _notes(spec, spread),
@@ -192,7 +192,7 @@ def _nobody(engine: Engine, reason: Stopped) -> str:
     return nobody if reason == "confidence" else f"{nobody}, by the estimates"
 
 
-def compare_with(spec: Spec, arms: Sequence[ArmReport]) -> tuple[Difference, ...]:
+def differences_to_control(spec: Spec, arms: Sequence[ArmReport]) -> tuple[ControlDifference, ...]:
     """Each arm against the control, if there is one."""
     if not isinstance(spec.task, BetterThan):
         return ()
@@ -200,13 +200,13 @@ def compare_with(spec: Spec, arms: Sequence[ArmReport]) -> tuple[Difference, ...
     return tuple(_difference(arm, control) for arm in arms if arm is not control)
 
 
-def _difference(arm: ArmReport, control: ArmReport) -> Difference:
+def _difference(arm: ArmReport, control: ArmReport) -> ControlDifference:
     """While both boxes hold, so do the intervals of differences and of their parts of the control's mean."""
     (low, high), (least, most) = arm.mean_interval, control.mean_interval
     size = abs(control.mean)
     percents = [100.0 * (end - base) / abs(base) for end in (low, high) for base in (least, most) if base != 0.0]
     known = (least > 0.0 or most < 0.0) and all(map(math.isfinite, percents))
-    return Difference(
+    return ControlDifference(
         name=arm.name,
         mean=arm.mean - control.mean,
         mean_interval=(low - most, high - least),

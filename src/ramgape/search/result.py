@@ -70,7 +70,7 @@ class ArmReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ControlDifference:
     """How an arm compares with the control, in the user's units.
 
     Attributes:
@@ -277,7 +277,7 @@ class Result(Explained):
     empty_answer: str = "nothing yet"
     question: str = ""
     control: str | None = None
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ControlDifference, ...] = ()
     about_risk: bool = True
     lines: tuple[PlaneLine, ...] = ()
 

@@ -18,7 +18,7 @@ from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
-from ramgape.tasks import PARETO, Possible, Scale, Task, make_task
+from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
 
@@ -145,13 +145,18 @@ class Spec:
     @property
     def unit_task(self) -> Task:
         """The task on the engine's scale."""
-        mean, risk = Scale(self._sign, self.origin, self.span), Scale(1.0, self._shift, self.span / self.risk_weight)
+        mean, risk = (
+            Rescaling(self._sign, self.origin, self.span),
+            Rescaling(1.0, self._shift, self.span / self.risk_weight),
+        )
         return self.task.scaled(mean, risk).among(self.names)
 
     @property
     def oriented_task(self) -> Task:
         """The task for the user's means, costs being negated, and for risks that one tolerance compares with them."""
-        return self.task.scaled(Scale(self._sign, 0.0, 1.0), Scale(1.0, 0.0, 1.0 / self.risk_weight)).among(self.names)
+        return self.task.scaled(Rescaling(self._sign, 0.0, 1.0), Rescaling(1.0, 0.0, 1.0 / self.risk_weight)).among(
+            self.names
+        )
 
     @property
     def _sign(self) -> float:

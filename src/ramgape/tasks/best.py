@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ramgape.core.pareto import Floats, Mask
-from ramgape.tasks.score import Score
+from ramgape.tasks.score import MEAN, Score
 from ramgape.tasks.task import Boxes, Places, Task
 
 if TYPE_CHECKING:
+    from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
 
 
@@ -58,6 +59,17 @@ class Best(Task):
 
         return compare_limited
 
+    @property
+    def compares_pairs(self) -> bool:
+        """Where it is about means alone: for the least risk boxes take no more pulls, and sometimes far fewer."""
+        return self.floor is None and self.score == MEAN
+
+    def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
+        """Every arm of the answer against every other."""
+        from ramgape.core.highest_pairs import highest_by_pairs
+
+        return highest_by_pairs(mean_ahead)
+
     def write(self, problem: Any) -> None:
         last = float(self.count) if self.floor is None else self.floor
         problem["task_parameters"][:3] = *self.score, last
@@ -81,6 +93,14 @@ class Best(Task):
         ahead = highs - lows[best]
         found = np.where(answer, self.floor - other_lows, np.minimum(misses, ahead))
         return found, np.where(answer | (misses < ahead), own, best)
+
+    def settled(self, answer: Mask, tolerances: Floats, rivals: Places, epsilon: float) -> Mask:
+        """With a floor, to be behind the answer tells only where that reaches it; and it is the best if no other is."""
+        below = tolerances < epsilon
+        if self.floor is None or not answer.any():
+            return below
+        by_itself = rivals == np.arange(len(answer))
+        return np.asarray(np.where(answer, below.all(), below & (by_itself | below[answer].all())))
 
     def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
         """The returned arm that is nearest; nobody for an arm that misses the floor."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import MEAN, Score
-from ramgape.tasks.task import PlaneLine, Possible, Scale, check_limit
+from ramgape.tasks.task import PlaneLine, Possible, Rescaling, check_limit
 from ramgape.tasks.wording import Wanted
 
 
@@ -49,7 +49,7 @@ class BestMean(Best):
     def nobody(self) -> str:
         return "no arm is feasible"
 
-    def scaled(self, mean: Scale, risk: Scale) -> BestMean:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> BestMean:
         return self if self.max_risk is None else BestMean(risk(self.max_risk))
 
     def check(self, possible: Possible) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class BestMean(Best):
             return f"{self._exactly(wanted)}." if wanted.epsilon == 0.0 else f"no arm has {better}."
         risk, strict = wanted.risk, wanted.no_riskier(self.max_risk, -1)
         if not wanted.returned:
-            return f"no arm has a {risk} of {strict}."
+            return f"no arm has {wanted.a_risk} of {strict}."
         if wanted.epsilon == 0.0:
             return f"{self._exactly(wanted)}."
         return (

@@ -10,7 +10,7 @@ from typing import ClassVar
 from ramgape.common.formatting import cut
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import Score
-from ramgape.tasks.task import PlaneLine, Scale
+from ramgape.tasks.task import PlaneLine, Rescaling
 from ramgape.tasks.wording import Wanted
 
 NAME_WIDTH = 24  # in a legend
@@ -44,7 +44,7 @@ class BestScore(Best):
     def called(self) -> str:
         return "best arm"
 
-    def scaled(self, mean: Scale, risk: Scale) -> BestScore:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> BestScore:
         return replace(self, weight=self.weight * mean.difference(1.0) / risk.difference(1.0))
 
     def question(self, wanted: Wanted) -> str:

@@ -18,12 +18,13 @@ from ramgape.common.formatting import cut
 from ramgape.common.parsing import escape
 from ramgape.core.pareto import Floats, Mask
 from ramgape.errors import known_name, printable, require
-from ramgape.tasks.task import Boxes, Places, PlaneLine, Possible, Scale, Task
+from ramgape.tasks.task import Boxes, Places, PlaneLine, Possible, Rescaling, Task, as_written
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
 
 OBJECTIVES = ("mean", "both")
@@ -39,6 +40,7 @@ class BetterThan(Task):
         margin: By how much more than that of the control the mean must be, in its units; less than 0 for arms that
             may be worse by so much. Of costs, by how much less.
         objective: "mean", or "both" where an arm must have less risk than the control as well.
+        place: Not to be given: the control's number, once the arms are known (`among`).
 
     Examples:
         >>> str(BetterThan("A")), str(BetterThan("A", margin=0.01, objective="both"))
@@ -76,7 +78,7 @@ class BetterThan(Task):
     def _control(self) -> str:
         return cut(printable(self.control), 80)
 
-    def scaled(self, mean: Scale, risk: Scale) -> BetterThan:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> BetterThan:
         return replace(self, margin=mean.difference(self.margin))
 
     def among(self, names: Sequence[str]) -> BetterThan:
@@ -91,6 +93,9 @@ class BetterThan(Task):
             return (f"margin {self.margin:g} exceeds the whole possible range of the mean: no arm can be better",)
         return ()
 
+    def some_arms(self) -> Sequence[str]:
+        return self.control, f"another than {self.control}"
+
     # ------------------------------------------------------------------------------- while it runs
 
     def compare(self) -> Kernel:
@@ -98,6 +103,16 @@ class BetterThan(Task):
         from ramgape.core.control import compare_control
 
         return compare_control
+
+    @property
+    def compares_pairs(self) -> bool:
+        return True
+
+    def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
+        """Every arm against the control."""
+        from ramgape.core.control_pairs import control_by_pairs
+
+        return control_by_pairs(mean_ahead, risk_ahead if self.about_risk else None)
 
     def write(self, problem: Any) -> None:
         problem["task_parameters"][:3] = self.place, self.margin, self.about_risk
@@ -157,6 +172,6 @@ class BetterThan(Task):
     def __str__(self) -> str:
         """Only what is not usual; what has a meaning in such a text is escaped in a name."""
         parts = [f"control={escape(self.control)}"]
-        parts += [f"margin={self.margin!r}"] if self.margin else []
+        parts += [f"margin={as_written(self.margin)}"] if self.margin else []
         parts += [f"objective={self.objective}"] if self.objective != "mean" else []
         return f"{self.name}:{','.join(parts)}"

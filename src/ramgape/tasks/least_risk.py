@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import SAFETY, Score
-from ramgape.tasks.task import PlaneLine, Possible, Scale, check_limit
+from ramgape.tasks.task import PlaneLine, Possible, Rescaling, check_limit
 from ramgape.tasks.wording import Wanted
 
 
@@ -49,7 +49,7 @@ class LeastRisk(Best):
     def nobody(self) -> str:
         return "no arm is feasible"
 
-    def scaled(self, mean: Scale, risk: Scale) -> LeastRisk:
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> LeastRisk:
         return self if self.min_mean is None else LeastRisk(mean(self.min_mean))
 
     def check(self, possible: Possible) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class LeastRisk(Best):
 
     def claim(self, wanted: Wanted) -> str:
         """Without a floor that no arm is safer by epsilon; with one the three parts of tasks/best.py."""
-        safer = f"a {wanted.risk} {wanted.risk_tolerance} or more {wanted.safer} that of {wanted.names}"
+        safer = f"{wanted.a_risk} {wanted.risk_tolerance} or more {wanted.safer} that of {wanted.names}"
         exactly = f"{wanted.names} is {self.question(wanted)}."
         if self.min_mean is None:
             return exactly if wanted.epsilon == 0.0 else f"no arm has {safer}."

@@ -15,6 +15,7 @@ from ramgape.tasks.task import Boxes, Places, Task
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:
+    from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
     from ramgape.core.table import State
 
@@ -32,7 +33,7 @@ class Pareto(Task):
     written: ClassVar[str] = "pareto"
     meaning: ClassVar[str] = "the arms that no other arm beats in both mean and risk"
     policies: ClassVar[tuple[str, ...] | None] = None
-    compares_pairs: ClassVar[bool] = True
+    designates: ClassVar[bool] = True
 
     @property
     def called(self) -> str:
@@ -43,6 +44,22 @@ class Pareto(Task):
         from ramgape.core.doubt import compare
 
         return compare
+
+    @property
+    def compares_pairs(self) -> bool:
+        return True
+
+    def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
+        """As core/comparisons.py has it."""
+        from ramgape.core.comparisons import pareto_by_pairs
+
+        return pareto_by_pairs(mean_ahead, risk_ahead)
+
+    def exact_by_pairs(self, answer: Mask, proofs: Places) -> Mask:
+        """That an arm is in is proved exactly by the same supermartingale; that one is out, by the boxes alone."""
+        from ramgape.core.comparisons import INSIDE_PROVED
+
+        return np.asarray(answer & (proofs == INSIDE_PROVED))
 
     def complete(self, state: State) -> None:
         """Compute the rows of which only a bound is known."""

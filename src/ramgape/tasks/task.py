@@ -18,6 +18,7 @@ from ramgape.errors import require
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:  # a task is made long before anything is compiled
+    from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
     from ramgape.core.table import State
 
@@ -37,7 +38,7 @@ class Boxes(NamedTuple):
     risk_high: Floats
 
 
-class Scale(NamedTuple):
+class Rescaling(NamedTuple):
     """A step from one scale to another, (factor value - origin) / unit: called with a value it gives that on the other.
 
     Attributes:
@@ -120,14 +121,14 @@ class Task(ABC):
         written: How it is written as text; unless stated, as its parameters have it.
         meaning: In a line, for a list of all tasks.
         policies: The policies of ours that serve it; None if all do.
-        compares_pairs: Whether a bound that compares two arms directly may stop it.
+        designates: Whether answers may be fixed before the rewards that prove them (core/comparisons.py).
     """
 
     name: ClassVar[str]
     written: ClassVar[str] = ""
     meaning: ClassVar[str] = ""
-    policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
-    compares_pairs: ClassVar[bool] = False
+    policies: ClassVar[tuple[str, ...] | None] = ("evidence", "ramgape", "ra-lucb", "round-robin")
+    designates: ClassVar[bool] = False
 
     @property
     def about_risk(self) -> bool:
@@ -137,6 +138,11 @@ class Task(ABC):
         of which only means can be known.
         """
         return True
+
+    @property
+    def compares_pairs(self) -> bool:
+        """Whether a bound that compares two arms directly may stop it; then `by_pairs` says how."""
+        return False
 
     @property
     def called(self) -> str:
@@ -159,7 +165,11 @@ class Task(ABC):
         """
         return ()
 
-    def scaled(self, mean: Scale, risk: Scale) -> Task:
+    def some_arms(self) -> Sequence[str]:
+        """Names of arms that it can be asked about, where all else is checked before the real ones are known."""
+        return "one", "other"
+
+    def scaled(self, mean: Rescaling, risk: Rescaling) -> Task:
         """The same task on another scale; one whose parameters are no means and no risks is its own.
 
         Args:
@@ -202,6 +212,25 @@ class Task(ABC):
 
         return confident
 
+    def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
+        """The kernels that prove it by comparisons of two arms.
+
+        Args:
+            mean_ahead, risk_ahead: The evidence that a bound brings: see core/comparisons.py.
+        """
+        raise NotImplementedError
+
+    def exact_by_pairs(self, answer: Mask, proofs: Places) -> Mask:
+        """Of which arms comparisons without a tolerance prove that their place is right exactly.
+
+        Args:
+            answer: The arms that are in it.
+            proofs: What they prove of each arm: see `prove` in core/comparisons.py.
+        """
+        from ramgape.core.comparisons import NOT_PROVED
+
+        return np.asarray(proofs != NOT_PROVED)
+
     def complete(self, state: State) -> None:
         """Make every doubt exact in the table, where `compare` leaves upper bounds.
 
@@ -235,6 +264,18 @@ class Task(ABC):
             answer: The arms that are in it.
             boxes: Where the means and risks of all arms are.
         """
+
+    def settled(self, answer: Mask, tolerances: Floats, rivals: Places, epsilon: float) -> Mask:
+        """Of which arms it is proved, up to epsilon, that they are in the right answer or out of it; exactly with 0.
+
+        All of them are, if every tolerance is below epsilon. A single one's place may hang on more than its own.
+
+        Args:
+            answer: The arms that are in it.
+            tolerances, rivals: Those of `tolerances`.
+            epsilon: The tolerance.
+        """
+        return np.asarray(tolerances < epsilon)
 
     def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
         """For each arm outside an answer, by the estimates: the arm to name as the reason why, or -1 for none.
@@ -342,7 +383,7 @@ class Task(ABC):
     def __str__(self) -> str:
         """As it is written in a command or a file: NAME, or NAME:KEY=VALUE,...; what is None is left out."""
         given = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-        values = [f"{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
+        values = [f"{name.replace('_', '-')}={as_written(value)}" for name, value in given.items() if value is not None]
         return ":".join([self.name, *([",".join(values)] if values else [])])
 
     def _check(self, name: str, least: float = -math.inf) -> None:
@@ -357,6 +398,15 @@ class Task(ABC):
     def _optional(cls) -> list[str]:
         """The parameters that may be None."""
         return [name for name, each in inspect.signature(cls).parameters.items() if each.default is None]
+
+
+def as_written(value: object) -> str:
+    """A value as it is typed: of a number all that it takes to be the same again.
+
+    >>> as_written(2.0), as_written(0.1)
+    ('2', '0.1')
+    """
+    return str(value).removesuffix(".0")
 
 
 def check_limit(what: str, given: float, reachable: bool, binding: bool, allowed: str) -> tuple[str, ...]:

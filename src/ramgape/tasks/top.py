@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -50,6 +51,9 @@ class Top(Best):
         allowed = f"less than the number of arms, {len(possible.names):,}: all of them are no choice"
         require(self.m < len(possible.names), "m of task top", allowed, self.m)
         return ()
+
+    def some_arms(self) -> Sequence[str]:
+        return [str(arm) for arm in range(self.m + 1)]
 
     def question(self, wanted: Wanted) -> str:
         return (

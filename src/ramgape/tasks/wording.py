@@ -73,21 +73,40 @@ class Wanted(NamedTuple):
         return "below" if self.costs else "above"
 
     def good_enough(self, mean: float, strictness: int = 0) -> str:
-        """A mean, or one that is better (1) or worse (-1) by the tolerance: at least that."""
+        """At least a mean.
+
+        Args:
+            mean: In the user's units.
+            strictness: 1 for one that is better by the tolerance, -1 for one that is worse by it.
+        """
         side = -1 if self.costs else 1
         return f"at {'most' if self.costs else 'least'} {sum_text(mean, side * strictness * self.epsilon)}"
 
     def beyond(self, mean: float, strictness: int) -> str:
-        """The same, but better than that."""
+        """Better than a mean.
+
+        Args:
+            mean, strictness: As for `good_enough`.
+        """
         side = -1 if self.costs else 1
         return f"{self.better} {sum_text(mean, side * strictness * self.epsilon)}"
 
     def mean_beyond(self, other: str, margin: float, strictness: int = 0) -> str:
-        """A mean that is better than that of another arm and a margin, or that and the tolerance."""
+        """A mean that is better than that of another arm and a margin.
+
+        Args:
+            other: The other arm.
+            margin: In the user's units, of which more is asking for more.
+            strictness: As for `good_enough`.
+        """
         return f"a mean {self.better} that of {other}{self.moved(margin, strictness)}"
 
     def mean_ahead(self, other: str, margin: float) -> str:
-        """A mean that is better than that of another arm by margin and tolerance at least."""
+        """A mean that is better than that of another arm by margin and tolerance at least.
+
+        Args:
+            other, margin: As for `mean_beyond`.
+        """
         total = sum_text(margin, self.epsilon)
         if not total.startswith("-") and Decimal(total):
             return f"a mean {total} or more {self.better} that of {other}"
@@ -102,6 +121,11 @@ class Wanted(NamedTuple):
     # ------------------------------------------------------------------------------------- the risk
 
     @property
+    def a_risk(self) -> str:
+        """The risk with its article."""
+        return f"{'an' if self.risk[:1].lower() in 'aeiou' else 'a'} {self.risk}"
+
+    @property
     def safest(self) -> str:
         """Of risks as they are shown."""
         return "highest" if self.turned else "lowest"
@@ -112,11 +136,20 @@ class Wanted(NamedTuple):
         return "above" if self.turned else "below"
 
     def no_riskier(self, risk: float, strictness: int = 0) -> str:
-        """A risk, or one that is more (1) or less (-1) by the tolerance: at most that, as it is shown."""
+        """At most a risk, as people are shown it.
+
+        Args:
+            risk: As results report it.
+            strictness: 1 for one that is more by the tolerance, -1 for one that is less by it.
+        """
         return f"at {'least' if self.turned else 'most'} {self._shown(risk, strictness)}"
 
     def less_risky(self, risk: float, strictness: int) -> str:
-        """The same, but less than that."""
+        """Less than a risk.
+
+        Args:
+            risk, strictness: As for `no_riskier`.
+        """
         return f"{self.safer} {self._shown(risk, strictness)}"
 
     def _shown(self, risk: float, strictness: int) -> str:
@@ -124,11 +157,19 @@ class Wanted(NamedTuple):
         return sum_text(0.0 + side * risk, side * strictness * self._own_epsilon)
 
     def risk_beyond(self, other: str) -> str:
-        """A risk that is less than that of another arm and the tolerance."""
+        """A risk that is less than that of another arm and the tolerance.
+
+        Args:
+            other: The other arm.
+        """
         moved = "minus" if self.turned else "plus"
         added = f" {moved} {self.risk_tolerance}" if self._own_epsilon else ""
-        return f"a {self.risk} {self.safer} that of {other}{added}"
+        return f"{self.a_risk} {self.safer} that of {other}{added}"
 
     def risk_ahead(self, other: str) -> str:
-        """A risk that is less than that of another arm by the tolerance at least."""
-        return f"a {self.risk} {self.risk_tolerance} or more {self.safer} that of {other}"
+        """A risk that is less than that of another arm by the tolerance at least.
+
+        Args:
+            other: The other arm.
+        """
+        return f"{self.a_risk} {self.risk_tolerance} or more {self.safer} that of {other}"

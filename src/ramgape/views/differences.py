@@ -13,7 +13,7 @@ from ramgape.views.explanation import Column
 from ramgape.views.table import fitted, risk_heading
 
 if TYPE_CHECKING:
-    from ramgape.search.result import Difference, Result
+    from ramgape.search.result import ControlDifference, Result
 
 NAME_WIDTH = 24
 
@@ -42,7 +42,7 @@ def difference_columns(result: Result, width: int | None) -> list[Column]:
     return fitted(columns, (f"{heading} from, to", "% from, to"), width)
 
 
-def shown_risks(result: Result, rows: Sequence[Difference]) -> list[Estimated]:
+def shown_risks(result: Result, rows: Sequence[ControlDifference]) -> list[Estimated]:
     """Differences in risk, as people are shown it."""
     if is_turned(result.arms):
         return [(-row.risk, (-row.risk_interval[1], -row.risk_interval[0])) for row in rows]

@@ -179,12 +179,11 @@ def rival_words(result: Result, arms: Sequence[ArmReport], form: str, limit: int
         found = [None if arm.name == result.control else arm.rival or arm.dominated_by for arm in arms]
     first = first if form == "stacked" else ""
     shown = short_names((name for name in found if name is not None), limit - len(first))
-    limits = [word for key, word in LIMITS.items() if f":{key}=" in result.task]
-    nobody = f"{first}{limits[0]}" if limits else ""
+    # What an arm stands against that is no other arm.
+    nobody = f"{first}the limit" if ":max-risk=" in result.task or ":min-mean=" in result.task else ""
     return heading, [nobody if name is None else first + shown[name] for name in found]
 
 
-LIMITS = {"max-risk": "the ceiling", "min-mean": "the floor"}  # what an arm stands against that no other arm is
 FORMS = [
     *(("wide", limit) for limit in (40, 28, 20)),
     *(("stacked", limit) for limit in (40, 32, 24, 18)),

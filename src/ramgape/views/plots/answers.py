@@ -28,7 +28,7 @@ from ramgape.views.plots.control import (
 from ramgape.views.plots.crosses import Asked, draw_crosses, settle_layout, show_as, write_legend
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, Difference, Result
+    from ramgape.search.result import ArmReport, ControlDifference, Result
 
 NAME_WIDTH, ROW_WIDTH = 28, 40  # of a name among others, and before a row, in letters
 LETTER = 0.07  # of a name before a row, in inches
@@ -101,7 +101,7 @@ def _headings(result: Result, what: str, hint: str) -> list[str]:
     return [f"Difference in {what} to {control}  {hint}", f"Difference in {what}  {hint}", f"Difference in {what}"]
 
 
-def _rows(result: Result) -> tuple[list[Difference], str]:
+def _rows(result: Result) -> tuple[list[ControlDifference], str]:
     """The differences worth a row, the best first, and a sentence on the rest."""
     chosen, rest = choose_arms(result)
     names = {arm.name for arm in chosen}
@@ -111,7 +111,7 @@ def _rows(result: Result) -> tuple[list[Difference], str]:
 
 
 def _draw_risks(
-    axes: Axes, result: Result, shown: Sequence[Difference], means: Sequence[Compared]
+    axes: Axes, result: Result, shown: Sequence[ControlDifference], means: Sequence[Compared]
 ) -> tuple[Axes, Sequence[Artist]]:
     """The same rows in risk, beside those in mean; and what their lines mean."""
     beside = axes.figure.figure.add_subplot(1, 2, 2, sharey=axes)

@@ -1,0 +1,106 @@
+"""The arms of highest mean, by comparisons of two arms.
+
+An answer of m arms is proved when each of them is proved to be ahead of every arm outside, by more than -epsilon, with
+evidence of ln((K - m) m / d'). Proof: let T be m arms of the truly highest, and
+
+    E = 1 / (K - m) sum over i not in T of 1 / m sum over j in T of M[i ahead of j],
+
+a supermartingale that begins with at most 1; M are those of false claims (docs/comparisons.md). If an arm i of the
+answer is epsilon or more behind the m-th best, it is not in T, so that some j of T is outside; that i is ahead of j was
+verified, although it is false: E is at least 1 / d'. E does not depend on epsilon, so what the same evidence proves
+with an epsilon of 0 holds as well, at the same time.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ramgape.core.comparisons import (
+    BY_ALL,
+    INSIDE_PROVED,
+    NOT_PROVED,
+    ByPairs,
+    certainty,
+    divide,
+    is_early,
+    set_all_errors,
+)
+from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+
+
+@inlined
+def level_of(problem, count, wanted):
+    """How much evidence a claim needs."""
+    return problem.pair_levels[2] + math.log((count - wanted) * wanted / count)
+
+
+@open_kernel
+def stop_highest(ahead, arms, memory, search, problem):
+    """Whether the present answer is proved."""
+    if is_early(search):
+        return False
+    count, wanted, missing = len(arms), 0, 0
+    for arm in range(count):
+        row = arms[arm]
+        wanted += row.in_front
+        row.blocker, row.accepted = INSIDE_PROVED, 0
+    level = level_of(problem, count, wanted)
+    for arm in range(count):
+        for other in range(count):
+            row, rival = arms[arm], arms[other]
+            if not row.in_front or rival.in_front:
+                continue
+            if not ahead(row, memory[arm], rival, memory[other], search.epsilon, problem, BY_ALL, level):
+                row.blocker, rival.blocker = other, arm
+                missing += 1
+    for arm in range(count):
+        if missing == 0:
+            arms[arm].accepted = 1 if arms[arm].in_front else -1
+    return missing == 0
+
+
+@open_kernel
+def prove_highest(ahead, arms, memory, searches, problems, inside, proofs):
+    """What is proved of each arm of an answer; of one outside, that all inside are ahead of it, whose last is named."""
+    search, problem = searches[0], problems[0]
+    count, wanted = len(arms), inside.sum()
+    proofs[:] = INSIDE_PROVED
+    if wanted == 0 or wanted == count:
+        proofs[:] = NOT_PROVED
+        return
+    level, last = level_of(problem, count, wanted), -1
+    for arm in range(count):
+        if inside[arm]:
+            last = arm
+            for other in range(count):
+                row, rival = arms[arm], arms[other]
+                if not inside[other] and not ahead(
+                    row, memory[arm], rival, memory[other], search.epsilon, problem, BY_ALL, level
+                ):
+                    proofs[arm] = proofs[other] = NOT_PROVED
+    for arm in range(count):
+        if not inside[arm] and proofs[arm] == INSIDE_PROVED:
+            proofs[arm] = last
+
+
+@kernel
+def decide_highest(arms, memory, search, problem):
+    """One of the two arms, inside and outside the answer, of which estimates say least which is ahead."""
+    set_all_errors(arms, memory, problem, False)
+    least, one, two = math.inf, search.leader, arms[search.leader].rival
+    for arm in range(len(arms)):
+        row = arms[arm]
+        if row.in_front and row.blocker != INSIDE_PROVED:
+            for other in range(len(arms)):
+                rival = arms[other]
+                if not rival.in_front and rival.blocker != INSIDE_PROVED:
+                    error = row.mean_error + rival.mean_error
+                    found = certainty(row.average - rival.average + search.epsilon, error)
+                    if found < least:
+                        least, one, two = found, arm, other
+    return divide(arms, search, one, two, True)
+
+
+def highest_by_pairs(ahead: Kernel) -> ByPairs:
+    """From the evidence that a bound brings for means."""
+    return ByPairs(fixed(stop_highest, ahead), fixed(prove_highest, ahead), decide_highest)
