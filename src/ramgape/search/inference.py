@@ -181,6 +181,7 @@ def infer(
         alarms=engine.alarms,
         extensions=spec.extensions,
         about_risk=spec.task.about_risk,
+        lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
     )
 
 
