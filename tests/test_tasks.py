@@ -399,7 +399,8 @@ def test_every_bound_noise_and_risk_that_gives_boxes_serves(task: Task, noise: s
     arms = tuple(Arm(str(place), kind) for place, kind in enumerate(kinds))
     instance = Instance("clear", arms, (0.0, 1.0) if bounded else None, noise, None if bounded else 0.2, "std")
     if isinstance(task, BestMean) and task.max_risk is not None:
-        task = BestMean(max_risk=-0.3 if setting.get("risk") in ("cvar:0.2", "quantile:0.2") else 0.12)
+        negative = ("cvar:0.2", "quantile:0.2", "entropic:2", "mean-variance:0.5")
+        task = BestMean(max_risk=-0.3 if setting.get("risk") in negative else 0.12)
     asked: dict[str, Any] = {"epsilon": (0.2, 0.2), "delta": 0.01, "policy": "ramgape", "max_pulls": 2_000_000}
     found = simulate(instance, task=task, **asked, **setting)
     assert found.stopped == "confidence"
