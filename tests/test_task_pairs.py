@@ -12,6 +12,7 @@ from scipy import stats
 from ramgape import replicate, simulate
 from ramgape.bounds import the_bound
 from ramgape.core.comparisons import IN_MEAN, INSIDE_PROVED, NOT_PROVED
+from ramgape.core.control_pairs import FOR_ENDS
 from ramgape.problems.distributions import Bernoulli, Beta
 from ramgape.problems.environments import Arm, Instance
 from ramgape.search.assembly import make_prove
@@ -97,7 +98,7 @@ def proved_of_best(engine: Engine, epsilon: float) -> list[bool]:
 
 def proved_of_control(engine: Engine, epsilon: float, margin: float, both: bool) -> list[bool]:
     """The same of a control, which is the second arm."""
-    ahead, proved, share = claims(engine), [], len(engine.arms) - 1.0
+    ahead, proved, share = claims(engine), [], (len(engine.arms) - 1.0) / (1.0 - FOR_ENDS)
     for arm, inside in enumerate(engine.arms["in_front"] == 1):
         if inside:
             found = ahead("mean", arm, 1, epsilon - margin, share)
@@ -144,3 +145,20 @@ def test_results_say_what_was_proved() -> None:
     )
     assert result.front == ("B",)
     assert all(arm.certified for arm in result.arms)
+
+
+@pytest.mark.parametrize("task", ["better-than:control=0,margin=0.05", "better-than:control=0,objective=both"])
+def test_differences_are_where_they_are_said_to_be(task: str) -> None:
+    """In all but delta of runs, all at once and with the answer; and no wider than boxes have them."""
+    means, runs, missed = (0.4, 0.45, 0.5, 0.3), 60, 0
+    for seed in range(runs):
+        result = simulate(instance(*means), task=task, epsilon=0.1, delta=DELTA, seed=seed)
+        assert result.truth is not None
+        right = result.truth.eps_correct
+        arms = {arm.name: arm for arm in result.arms}
+        for row in result.differences:
+            (low, high), (start, end) = arms[row.name].mean_interval, arms["0"].mean_interval
+            assert low - end <= row.mean_interval[0] <= row.mean <= row.mean_interval[1] <= high - start
+            right = right and row.mean_interval[0] <= means[int(row.name)] - means[0] <= row.mean_interval[1]
+        missed += not right
+    assert missed <= int(stats.binom.ppf(1.0 - FALSE_ALARM, runs, DELTA))

@@ -8,13 +8,23 @@ ln((K - 1) / ((1 - b) d')). Proof: for every arm but the control at most one of 
 
     E = 1 / (K - 1) sum over i of M[a false claim that i is in], or b M_mean + (1 - b) M_risk of the two that it is out
 
-is a supermartingale that begins with at most 1, which a false proof makes at least 1 / d'. The claims that are false
-without a tolerance contain those that are false with one, and E has the former; so both hold at the same time.
+is a supermartingale that begins with at most 1, which a false proof makes at least 1 / d'. (Of several false claims
+that i is in, E has one that is false with the tolerance, if there is one.) What is proved without a tolerance is false
+only if a claim of E is, so that it holds at the same time.
+
+Where the difference of two means is, at that very time, costs a part of E: with 1 - s of it for what is above and the
+part s for the other direction of the difference, a lower end x is proved by evidence of ln((K - 1) / ((1 - s) d')) that
+the difference is more than x, as long as x is no more than the margin, since then E has that claim if it is false; and
+by ln((K - 1) / (s d')) beyond it. Upper ends likewise. Where the risk counts, E may have a claim about that in place of
+the mean's: then both ends need ln(2 (K - 1) / (s d')).
 """
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.core.comparisons import (
     BY_ALL,
@@ -28,6 +38,10 @@ from ramgape.core.comparisons import (
     set_all_errors,
 )
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.core.table import State
+
+FOR_ENDS = 0.1  # s: of an arm's weight, for where its difference to the control is
+HALVINGS = 40
 
 
 @inlined
@@ -36,13 +50,19 @@ def never_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
     return False
 
 
+@inlined
+def level_of_arm(count, problem):
+    """How much evidence a claim needs that has all the weight of its arm."""
+    return problem.pair_levels[2] + math.log(1.0 - 1.0 / count)
+
+
 @open_kernel
 def has_place(mean_ahead, risk_ahead, arms, memory, search, problem, arm, inside):
     """Whether it is proved that an arm is in, or out of, the answer."""
     place, margin = int(problem.task_parameters[0]), problem.task_parameters[1]
     both = problem.task_parameters[2] > 0.0
     row, past, control, control_past = arms[arm], memory[arm], arms[place], memory[place]
-    level, epsilon = problem.pair_levels[2] + math.log(1.0 - 1.0 / len(arms)), search.epsilon
+    level, epsilon = level_of_arm(len(arms), problem) - math.log(1.0 - FOR_ENDS), search.epsilon
     if inside:
         return mean_ahead(row, past, control, control_past, epsilon - margin, problem, BY_ALL, level) and (
             not both or risk_ahead(row, past, control, control_past, epsilon, problem, BY_ALL, level)
@@ -111,3 +131,30 @@ def control_by_pairs(mean_ahead: Kernel, risk_ahead: Kernel | None) -> ByPairs:
     """From the evidence that a bound brings; without that of the risk where it does not count."""
     placed = fixed(has_place, mean_ahead, risk_ahead or never_ahead)
     return ByPairs(fixed(stop_control, placed), fixed(prove_control, placed), next_for_control)
+
+
+def difference_ends(state: State, mean_ahead: Kernel) -> NDArray[np.float64]:
+    """Where the difference of every arm's mean to the control's is, on the engine's scale; infinite ends where nothing
+    is known."""
+    arms, memory, _, (problem,) = state
+    number, margin, both = problem["task_parameters"][:3].tolist()
+    place = int(number)
+    level, control = level_of_arm(len(arms), problem), arms[place]
+    near, far = level - math.log(1.0 - FOR_ENDS), level - math.log(FOR_ENDS)
+    near, far = (far + math.log(2.0),) * 2 if both else (near, far)
+    ends = np.zeros((len(arms), 2))
+    for arm, row in enumerate(arms):
+        for side, sign in enumerate((1.0, -1.0)):
+            own, others = (row, memory[arm]), (control, memory[place])
+            (first, _), (second, _) = pair = (own, others) if side == 0 else (others, own)
+            # The first is ahead of the second by more than its lower end; of that no less than boxes say is known.
+            known, unknown = first["mean_low"] - second["mean_high"], first["average"] - second["average"]
+            for _ in range(HALVINGS if math.isfinite(known) and known < unknown and arm != place else 0):
+                middle = 0.5 * (known + unknown)
+                needed = near if middle <= sign * margin else far
+                if mean_ahead(*pair[0], *pair[1], -middle, problem, BY_ALL, needed):
+                    known = middle
+                else:
+                    unknown = middle
+            ends[arm, side] = sign * known
+    return ends

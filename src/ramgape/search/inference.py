@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
 from ramgape.common.formatting import round_up
 from ramgape.core.comparisons import NOT_PROVED
+from ramgape.core.control_pairs import difference_ends
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
@@ -173,7 +174,7 @@ def infer(
         empty_answer=_nobody(engine, reason),
         question=spec.task.question(wanted_of(spec)),
         control=getattr(spec.task, "control", None),
-        differences=differences_to_control(spec, reports, front),
+        differences=differences_to_control(engine, evidence.arms, reports, front),
         risk_label=risk_label(spec),
         rigour=evidence.rigour,
         notes=() if reason == "open" else _notes(spec, spread),
@@ -194,14 +195,21 @@ def _nobody(engine: Engine, reason: Stopped) -> str:
 
 
 def differences_to_control(
-    spec: Spec, arms: Sequence[ArmReport], returned: Sequence[str]
+    engine: Engine, arms: Table, reports: Sequence[ArmReport], returned: Sequence[str]
 ) -> tuple[ControlDifference, ...]:
     """Each arm against the control, if there is one."""
+    spec = engine.spec
     if not isinstance(spec.task, BetterThan):
         return ()
-    control = next(arm for arm in arms if arm.name == spec.task.control)
-    others = [arm for arm in arms if arm is not control]
-    return tuple(_difference(arm, control, _claimed(spec, spec.task, arm, arm.name in returned)) for arm in others)
+    claimed = [_claimed(spec, spec.task, arm, arm.name in returned) for arm in reports]
+    if engine.ready and the_bound(spec.bound).compares_pairs:
+        state = engine.state._replace(arms=arms)
+        ends = spec.span * difference_ends(state, the_bound(spec.bound).kernels.mean_ahead)
+        ends = ends if spec.direction == "maximize" else -ends[:, ::-1]
+        claimed = [(low, high) for low, high in ends.tolist()]
+    control = next(arm for arm in reports if arm.name == spec.task.control)
+    pairs = zip(reports, claimed, strict=True)
+    return tuple(_difference(arm, control, ends) for arm, ends in pairs if arm is not control)
 
 
 def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tuple[float, float]:
