@@ -25,6 +25,9 @@ from ramgape.search.result import ArmReport, Certificate, ControlDifference, Goa
 from ramgape.search.spec import Spec
 from ramgape.tasks import BetterThan, Boxes, Wanted
 
+Interval = tuple[float, float]
+EVERYWHERE: Interval = (-math.inf, math.inf)
+
 
 class Evidence(NamedTuple):
     """Boxes that hold with probability 1 - delta, the bound behind them, and how often they contradicted each other."""
@@ -197,27 +200,50 @@ def differences_to_control(spec: Spec, arms: Sequence[ArmReport]) -> tuple[Contr
     if not isinstance(spec.task, BetterThan):
         return ()
     control = next(arm for arm in arms if arm.name == spec.task.control)
-    return tuple(_difference(arm, control) for arm in arms if arm is not control)
+    return tuple(_difference(spec, spec.task, arm, control) for arm in arms if arm is not control)
 
 
-def _difference(arm: ArmReport, control: ArmReport) -> ControlDifference:
-    """While both boxes hold, so do the intervals of differences and of their parts of the control's mean."""
+def _difference(spec: Spec, task: BetterThan, arm: ArmReport, control: ArmReport) -> ControlDifference:
+    """While both boxes hold, so do the intervals of differences and of their parts of the control's mean.
+
+    What is proved of the arm's place may say more, where two arms are compared at once: it holds at the same time.
+    """
     (low, high), (least, most) = arm.mean_interval, control.mean_interval
+    in_mean, in_risk = _by_place(spec, task, arm)
+    mean_interval = _common((low - most, high - least), in_mean)
     size = abs(control.mean)
     percents = [100.0 * (end - base) / abs(base) for end in (low, high) for base in (least, most) if base != 0.0]
+    parts = [100.0 * end / abs(base) for end in mean_interval for base in (least, most) if base != 0.0]
     known = (least > 0.0 or most < 0.0) and all(map(math.isfinite, percents))
+    percent_interval = _common((min(percents), max(percents)), (min(parts), max(parts))) if known else EVERYWHERE
     return ControlDifference(
         name=arm.name,
         mean=arm.mean - control.mean,
-        mean_interval=(low - most, high - least),
+        mean_interval=mean_interval,
         percent=100.0 * (arm.mean - control.mean) / size if size > 0.0 else math.nan,
-        percent_interval=(min(percents), max(percents)) if known else (-math.inf, math.inf),
+        percent_interval=percent_interval,
         risk=arm.risk - control.risk,
-        risk_interval=(
-            arm.risk_interval[0] - control.risk_interval[1],
-            arm.risk_interval[1] - control.risk_interval[0],
+        risk_interval=_common(
+            (arm.risk_interval[0] - control.risk_interval[1], arm.risk_interval[1] - control.risk_interval[0]), in_risk
         ),
     )
+
+
+def _by_place(spec: Spec, task: BetterThan, arm: ArmReport) -> tuple[Interval, Interval]:
+    """Where differences in mean and in risk to the control are, by what is proved of the arm's place alone."""
+    tolerance = {"within-epsilon": arm.doubt, "none": math.inf}.get(arm.certificate, 0.0)
+    in_risk = (-math.inf, tolerance / spec.risk_weight) if task.about_risk and arm.verdict == "in" else EVERYWHERE
+    if arm.verdict == "in":
+        ahead = (task.margin - tolerance, math.inf)
+    else:  # of two objectives it is not said in which it is not ahead
+        ahead = (-math.inf, task.margin + tolerance) if not task.about_risk else EVERYWHERE
+    return ((-ahead[1], -ahead[0]) if spec.direction == "minimize" else ahead), in_risk
+
+
+def _common(one: Interval, other: Interval) -> Interval:
+    """What two intervals have in common; the first where they contradict each other."""
+    low, high = max(one[0], other[0]), min(one[1], other[1])
+    return (low, high) if low <= high else one
 
 
 class Spread(NamedTuple):

@@ -76,7 +76,8 @@ class ControlDifference:
     Attributes:
         name: Of the arm.
         mean, risk: Its own less the control's; NaN before both were pulled.
-        mean_interval, risk_interval: Where these are, by the intervals of both arms.
+        mean_interval, risk_interval: Where these are, by the intervals of both arms and by what is proved of the
+            arm's place.
         percent: The difference in mean, in per cent of the size of the control's.
         percent_interval: Where that is; infinite where the control's mean may be 0.
     """

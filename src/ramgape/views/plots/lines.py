@@ -61,7 +61,7 @@ def draw_lines(
             color=style.PALETTE["black"],
             linewidth=1.3,
             linestyle=DASHES[min(number, len(DASHES) - 1)],
-            label=style.drawable(words),
+            label=style.in_legend(words),
             zorder=2.6,
         )
         handles.append(drawn)
