@@ -42,7 +42,10 @@ def cases() -> Iterator[tuple[Instance, dict[str, Any]]]:
         for goal in GOALS:
             for options in (
                 *({"bound": bound, "risk": risk} for bound in BOUNDS for risk in RISKS),
-                *({"policy": policy} for policy in POLICIES),
+                *(
+                    {"policy": name, **({"task": "best-mean"} if rule.of_tasks else {})}
+                    for name, rule in POLICIES.items()
+                ),
             ):
                 try:
                     simulated_spec(instance, **goal, **options)

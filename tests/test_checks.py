@@ -12,11 +12,11 @@ import pytest
 
 import ramgape
 from ramgape.bounds import BOUNDED, BOUNDS, Bound
-from ramgape.policies import POLICIES
 from ramgape.risks import make_risk
 from ramgape.risks.table import MEANS
 from ramgape.tasks import Pareto
 from ramgape.testing import check_bound, check_policy, check_risk, check_task
+from tests.support import POLICIES
 
 USUAL = ("ramgape", "evidence", "ra-lucb", "round-robin")
 

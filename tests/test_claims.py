@@ -11,11 +11,11 @@ import pytest
 
 from ramgape import Arm, Beta, Gaussian, Instance, InvalidSpec, Study, identify, load_instance, simulate
 from ramgape.bounds import BOUNDS
-from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.simulation import play, simulated_spec
 from ramgape.search.spec import Spec
+from tests.support import POLICIES
 
 RISKS = {
     "std": "std",

@@ -24,7 +24,7 @@ from ramgape.bounds import AUTOMATIC, BOUNDS
 from ramgape.cli import AllCommands, demo, errors, listing, pictures, simulate, workers
 from ramgape.cli.study import StudyCommands
 from ramgape.cli.table import CommandTable, StandIn
-from ramgape.policies import POLICIES
+from ramgape.policies import ALIASES, POLICIES
 from ramgape.search import simulation
 from ramgape.search.identification import Progress
 from ramgape.search.simulation import Replication
@@ -545,7 +545,11 @@ def test_list_policies() -> None:
     described = {row["name"]: (tuple(row["goals"]), tuple(row["paper_goals"]), row["meaning"]) for row in printed}
     assert described == {name: (about.goals, about.paper_goals, about.meaning) for name, about in POLICIES.items()}
     table = call("list", "policies").stdout
-    assert all(name in table for name in POLICIES)
+    assert all(name in table for name in (*POLICIES, *ALIASES))
+    assert {row["name"]: row["policy"] for row in call_json("list", "policies")["aliases"]} == {
+        "ugape": "ramgape",
+        "lucb": "ra-lucb",
+    }
 
 
 def test_list_bounds() -> None:

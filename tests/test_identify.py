@@ -20,10 +20,9 @@ import pytest
 import ramgape
 from ramgape import InvalidReward, InvalidSpec, NoAnswer, Progress, RamgapeWarning, Result, identify, simulate
 from ramgape.bounds import BOUNDS
-from ramgape.policies import POLICIES
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.truth import TrueArms
-from tests.support import can_run
+from tests.support import POLICIES, can_run
 
 SHAPES = {"steady": (40.0, 40.0), "wild": (0.2, 0.1), "poor": (1.0, 3.0)}
 NAMES = list(SHAPES)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ramgape.core.table import ARM
-from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from tests.reference import search as reference
 from tests.support import (
+    POLICIES,
     REFERENCE_NAMES,
     SETTINGS,
     Move,

@@ -36,7 +36,6 @@ from ramgape import (
     simulate,
 )
 from ramgape.core import rule
-from ramgape.policies import POLICIES
 from ramgape.problems.environments import Distribution
 from ramgape.risks import make_risk
 from ramgape.risks.cells import CELLS
@@ -48,7 +47,7 @@ from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
 from tests.cli_support import call, complaint
 from tests.guarantees import most_allowed, random_arm, watcher
-from tests.support import by_hand, in_full
+from tests.support import POLICIES, by_hand, in_full
 
 OWN_KERNELS = ["semivariance:0.5", "entropic:3", "cvar:0.1"]
 SIX = ["std", "mean-variance:0.5", "variance", *OWN_KERNELS]

@@ -11,7 +11,6 @@ import pytest
 from ramgape import InvalidSpec, Result, identify, load_instance, replicate, simulate
 from ramgape.core import elimination
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
-from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.simulation import simulated_spec
@@ -25,7 +24,17 @@ from tests.reference.rivals import (
     gaps_among,
     successive_rejects,
 )
-from tests.support import Streams, beta_streams, box_from, box_of, make_engine, play_by_hand, policies_for, set_row
+from tests.support import (
+    POLICIES,
+    Streams,
+    beta_streams,
+    box_from,
+    box_of,
+    make_engine,
+    play_by_hand,
+    policies_for,
+    set_row,
+)
 
 BUDGET_RIVALS = ["ege-sr", "ege-sh"]
 CONFIDENCE_RIVALS = ["psi-unif-elim", "ape"]
@@ -53,13 +62,11 @@ def test_whole_runs_equal_the_definition(policy: str, arm_count: int, per_arm: i
 
 @pytest.mark.parametrize("budget", [3 + 8 * 5, 10**9, 2**53])
 def test_a_whole_number_of_pulls_is_not_rounded_up(budget: int) -> None:
-    from ramgape.policies import ege_sr
-
     for arm_count in (2, 3, 6, 10, 20):
         engine = make_engine(arm_count, "budget", policy="ege-sr", budget=budget)
         targets = []
         for _ in range(arm_count - 1):
-            ege_sr.begin_phase(engine.search[0], engine.problem[0], arm_count)
+            elimination.begin_rejection(engine.search[0], engine.problem[0], arm_count)
             targets.append(int(engine.search["target"][0]))
         assert targets == pytest.approx([target for target, _ in successive_rejects(arm_count, budget)], rel=2e-14)
         if budget < 2**40:

@@ -24,10 +24,9 @@ from ramgape import (
     replicate,
     simulate,
 )
-from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec
-from tests.support import by_hand, can_run, in_full, make_engine
+from tests.support import POLICIES, by_hand, can_run, in_full, make_engine
 
 INSTANCES = {
     "bounded": load_instance("paper:46"),

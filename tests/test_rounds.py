@@ -13,11 +13,10 @@ import pytest
 import ramgape
 from ramgape import Study, identify, simulate
 from ramgape.core.rounds import MOST_IN_A_ROW
-from ramgape.policies import POLICIES
 from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
-from tests.support import Streams, beta_streams, by_hand, can_run, in_full
+from tests.support import POLICIES, Streams, beta_streams, by_hand, can_run, in_full
 
 CONFIDENCE: dict[str, Any] = {"epsilon": 0.05, "bound": "paper", "max_pulls": 203}
 BUDGET: dict[str, Any] = {"budget": 203}

@@ -24,8 +24,8 @@ from ramgape.bounds import BOUNDS, resolve_bound
 from ramgape.core import kernel
 from ramgape.errors import LONGEST_MESSAGE
 from ramgape.noises import NOISES
-from ramgape.policies import POLICIES
 from ramgape.search.spec import Spec, make_spec
+from tests.support import POLICIES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent

@@ -64,6 +64,11 @@ NEW = {
     "bounds/gaussian_pairwise.py": "two arms with Gaussian rewards, compared at once",
     "core/comparisons.py": "a stop by comparisons of two arms, whatever the rewards",
     "core/bets.py": "fourth-order bets",
+    "search/extension.py": "studies that go on for more",
+    "studies/extending.py": "studies that go on for more",
+    "core/task_costs.py": "tasks under a budget",
+    "policies/sequential_halving.py": "tasks under a budget",
+    "policies/successive_rejects.py": "tasks under a budget",
     **dict.fromkeys(
         ["core/scores.py", "core/highest", "core/limited.py", "core/control"],
         "doubts and proofs of the tasks for one arm",
@@ -71,6 +76,10 @@ NEW = {
     **dict.fromkeys(["tasks/best", "tasks/bet", "tasks/least_risk.py", "tasks/top.py"], "the tasks for one arm"),
     **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),
     "views/differences.py": "how arms compare with a control",
+    **dict.fromkeys(
+        ["views/plots/answers.py", "views/plots/control.py", "views/plots/lines.py"],
+        "pictures of tasks: what an answer goes by, and arms against a control",
+    ),
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -121,6 +130,8 @@ GROWN = {
         "what arms have not shown yet, and the front of shrunken estimates",
         92,
     ),
+    "core/elimination.py, policies/, cli/listing.py": ("tasks under a budget", 110),
+    "studies/, storage/, search/, views/content.py, cli/study_work.py": ("studies that go on for more", 100),
     "search/engine.py, search/identification.py, views/": (
         "what a search by comparisons waits for, rounds that are compiled by themselves",
         32,
@@ -129,6 +140,10 @@ GROWN = {
     "search/, views/, bounds/, common/parsing.py, planning/, cli/listing.py": (
         "any task: what was found, who stands in the way, its truth, its text; the level of means alone",
         215,
+    ),
+    "planning/, views/plots/crosses.py, views/plots/style.py, ...": (
+        "the lower bound of the best mean; the control and the answer so far in the plane",
+        75,
     ),
 }
 

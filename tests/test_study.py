@@ -19,10 +19,9 @@ import pytest
 
 import ramgape
 from ramgape import Study, identify
-from ramgape.policies import POLICIES
 from ramgape.studies import report
 from ramgape.studies.exchange import DEFAULT_LEASE
-from tests.support import Clock, can_run
+from tests.support import POLICIES, Clock, can_run
 
 ARMS = ["steady", "wild", "poor"]
 SHAPES = {"steady": (40.0, 40.0), "wild": (0.4, 0.2), "poor": (1.0, 3.0)}

@@ -311,7 +311,7 @@ def test_long_names_many_arms_and_arms_without_pulls(tmp_path: Path) -> None:
         result.save_plot(tmp_path / "control.png")
     figure = axes.figure.figure
     figure.draw_without_rendering()
-    assert axes.get_xlabel().endswith("\n... and 21 more, all in")
+    assert axes.get_xlabel().endswith("\n... and 20 more (19 in, 1 undecided)")
     assert r"\$x\$" in " ".join(legend_of(axes))
     assert sum("not pulled yet" in text.get_text() for text in axes.texts) <= 1
     rows = [label.get_window_extent() for label in axes.get_yticklabels()]

@@ -103,7 +103,7 @@ def check_against(engine: Engine, boxes: Sequence[reference.Box], found: referen
     assert engine.arms["exact"].all()
 
 
-quarter = st.integers(0, 8).map(lambda number: number / 8)
+quarter = st.integers(0, 16).map(lambda number: number / 16)
 
 
 @st.composite
@@ -376,36 +376,37 @@ def test_a_pair_of_tolerances_gives_the_ceiling_its_own() -> None:
 
 # --- searches ----------------------------------------------------------------------------------------
 
-SERVING: list[dict[str, Any]] = [
-    *({"reward_range": (0, 1), "bound": bound} for bound in ("empirical-bernstein", "empirical-bernstein-stitched")),
-    *({"reward_range": (0, 1), "bound": bound} for bound in ("hoeffding", "paper")),
-    *({"reward_range": (0, 1), "risk": risk} for risk in ("variance", "mean-variance:0.5", "cvar:0.2", "quantile:0.2")),
-    *({"reward_range": (0, 1), "risk": risk} for risk in ("semivariance:0.5", "entropic:2", "shortfall:0.3")),
-    *({"noise": "gaussian", "bound": bound, "sigma_max": 0.5} for bound in ("gaussian", "gaussian-paper")),
-    *({"noise": "gaussian", "risk": risk} for risk in ("cvar:0.2", "shortfall:0.3")),
-    {"noise": "heavy:kurtosis=4"},
-    *({"noise": "any", "risk": risk} for risk in ("std", "variance", "cvar:0.2")),
+SERVING: list[tuple[str, dict[str, Any]]] = [
+    *(("bounded", {"bound": bound}) for bound in ("empirical-bernstein", "empirical-bernstein-stitched")),
+    *(("bounded", {"bound": bound}) for bound in ("hoeffding", "paper")),
+    *(("bounded", {"risk": risk}) for risk in ("variance", "mean-variance:0.5", "cvar:0.2", "quantile:0.2")),
+    *(("bounded", {"risk": risk}) for risk in ("semivariance:0.5", "entropic:2", "shortfall:0.3")),
+    *(("gaussian", {"bound": bound}) for bound in ("gaussian", "gaussian-paper")),
+    *(("gaussian", {"risk": risk}) for risk in ("cvar:0.2", "shortfall:0.3")),
+    ("heavy:kurtosis=4", {}),
+    *(("any", {"risk": risk}) for risk in ("std", "variance", "cvar:0.2")),
 ]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("setting", SERVING, ids=lambda setting: " ".join(map(str, setting.values())))
+@pytest.mark.filterwarnings("ignore:.*as large as the ceiling:ramgape.RamgapeWarning")
+@pytest.mark.parametrize(("noise", "setting"), SERVING, ids=[f"{noise} {setting}" for noise, setting in SERVING])
 @each_task
-def test_every_bound_noise_and_risk_that_gives_boxes_serves(task: Task, setting: dict[str, Any]) -> None:
-    """Clear arms: the answer comes, is proved, and is right by the guarantee but for a chance of 0.01 each."""
-    shapes = {"0": (0.2, 0.1), "1": (0.55, 0.05), "2": (0.8, 0.1)}
-    generator = np.random.default_rng(1)
-
-    def pull(arm: str) -> float:
-        return float(np.clip(generator.normal(*shapes[arm]), 0.0, 1.0))
-
-    limit = -0.3 if setting.get("risk") in ("cvar:0.2", "quantile:0.2") else 0.08
+def test_every_bound_noise_and_risk_that_gives_boxes_serves(task: Task, noise: str, setting: dict[str, Any]) -> None:
+    """Clear arms: the answer comes and is right, but for a chance of 0.01 each, which these seeds are not."""
+    arms = tuple(Arm(str(place), Gaussian(mean, 0.01)) for place, mean in enumerate((0.2, 0.5, 0.8)))
+    instance = Instance("clear", arms, None, noise, 0.2, "std")
+    if noise == "bounded":
+        arms = tuple(Arm(str(place), Beta(20 * mean, 20 - 20 * mean)) for place, mean in enumerate((0.2, 0.5, 0.8)))
+        instance = Instance("clear", arms, (0.0, 1.0), noise, risk="std")
     if isinstance(task, BestMean) and task.max_risk is not None:
-        task = BestMean(max_risk=limit)
-    found = identify(pull, list(shapes), task=task, epsilon=(0.2, 0.2), delta=0.01, max_pulls=60_000, **setting)
+        task = BestMean(max_risk=-0.3 if setting.get("risk") in ("cvar:0.2", "quantile:0.2") else 0.12)
+    asked: dict[str, Any] = {"epsilon": (0.2, 0.2), "delta": 0.01, "policy": "ramgape", "max_pulls": 2_000_000}
+    found = simulate(instance, task=task, **asked, **setting)
     assert found.stopped == "confidence"
-    assert found.policy == "ramgape"
     assert not BOUNDS[found.bound].compares_pairs
+    assert found.truth is not None
+    assert found.truth.eps_correct
     assert found.guarantee.startswith(("With probability at least 0.99", "Approximately (large samples), with"))
 
 
@@ -501,7 +502,7 @@ def test_means_alone_have_the_level_of_two_sides() -> None:
         assert about_both.about_risk
         if about_both != Pareto():
             assert math.isclose(level(about_both), math.log(4 * 10 / 0.05))
-    result = simulate("paper:46", task="best-mean", epsilon=0.1, seed=1)
+    result = simulate("paper:46", task="best-mean", epsilon=0.1, seed=1, policy="ramgape")
     assert result.notes[0].endswith("for all intervals of means and risks together it is 0.1")
     # Where only means can be known, questions about them can be asked.
     rewards = iter(np.random.default_rng(1).normal(0.0, 1.0, 10_000).tolist())
@@ -768,11 +769,11 @@ def test_a_limit_that_binds_nobody_is_told() -> None:
             assert (make_spec(["a", "b"], task=LeastRisk(costs), **asked).warnings == ()) == binds
 
 
-@pytest.mark.parametrize("policy", ["evidence", "ape", "hvi-pareto", "psi-unif-elim", "de-round-robin"])
+@pytest.mark.parametrize("policy", ["ape", "xi-lcb", "hvi-pareto", "psi-unif-elim", "de-round-robin"])
 def test_a_policy_that_cannot_serve_is_refused_with_those_that_can(policy: str) -> None:
     for task, _ in EACH.values():
         with pytest.raises(
-            InvalidSpec, match=r"one that serves this task \(auto, ramgape, ra-lucb, round-robin.*\), got"
+            InvalidSpec, match=r"one that serves this task \(auto, ramgape, .*ra-lucb, round-robin.*\), got"
         ):
             make_spec(range(4), reward_range=(0, 1), epsilon=0.1, policy=policy, task=task)
 
@@ -816,11 +817,14 @@ def test_differences_to_the_control() -> None:
     assert [row.name for row in result.differences] == ["a", "c"]
     row, arm, control = result.differences[1], arms["c"], arms["b"]
     assert row.mean == arm.mean - control.mean
-    assert row.mean_interval[0] == arm.mean_interval[0] - control.mean_interval[1]
+    # By the boxes; and by the claim, where comparisons prove more.
+    assert row.mean_interval[0] == max(arm.mean_interval[0] - control.mean_interval[1], -0.03)
     assert row.mean_interval[1] == arm.mean_interval[1] - control.mean_interval[0]
+    assert result.differences[0].mean_interval[1] <= 0.03
     assert math.isclose(row.percent, 100.0 * (arm.mean / control.mean - 1.0))
     corners = [100.0 * (end / base - 1.0) for end, base in itertools.product(arm.mean_interval, control.mean_interval)]
-    assert math.isclose(row.percent_interval[0], min(corners))
+    claimed = -3.0 / control.mean_interval[0]
+    assert math.isclose(row.percent_interval[0], max(min(corners), claimed))
     assert math.isclose(row.percent_interval[1], max(corners))
     assert (arms["b"].verdict, arms["b"].doubt, arms["c"].rival) == ("out", 0.0, "b")
     assert json.loads(result.to_json())["differences"][1]["name"] == "c"
@@ -828,6 +832,22 @@ def test_differences_to_the_control() -> None:
         assert "Difference to b" in shown
         assert "control" in shown
     assert simulate(THREE, task="best-mean", epsilon=0.1).differences == ()
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_intervals_of_differences_hold_what_is_true(direction: str) -> None:
+    """24 runs of 3 differences at delta 0.05: more than 9 runs with a miss have a chance below 1e-6."""
+    truth, missed = dict(zip(THREE.names, THREE.means.tolist(), strict=True)), 0
+    for seed in range(24):
+        task = BetterThan("b", margin=0.02)
+        result = simulate(THREE, task=task, epsilon=0.05, direction=direction, seed=seed)
+        missed += any(
+            not low <= truth[row.name] - truth["b"] <= high
+            or not least <= 100.0 * (truth[row.name] / truth["b"] - 1.0) <= most
+            for row in result.differences
+            for (low, high), (least, most) in [(row.mean_interval, row.percent_interval)]
+        )
+    assert missed <= most_allowed(24, 0.05)
 
 
 def test_no_per_cent_of_a_mean_that_may_be_zero() -> None:

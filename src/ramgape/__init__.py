@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ramgape.risks.shortfall import Shortfall
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
+    from ramgape.search.extension import Extension
     from ramgape.search.identification import Progress, identify
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
@@ -90,6 +91,7 @@ __all__ = [
     "Exchange",
     "Expectation",
     "Exponential",
+    "Extension",
     "FailedTrial",
     "FailingArm",
     "Failure",
@@ -196,6 +198,7 @@ _HOMES = {
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
+    "search.extension": ("Extension",),
     "search.result": ("Alarm", "ArmReport", "ArmTruth", "ControlDifference", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),

@@ -65,9 +65,15 @@ def top(boxes: Sequence[Box], count: int, score: Score) -> Found:
 
 
 def limited(boxes: Sequence[Box], score: Score, other: Score, floor: float, epsilon: float) -> Found:
-    """The best estimate among those that reach the floor; who may be better and reach it."""
+    """The best estimate among those that reach the floor, or nearly, if that is sooner proved."""
+    exactly, nearly = (limited_to(boxes, score, other, floor, reached, epsilon) for reached in (floor, floor - epsilon))
+    return nearly if max(nearly[1])[0] < max(exactly[1])[0] else exactly
+
+
+def limited_to(boxes: Sequence[Box], score: Score, other: Score, floor: float, reached: float, epsilon: float) -> Found:
+    """The best estimate among those whose estimates reach so much; who may be better and reach the floor."""
     arms = range(len(boxes))
-    able = [i for i in arms if other(boxes[i])[1] >= floor]
+    able = [i for i in arms if other(boxes[i])[1] >= reached]
     if not able:
         return set(), [Doubt(other(box)[2] - floor, place) for place, box in enumerate(boxes)]
     best = max(able, key=lambda i: (score(boxes[i])[1], -i))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ramgape.paper.report import ReportPlan
 
-PARTS = "all, stopping or budget."
+PARTS = "all, stopping, budget or tasks."
 QUICK = "Fewer instances and runs: a minute instead of half an hour."
 RISK = "What risk is, such as std; the part stopping knows the reference for std, variance and mean-variance."
 
@@ -40,6 +40,9 @@ def benchmark(
 
     [bold]ramgape benchmark budget[/bold]
     simple regret and wrong sets after 500 to 40,000 pulls, for every policy meant for a budget
+
+    [bold]ramgape benchmark tasks[/bold]
+    what one arm costs beside the Pareto set: the best mean, perhaps with a ceiling of the risk, and with a budget
 
     [bold]ramgape benchmark stopping --risk std --out benchmark-std[/bold]
     the same for the standard deviation in place of the paper's risk
@@ -66,6 +69,8 @@ def benchmark_tables(summary: dict[str, Any]) -> list[RenderableType]:
         shown.append(error_table(summary["stopping"]))
     if "budget" in summary:
         shown += [regret_table(summary["budget"]), ratio_table(summary["budget"])]
+    if "tasks" in summary:
+        shown.append(task_table(summary["tasks"]))
     shown.append(verdict_table(summary, "What the runs say"))
     return shown
 
@@ -87,6 +92,14 @@ def average_table(stopping: dict[str, Any], group: str) -> RenderableType:
                 shown(row["over_rival"], row["rival_count"]),
                 at_worst(row["worst"]),
             )
+    return table
+
+
+def task_table(tasks: dict[str, Any]) -> RenderableType:
+    """One question beside another, over all instances."""
+    table = titled_table("Pulls of one search / of another", "epsilon", "which", "average", "largest", words="which")
+    for row in tasks["averages"]:
+        table.add_row(f"{row['epsilon']:g}", row["compared"], f"{row['average']:.2f}", f"{row['largest']:.2f}")
     return table
 
 

@@ -10,7 +10,7 @@ import typer
 
 from ramgape.bounds import AUTOMATIC, BOUNDS
 from ramgape.errors import known_name
-from ramgape.policies import POLICIES
+from ramgape.policies import ALIASES, POLICIES
 from ramgape.risks.table import RISKS, risk_notation
 from ramgape.tasks import TASKS
 from ramgape.views.terminal import output
@@ -67,7 +67,8 @@ def describe_policies() -> dict[str, Any]:
         }
         for name, policy in POLICIES.items()
     ]
-    return {"policies": rows}
+    aliases = [{"name": name, "policy": rule, "meaning": meaning} for name, (rule, meaning) in ALIASES.items()]
+    return {"policies": rows, "aliases": aliases}
 
 
 def describe_bounds() -> dict[str, Any]:
@@ -112,6 +113,7 @@ def show_policies() -> None:
         (name, policy.meaning, shown_goals(policy.goals), shown_goals(policy.paper_goals))
         for name, policy in POLICIES.items()
     ]
+    rows += [(name, meaning, shown_goals(POLICIES[rule].goals), "") for name, (rule, meaning) in ALIASES.items()]
     console = output()
     console.print(listing_table(("policy", "each round it pulls", "goals", "in the paper"), rows))
     console.print(

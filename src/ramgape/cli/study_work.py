@@ -29,6 +29,9 @@ COUNT = "How many pulls to have; fewer come if these may be enough."
 WORKER = "Who asks. After a restart, whoever has a name gets its own open pulls back first."
 FROM = 'Many answers at once: a file with JSON objects, one a line, with "pull" (or "id") and "reward"; - for stdin.'
 
+SMALLER = "A smaller tolerance than until now, for a study with one: a number, two for mean and risk, or a share."
+LARGER = "A larger budget than until now, for a study with one."
+
 Pull = Annotated[str, typer.Argument(metavar="PULL", help=PULL, show_default=False)]
 Lease = Annotated[str, typer.Option("--lease", metavar="SECONDS", help=LEASE)]
 
@@ -179,6 +182,35 @@ def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
         print_object({"retried": count, "done": done})
     else:
         typer.echo(f"{plural(count, 'pull is', 'pulls are')} available again.")
+
+
+def extend(
+    name: Name,
+    epsilon: Annotated[Text, typer.Option("--epsilon", metavar="NUMBER", help=SMALLER)] = None,
+    budget: Annotated[Text, typer.Option("--budget", metavar="PULLS", help=LARGER)] = None,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a study, finished or not, go on for more: a smaller epsilon or a larger budget.
+
+    [bold]ramgape study extend models --epsilon 0.01[/bold]
+
+    What was told counts, and the study says from then on that it was extended.
+    """
+    from ramgape.options import OPTIONS
+
+    asked = {"epsilon": epsilon, "budget": budget}
+    given = {key: OPTIONS[key].kind.read(text, key) for key, text in asked.items() if text is not None}
+    with opened_study(name, storage) as study:
+        more = study.extend(**given)
+        goal = study.result(expect=False).goal
+    if as_json:
+        print_object({"name": name, "epsilon": goal.epsilon, "budget": goal.budget, "done": not more})
+        return
+    from ramgape.views.study import goal_words
+
+    state = "the study goes on" if more else "what is there is enough for that already"
+    typer.echo(f"Asked for now: {goal_words(goal)}; {state}.")
 
 
 def one_reward(argument: str | None, given: str | None) -> float:

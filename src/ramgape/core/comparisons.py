@@ -184,7 +184,7 @@ def mark_beaten(arms):
 def count_covers(arms, search, problem, arm):
     """How many arms may be a wrong cover of this one, by the boxes; one at least."""
     row, count = arms[arm], 0
-    if problem.epsilon_share > 0.0:  # a tolerance that the data have chosen: what counts must not depend on it
+    if problem.any_epsilon:  # a tolerance that the data have chosen: what counts must not depend on it
         return len(arms) - 1
     for other in range(len(arms)):
         rival = arms[other]
@@ -292,7 +292,7 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm, since):
                 blocker, largest = other, danger
         return blocker
     possible = count_covers(arms, search, problem, arm)
-    if not since and search.epsilon == 0.0 and problem.epsilon_share == 0.0:
+    if not since and search.epsilon == 0.0 and not problem.any_epsilon:
         possible = min(possible, search.front_size)
     level = problem.pair_levels[2] + math.log(possible)
     blocker = arm  # nothing is proved by there being no cover
@@ -510,7 +510,7 @@ def prove_arms(withstands, find_cover, arms, memory, search, problem, inside, pr
     for arm in range(count):
         if not inside[arm]:
             proofs[arm] = find_cover(arms, memory, search, problem, proofs, arm, count)
-    if undecided or search.epsilon > 0.0 or problem.epsilon_share > 0.0:
+    if undecided or search.epsilon > 0.0 or problem.any_epsilon:
         return
     # At epsilon 0 the size of the answer will do if all of it is proved at once, and not otherwise.
     for arm in range(count):

@@ -83,7 +83,7 @@ def prove_control(has_place, arms, memory, searches, problems, inside, proofs):
 
 
 @kernel
-def decide_control(arms, memory, search, problem):
+def next_for_control(arms, memory, search, problem):
     """The control, or the arm of which estimates say least on which side of it it is."""
     place, margin = int(problem.task_parameters[0]), problem.task_parameters[1]
     both, epsilon = problem.task_parameters[2] > 0.0, search.epsilon
@@ -110,4 +110,4 @@ def decide_control(arms, memory, search, problem):
 def control_by_pairs(mean_ahead: Kernel, risk_ahead: Kernel | None) -> ByPairs:
     """From the evidence that a bound brings; without that of the risk where it does not count."""
     placed = fixed(has_place, mean_ahead, risk_ahead or never_ahead)
-    return ByPairs(fixed(stop_control, placed), fixed(prove_control, placed), decide_control)
+    return ByPairs(fixed(stop_control, placed), fixed(prove_control, placed), next_for_control)

@@ -84,7 +84,7 @@ def prove_highest(ahead, arms, memory, searches, problems, inside, proofs):
 
 
 @kernel
-def decide_highest(arms, memory, search, problem):
+def next_for_highest(arms, memory, search, problem):
     """One of the two arms, inside and outside the answer, of which estimates say least which is ahead."""
     set_all_errors(arms, memory, problem, False)
     least, one, two = math.inf, search.leader, arms[search.leader].rival
@@ -103,4 +103,4 @@ def decide_highest(arms, memory, search, problem):
 
 def highest_by_pairs(ahead: Kernel) -> ByPairs:
     """From the evidence that a bound brings for means."""
-    return ByPairs(fixed(stop_highest, ahead), fixed(prove_highest, ahead), decide_highest)
+    return ByPairs(fixed(stop_highest, ahead), fixed(prove_highest, ahead), next_for_highest)

@@ -127,6 +127,7 @@ PROBLEM = np.dtype(
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),  # 0 where it is a share
         ("epsilon_share", np.float64),  # of the smallest absolute mean after the first looks; 0 where it is a number
+        ("any_epsilon", np.int64),  # 1: the tolerance is chosen from the data, so claims count for all of them at once
         ("pair_levels", np.float64, 3),  # like an arm's level, of comparisons: to withstand in mean, in risk; to cover
         ("designated_level", np.float64),  # the same for an answer that was fixed beforehand; infinite where none is
         ("snapshot", np.int64),  # the first column of the memory for what was known when it was fixed

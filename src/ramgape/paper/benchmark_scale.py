@@ -21,6 +21,8 @@ RANDOM = {"random-beta": 8, "random-bernoulli": 6, "random-gaussian": 6}  # the 
 HELD_OUT = tuple(f"{family}:{number}" for family in FAMILIES for number in range(101, 121))
 GROUPS = ("known", "held-out")
 
+RANGED = ("random-beta", "random-bernoulli")  # families whose rewards have a range
+
 UNDER_BUDGET = ("paper:exp3", "paper:exp4")  # those of the paper's Experiments 3 and 4
 
 
@@ -48,6 +50,19 @@ class BudgetScale:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskScale:
+    """Where searches for one arm are compared with those for the Pareto set, and with their rivals under a budget."""
+
+    instances: Sequence[str] = ()
+    epsilons: Sequence[float] = (0.01, 0.02)
+    runs: int = 0
+    plain_runs: int = 0  # with Hoeffding's bounds, which take long and hardly differ from run to run
+    cap: int = 20_000_000
+    averaged: Sequence[str] = ()  # under a budget
+    budget_runs: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkScale:
     """Which instances with how many runs, and where a run is given up, or not begun: if the reference is too long.
 
@@ -65,6 +80,7 @@ class BenchmarkScale:
     paper_cap: int
     budget: BudgetScale = BudgetScale()  # of the part without stopping; nothing unless it is given
     risk: str = PAPER_RISK
+    tasks: TaskScale = TaskScale()
 
     def runs(self, instance: str, method: Method) -> int:
         """How many of a method on an instance."""
@@ -118,6 +134,13 @@ FULL = BenchmarkScale(
         UNDER_BUDGET,
         {500: 200, 2_000: 200, 10_000: 100, 40_000: 100},
     ),
+    tasks=TaskScale(
+        (*FAMOUS, *(f"{family}:{number}" for family in RANGED for number in range(101, 107))),
+        runs=40,
+        plain_runs=5,
+        averaged=tuple(f"{family}:{number}" for family in RANGED for number in range(101, 121)),
+        budget_runs={500: 100, 2_000: 100, 10_000: 40},
+    ),
 )
 
 QUICK = BenchmarkScale(
@@ -134,5 +157,12 @@ QUICK = BenchmarkScale(
         {500: 10, 2_000: 10, 10_000: 5, 40_000: 2},
         UNDER_BUDGET,
         {500: 10, 2_000: 10, 10_000: 5, 40_000: 2},
+    ),
+    tasks=TaskScale(
+        (*FAMOUS, "random-beta:101", "random-bernoulli:101"),
+        runs=5,
+        plain_runs=2,
+        averaged=tuple(f"{family}:{number}" for family in RANGED for number in (101, 102, 107)),
+        budget_runs={500: 10, 2_000: 10},
     ),
 )

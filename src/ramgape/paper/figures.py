@@ -445,6 +445,24 @@ def regret_against(
     return figure
 
 
+def pulls_against(
+    label: str, rows: Sequence[str], panels: Sequence[tuple[str, Sequence[Ratio]]], aims: Sequence[float]
+) -> Figure:
+    """The pulls of one search beside those of another, a row per instance, a panel per tolerance.
+
+    Args:
+        label: What is divided by what.
+        aims: Ratios at which there is a line, beside the one at which both are equal.
+    """
+    shown = ratio_limits([ratio for _, ratios in panels for ratio in ratios], BEYOND)
+    inside = [(title, [ratio and clipped(ratio, shown) for ratio in ratios]) for title, ratios in panels]
+    with _drawing(1.8 + 0.3 * len(rows)) as figure:
+        _ratio_panels(figure, rows, inside, shown, aims)
+        figure.supxlabel(label)
+        _legend(figure, ratio_handles("fewer pulls", "more pulls"))
+    return figure
+
+
 def _ratio_panels(
     figure: Figure,
     rows: Sequence[str],

@@ -32,6 +32,7 @@ class Policy(NamedTuple):
     boxless: bool = False  # under a budget it looks at no box
     shrinks: bool = False  # under a budget the answer is the front of shrunken estimates
     own_answer: bool = False  # the answer is what it has accepted, by a proof of its own where it stops by itself
+    of_tasks: bool = False  # it serves those tasks alone that name it
 
 
 POLICIES: dict[str, Policy] = {
@@ -62,6 +63,24 @@ POLICIES: dict[str, Policy] = {
         boxless=True,
         own_answer=True,
     ),
+    "successive-rejects": Policy(
+        "successive_rejects",
+        (),
+        "for the best mean or the m best: all open arms; after each phase the clearest one is settled",
+        ("budget",),
+        boxless=True,
+        own_answer=True,
+        of_tasks=True,
+    ),
+    "sequential-halving": Policy(
+        "sequential_halving",
+        (),
+        "for the best mean or the m best: all open arms; after each phase the clearer half is settled",
+        ("budget",),
+        boxless=True,
+        own_answer=True,
+        of_tasks=True,
+    ),
     "psi-unif-elim": Policy(
         "psi_unif_elim", (), "in turn, but for arms that are settled", ("confidence",), own_answer=True
     ),
@@ -70,6 +89,12 @@ POLICIES: dict[str, Policy] = {
     ),
 }
 
+
+# Other names of rules, for the tasks that name them: which rule it is, and what it is called there.
+ALIASES = {
+    "ugape": ("ramgape", "ramgape, which for the best mean, or the m best, is UGapE (Gabillon et al. 2012)"),
+    "lucb": ("ra-lucb", "ra-lucb, which for the best mean, or the m best, is LUCB (Kalyanakrishnan et al. 2012)"),
+}
 
 # What `auto` stands for: the rule that pulls for comparisons of two arms; where boxes stop a search, that for boxes.
 BY_PAIRS, BY_BOXES = "evidence", "ramgape"
@@ -85,9 +110,10 @@ def resolve_policy(
     """The name of the rule that is meant, and what decides where the rule is not one of ours.
 
     Args:
-        policy: "auto", a name in `POLICIES`, a registered name, or the rule itself.
+        policy: "auto", a name in `POLICIES` or `ALIASES`, a registered name, or the rule itself.
         goal: Under which it is to run.
-        serving: The rules that serve the task; None if all do. One from outside is taken to serve it.
+        serving: The rules that serve the task; None if all do but those of other tasks. One from outside is taken to
+            serve it.
         pairs: Whether the search stops by comparisons of two arms, if by proof.
 
     Raises:
@@ -101,22 +127,28 @@ def resolve_policy(
     if callable(policy):
         name = str(getattr(policy, "__name__", type(policy).__name__))
         return (f"{name} (a function)" if name in ("auto", *POLICIES) else name), policy
-    found = registry.find("policy", policy, ["auto", *POLICIES])
+    found = registry.find("policy", policy, ["auto", *POLICIES, *ALIASES])
     if found is not None:
         require(callable(found), f"policy {policy!r}", "a function of a state, or a compiled `decide`", found)
         return policy, found
-    runs = [name for name, rule in POLICIES.items() if goal in rule.goals and (serving is None or name in serving)]
+    runs = [
+        name
+        for name, rule in POLICIES.items()
+        if goal in rule.goals and (not rule.of_tasks if serving is None else name in serving)
+    ]
     if serving is not None and goal == "confidence" and not pairs:
         runs = [name for name in runs if name != BY_PAIRS]  # which goes by the front, or by what is proved of pairs
+    names = ["auto", *runs, *(name for name in ALIASES if serving is not None and name in serving)]
+    if policy in ALIASES and policy in names:
+        policy = ALIASES[policy][0]
     if policy == "auto":
         usual = BY_PAIRS if pairs or goal == "budget" else BY_BOXES
         return (usual if usual in runs else runs[0]), None
-    if goal not in POLICIES[policy].goals:
-        choices = ", ".join(["auto", *runs])
-        allowed = f"one that can run for a fixed {goal} ({choices})"
+    if policy in POLICIES and goal not in POLICIES[policy].goals:
+        allowed = f"one that can run for a fixed {goal} ({', '.join(names)})"
         hint = f", which is for a fixed {' or '.join(POLICIES[policy].goals)} only"
         raise InvalidSpec(what="policy", allowed=allowed, given=repr(policy), hint=hint)
-    require(policy in runs, "policy", f"one that serves this task ({', '.join(['auto', *runs])})", policy)
+    require(policy in runs, "policy", f"one that serves this task ({', '.join(names)})", policy)
     return policy, None
 
 

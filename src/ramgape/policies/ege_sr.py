@@ -8,42 +8,10 @@ phases that are left follow at once when it is spent. What rounding leaves over 
 
 from __future__ import annotations
 
-import math
+from ramgape.core.elimination import keep_front, list_open_front, measure_front, next_open, reject_successively
+from ramgape.core.kernel import fixed, kernel
 
-from ramgape.core.doubt import list_front
-from ramgape.core.elimination import accept_open, compute_gaps, keep_front, next_open, phase_is_over, settle_clearest
-from ramgape.core.kernel import kernel
-
-EXACTLY = 1.0 - 1e-14  # a whole number of pulls, rounded up, is not to become one more
-
-
-@kernel
-def begin_phase(search, problem, arm_count):
-    """On to the next phase."""
-    search.phase += 1
-    logarithm = 0.5
-    for rank in range(2, arm_count + 1):
-        logarithm += 1.0 / rank
-    share = (problem.budget - arm_count) / (logarithm * (arm_count + 1 - search.phase))
-    search.target = math.ceil(share * EXACTLY)
-
-
-@kernel
-def compare(arms, memory, search, problem, changed):
-    """The front, and at the end of a phase what becomes of the clearest arm."""
-    keep_front(arms, search, problem, changed)
-    if not search.ready:
-        return
-    count = len(arms)
-    if search.phase == 0:
-        begin_phase(search, problem, count)
-    while search.phase < count and phase_is_over(arms, search, problem):
-        compute_gaps(arms)
-        settle_clearest(arms)
-        begin_phase(search, problem, count)
-        if search.phase == count:
-            accept_open(arms)
-        list_front(arms, search)
+compare = fixed(reject_successively, keep_front, measure_front, list_open_front)
 
 
 @kernel

@@ -3,9 +3,10 @@
 An arm i of the front is there by mistake if some j beats it in both objectives, an arm outside if none of its covers
 is ahead in both. What such a mistake would cost, times how likely it is, is for a difference d with squared error e
 about sqrt(e) exp(-z / 2) / (1 + z) with z = d^2 / e; this is `threat_of` and `shortfall_of` below, squared and in
-logarithms. As in core/doubt.py, the doubt about an arm is its greatest threat, or the least among its covers. Of the
-pair behind the largest doubt the arm is pulled whose next reward lowers the error of a difference by the larger part.
-The answer is the front of estimates that are drawn towards each other, by these errors (core/answer.py).
+logarithms (core/expected_costs.py). As in core/doubt.py, the doubt about an arm is its greatest threat, or the least
+among its covers. Of the pair behind the largest doubt the arm is pulled whose next reward lowers the error of a
+difference by the larger part. The answer is the front of estimates that are drawn towards each other, by these errors
+(core/answer.py). Other tasks than the Pareto set have their own doubts of this kind (core/task_costs.py).
 
 It knows neither a horizon nor a constant of exploration, so it may be stopped, or go on, at any moment. But an arm that
 looked bad by bad luck would never be looked at again: a tenth of the pulls goes to the arm with the fewest.
@@ -18,33 +19,10 @@ import math
 import numpy as np
 
 from ramgape.core.doubt import dominates, follow, list_front, renew_cover, renew_threat, update_front
-from ramgape.core.kernel import inlined, kernel
-from ramgape.core.statistics import least_pulled, squared_error, third_moment
+from ramgape.core.expected_costs import expected, pull_for_leader, set_errors, set_priors, size_of, trust
+from ramgape.core.kernel import fixed, inlined, kernel
 
-GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
-EXPLORED = 0.1  # of all pulls
-RISK_PSEUDO_PULLS = 12.0  # as PSEUDO_PULLS, for risks: fourth powers take that long to show how large they are
 PATIENCE = 8  # the average variances are taken again when there are so many parts more pulls
-
-
-@inlined
-def trust(difference, error):
-    """How certain a difference is: d^2 / e if it is the right way round, 0 if it is not."""
-    return difference * difference / error if difference > 0.0 else 0.0
-
-
-@inlined
-def expected(size, certainty):
-    """ln of the square of what a mistake is expected to cost."""
-    if certainty > 1e150:  # its square may be beyond all floats
-        return -np.inf
-    return math.log(size / ((1.0 + certainty) * (1.0 + certainty))) - certainty
-
-
-@inlined
-def size_of(difference, error):
-    """The square of how much a mistake costs that turns a difference round, or leaves it the wrong way round."""
-    return error if difference > 0.0 else error + difference * difference
 
 
 @inlined
@@ -73,53 +51,6 @@ def shortfall_of(cover, arm):
     mean_error, risk_error = arm.mean_error + cover.mean_error, arm.risk_error + cover.risk_error
     by_mean = loss_by(in_mean, mean_error, in_risk, risk_error)
     return max(by_mean, loss_by(in_risk, risk_error, in_mean, mean_error))
-
-
-@inlined
-def squared_skewness(row):
-    """The square of the skewness of an arm's rewards; it is always less than their number."""
-    third = third_moment(row) / row.variance
-    return min(third * third / row.variance, 1.0 * row.pulls)
-
-
-@kernel
-def set_errors(row, search):
-    """The squared errors of an arm's estimates, allowing for what a skew arm has not shown often enough.
-
-    A coin that has shown heads k times in n gets the variance of one with k + 1 in n + 2. For other rewards the two
-    values with the same mean, variance and skewness take the place of its sides, R apart, where
-    R^2 = variance (4 + skewness^2). An arm without any spread so far gets the reach of the others.
-    """
-    unseen = (row.pulls + 1.0) / ((row.pulls + 2.0) * (row.pulls + 2.0))  # 1 / (n + 2) times (n + 1) / (n + 2)
-    if row.variance > 0.0:
-        factor = 1.0 + unseen * squared_skewness(row)
-        mean_spread, risk_spread = factor * row.variance, factor * row.risk_spread
-    else:
-        mean_spread, risk_spread = unseen * search.mean_reach, unseen * search.risk_reach
-    row.mean_error = squared_error(row, mean_spread, search.mean_prior)
-    row.risk_error = squared_error(row, risk_spread, search.risk_prior, RISK_PSEUDO_PULLS)
-
-
-@kernel
-def set_priors(arms, search):
-    """What the other arms tell of an arm with few pulls: the average spreads, and the reach of rewards.
-
-    The reach of the mean is the average R^2 of arms with a spread. In units of the risk it is more by as much as the
-    risk of any arm is spread more than its mean: rare rewards move a variance by R^2, those of a fair coin by nothing.
-    """
-    count, spread_out, steepest = len(arms), 0.0, 0.0
-    search.mean_prior = search.risk_prior = 1e-300
-    search.mean_reach = 0.0
-    for arm in range(count):
-        row = arms[arm]
-        search.mean_prior += row.variance / count
-        search.risk_prior += row.risk_spread / count
-        if row.variance > 0.0:
-            spread_out += 1.0
-            search.mean_reach += row.variance * (4.0 + squared_skewness(row))
-            steepest = max(steepest, row.risk_spread / row.variance)
-    search.mean_reach /= max(spread_out, 1.0)
-    search.risk_reach = steepest * search.mean_reach
 
 
 @kernel
@@ -199,19 +130,11 @@ def compare(arms, memory, search, problem, changed):
 
 
 @inlined
-def gain(arm, other):
+def gain(arm, other, problem):
     """By which part the next reward of an arm of a pair lowers the error of a difference, of that which gains more."""
     in_mean = arm.mean_error / (arm.mean_error + other.mean_error)
     in_risk = arm.risk_error / (arm.risk_error + other.risk_error)
     return max(in_mean, in_risk) / (arm.pulls + 1.0)
 
 
-@kernel
-def decide(arms, memory, search, problem):
-    """One of the two arms behind the largest doubt, or now and then the arm with the fewest pulls."""
-    if (search.samples * GOLDEN) % 1.0 < EXPLORED:
-        return least_pulled(arms)
-    one, other = arms[search.leader], arms[arms[search.leader].rival]
-    if one.doubt == -np.inf:  # no difference is in doubt
-        return least_pulled(arms)
-    return search.leader if gain(one, other) >= gain(other, one) else one.rival
+decide = fixed(pull_for_leader, gain)

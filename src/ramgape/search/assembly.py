@@ -38,6 +38,8 @@ def make_rule(spec: Spec) -> Rule:
     decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
     if pairs and pairs.decide and spec.decide is None and spec.policy == BY_PAIRS:
         decide = pairs.decide
+    if spec.task.weighs and spec.goal == "budget" and spec.policy == BY_PAIRS:
+        compare, decide = spec.task.weigh()
     first = getattr(bound, "unknown_first", None)
     if first is not None and spec.decide is None and spec.policy in (BY_BOXES, BY_PAIRS):
         decide = fixed(first, decide)
@@ -53,8 +55,9 @@ def by_pairs(spec: Spec) -> ByPairs:
 
 def designates(spec: Spec) -> bool:
     """Whether answers are fixed beforehand: only where all must be told apart, since other searches are too short."""
-    # A share may come out as 0, but the state was made before that was known.
-    known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.looked_at_once
+    # A share may come out as 0, but the state was made before that was known. And a search that began with a tolerance
+    # has spent all of delta on what is proved without designations.
+    known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.extensions and not spec.looked_at_once
     return known and spec.task.designates and the_bound(spec.bound).designates
 
 
@@ -111,7 +114,7 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     columns = spec.risk.kernels(spec.noise).columns + chosen.columns
     if designates(spec):
         columns += comparisons.COLUMNS + columns
-    search["epsilon"] = problem["epsilon"]
+    search["epsilon"] = 0.0 if spec.is_open else (spec.epsilon or 0.0) / spec.span
     return State(arms, empty_memory(count, columns), search, problem)
 
 
@@ -140,7 +143,8 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     if spec.is_open:
         record["epsilon_share"] = spec.epsilon_share
     else:
-        record["epsilon"] = (spec.epsilon or 0.0) / span
+        record["epsilon"] = (spec.first_epsilon or 0.0) / span
+    record["any_epsilon"] = spec.is_open or (bool(spec.extensions) and spec.goal == "confidence")
     record["budget"] = math.inf if spec.budget is None else spec.budget
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     for stated in ("sigma_max", "kurtosis", "cv"):
@@ -151,7 +155,8 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     record["interleave"] = spec.interleave
-    record["shrinks"] = spec.goal == "budget" and rule_of(spec.policy).shrinks
+    # Tasks that weigh mistakes themselves have shrunken their estimates already.
+    record["shrinks"] = spec.goal == "budget" and rule_of(spec.policy).shrinks and not spec.task.weighs
     record["designated_level"] = math.inf
     record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)

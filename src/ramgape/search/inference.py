@@ -25,9 +25,6 @@ from ramgape.search.result import ArmReport, Certificate, ControlDifference, Goa
 from ramgape.search.spec import Spec
 from ramgape.tasks import BetterThan, Boxes, Wanted
 
-Interval = tuple[float, float]
-EVERYWHERE: Interval = (-math.inf, math.inf)
-
 
 class Evidence(NamedTuple):
     """Boxes that hold with probability 1 - delta, the bound behind them, and how often they contradicted each other."""
@@ -176,12 +173,13 @@ def infer(
         empty_answer=_nobody(engine, reason),
         question=spec.task.question(wanted_of(spec)),
         control=getattr(spec.task, "control", None),
-        differences=differences_to_control(spec, reports),
+        differences=differences_to_control(spec, reports, front),
         risk_label=risk_label(spec),
         rigour=evidence.rigour,
         notes=() if reason == "open" else _notes(spec, spread),
         alarm=spec.alarm,
         alarms=engine.alarms,
+        extensions=spec.extensions,
         about_risk=spec.task.about_risk,
         lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
     )
@@ -195,55 +193,51 @@ def _nobody(engine: Engine, reason: Stopped) -> str:
     return nobody if reason == "confidence" else f"{nobody}, by the estimates"
 
 
-def differences_to_control(spec: Spec, arms: Sequence[ArmReport]) -> tuple[ControlDifference, ...]:
+def differences_to_control(
+    spec: Spec, arms: Sequence[ArmReport], returned: Sequence[str]
+) -> tuple[ControlDifference, ...]:
     """Each arm against the control, if there is one."""
     if not isinstance(spec.task, BetterThan):
         return ()
     control = next(arm for arm in arms if arm.name == spec.task.control)
-    return tuple(_difference(spec, spec.task, arm, control) for arm in arms if arm is not control)
+    others = [arm for arm in arms if arm is not control]
+    return tuple(_difference(arm, control, *_claimed(spec, spec.task, arm, arm.name in returned)) for arm in others)
 
 
-def _difference(spec: Spec, task: BetterThan, arm: ArmReport, control: ArmReport) -> ControlDifference:
-    """While both boxes hold, so do the intervals of differences and of their parts of the control's mean.
+def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tuple[tuple[float, float], float]:
+    """Where the difference in mean is, and the most in risk, by what is proved of an arm's place, perhaps by pairs."""
+    if not arm.certified or not (returned or task.objective == "mean"):
+        return (-math.inf, math.inf), math.inf
+    allowed = 0.0 if arm.certificate in ("in", "out") else spec.epsilon or 0.0
+    low, high = (task.margin - allowed, math.inf) if returned else (-math.inf, task.margin + allowed)
+    riskiest = allowed / spec.risk_weight if task.about_risk else math.inf
+    return ((low, high) if spec.direction == "maximize" else (-high, -low)), riskiest
 
-    What is proved of the arm's place may say more, where two arms are compared at once: it holds at the same time.
-    """
-    (low, high), (least, most) = arm.mean_interval, control.mean_interval
-    in_mean, in_risk = _by_place(spec, task, arm)
-    mean_interval = _common((low - most, high - least), in_mean)
-    size = abs(control.mean)
-    percents = [100.0 * (end - base) / abs(base) for end in (low, high) for base in (least, most) if base != 0.0]
-    parts = [100.0 * end / abs(base) for end in mean_interval for base in (least, most) if base != 0.0]
-    known = (least > 0.0 or most < 0.0) and all(map(math.isfinite, percents))
-    percent_interval = _common((min(percents), max(percents)), (min(parts), max(parts))) if known else EVERYWHERE
+
+def _difference(arm: ArmReport, control: ArmReport, claimed: tuple[float, float], riskiest: float) -> ControlDifference:
+    """While boxes and claims hold, so do the intervals of differences and of their parts of the control's mean."""
+    (low, high), ends = arm.mean_interval, control.mean_interval
+    known = (ends[0] > 0.0 or ends[1] < 0.0) and all(map(math.isfinite, (low, high, *ends)))
+    percents = [[100.0 * (end - base) / abs(base) for base in ends] for end in (low, high)] if known else []
+    claims = [[100.0 * end / abs(base) for base in ends] for end in claimed] if known else []
+    size, (least, most) = abs(control.mean), arm.risk_interval
     return ControlDifference(
         name=arm.name,
         mean=arm.mean - control.mean,
-        mean_interval=mean_interval,
+        mean_interval=_both(low - ends[1], high - ends[0], *claimed),
         percent=100.0 * (arm.mean - control.mean) / size if size > 0.0 else math.nan,
-        percent_interval=percent_interval,
+        percent_interval=_both(min(percents[0]), max(percents[1]), min(claims[0]), max(claims[1]))
+        if known
+        else (-math.inf, math.inf),
         risk=arm.risk - control.risk,
-        risk_interval=_common(
-            (arm.risk_interval[0] - control.risk_interval[1], arm.risk_interval[1] - control.risk_interval[0]), in_risk
-        ),
+        risk_interval=_both(least - control.risk_interval[1], most - control.risk_interval[0], -math.inf, riskiest),
     )
 
 
-def _by_place(spec: Spec, task: BetterThan, arm: ArmReport) -> tuple[Interval, Interval]:
-    """Where differences in mean and in risk to the control are, by what is proved of the arm's place alone."""
-    tolerance = {"within-epsilon": arm.doubt, "none": math.inf}.get(arm.certificate, 0.0)
-    in_risk = (-math.inf, tolerance / spec.risk_weight) if task.about_risk and arm.verdict == "in" else EVERYWHERE
-    if arm.verdict == "in":
-        ahead = (task.margin - tolerance, math.inf)
-    else:  # of two objectives it is not said in which it is not ahead
-        ahead = (-math.inf, task.margin + tolerance) if not task.about_risk else EVERYWHERE
-    return ((-ahead[1], -ahead[0]) if spec.direction == "minimize" else ahead), in_risk
-
-
-def _common(one: Interval, other: Interval) -> Interval:
-    """What two intervals have in common; the first where they contradict each other."""
-    low, high = max(one[0], other[0]), min(one[1], other[1])
-    return (low, high) if low <= high else one
+def _both(low: float, high: float, least: float, most: float) -> tuple[float, float]:
+    """What two intervals have in common; the first, if that is nothing."""
+    common = max(low, least), min(high, most)
+    return common if common[0] <= common[1] else (low, high)
 
 
 class Spread(NamedTuple):
@@ -447,6 +441,8 @@ def _theorem(spec: Spec) -> str:
     assert spec.budget is not None
     if spec.exploration is None:
         return ""
+    if spec.extensions:
+        return "The paper's Theorem 1 proves nothing of a budget that was extended."
     count = len(spec.names)
     chance = 4.0 * count * spec.budget * math.exp(-2.0 * spec.exploration)
     if not spec.rewards.ranged or spec.policy != "ramgape" or spec.epsilon is None or chance >= 1.0:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ramgape.common.checks import as_float, check_number
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.explained import Explained, load_extra
+from ramgape.search.extension import Extension
 from ramgape.tasks.task import PlaneLine
 
 if TYPE_CHECKING:
@@ -214,6 +215,7 @@ class Result(Explained):
         alarm: The probability with which there would be any alarm if all rewards were as assumed, or less; None where
             they were not watched.
         alarms: The arms whose rewards are not; what is said to be proved rests on that they are.
+        extensions: Of a study that was to go on for more: when, and what had been asked for until then.
         task: What was looked for, as it is written: "pareto", "best-mean:max-risk=0.02", ...
         answer_name: What people call the answer: "Pareto set", "best arm", ...
         empty_answer: What it says if no arm is returned.
@@ -274,6 +276,7 @@ class Result(Explained):
     rigour: Literal["proved", "approximate"] = "proved"
     alarm: float | None = None
     alarms: tuple[Alarm, ...] = ()
+    extensions: tuple[Extension, ...] = ()
     answer_name: str = "Pareto set"
     empty_answer: str = "nothing yet"
     question: str = ""

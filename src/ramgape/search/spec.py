@@ -18,6 +18,7 @@ from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
+from ramgape.search.extension import Extension
 from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
@@ -56,6 +57,7 @@ class Spec:
     alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
     interleave: bool = False  # pulls are decided in rounds, and shuffled
     looked_at_once: bool = False  # all rewards are there already, and their order is not known
+    extensions: tuple[Extension, ...] = ()  # of a study that was to go on for more: what was asked for before
 
     @property
     def rewards(self) -> Noise:
@@ -85,8 +87,9 @@ class Spec:
     @property
     def risk_weight(self) -> float:
         """What a unit of the risk, as it is shown, is worth in units of the mean: one tolerance is worth the other."""
-        if self.epsilon and self.risk_epsilon:
-            return self.epsilon / self.risk_epsilon
+        first = self.extensions[0] if self.extensions else self  # it stays, also where nothing is tolerated any longer
+        if first.epsilon and first.risk_epsilon:
+            return first.epsilon / first.risk_epsilon
         return self.risk.usual_scale(self.span) if self.alpha is None else 1.0
 
     @property
@@ -98,6 +101,11 @@ class Spec:
     def risk_scale(self) -> float:
         """The factor with which risks are compared with means, by one tolerance."""
         return self.risk_factor * self.risk_weight
+
+    @property
+    def first_epsilon(self) -> float | None:
+        """The tolerance that the search began with: by it bounds choose what must not depend on the data."""
+        return self.extensions[0].epsilon if self.extensions else self.epsilon
 
     @property
     def limit(self) -> int:
@@ -203,7 +211,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
     spec = replace(spec, warnings=spec.task.check(spec.possible))
-    return _with_warnings(spec) if tolerance_given else spec
+    return with_warnings(spec) if tolerance_given else spec
 
 
 def check_rewards(asked: Asked) -> Asked:
@@ -298,7 +306,8 @@ def check_goal(asked: Asked) -> Asked:
     """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
     delta, budget = asked["delta"], asked["budget"]
     goal = "confidence" if budget is None else "budget"
-    policy, decide = resolve_policy(asked["policy"], goal, asked["task"].policies, pairs=compares_pairs(asked, goal))
+    serving = asked["task"].serving(goal)
+    policy, decide = resolve_policy(asked["policy"], goal, serving, pairs=compares_pairs(asked, goal))
     if budget is None:
         if asked["epsilon"] is None and asked["epsilon_share"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
@@ -357,7 +366,7 @@ def check_sizes(spec: Spec) -> None:
     require(together, "epsilon, alpha, the risk and the reward range", "of comparable size", f"factors {sizes}")
 
 
-def _with_warnings(spec: Spec) -> Spec:
+def with_warnings(spec: Spec) -> Spec:
     """Say so where the answer is trivial, or perhaps out of reach."""
     if spec.resolution is not None and spec.delta is not None and 0.0 < (spec.epsilon or 0.0) < spec.resolution:
         message = (

@@ -175,7 +175,7 @@ class Store(Protocol):
         """Write the counters of a study and what changed in it.
 
         Args:
-            row: The study with its new counters.
+            row: The study with its new counters; its specification is new if it stands in the changes.
             changes: What changed.
             place: Of the first new observation.
 

@@ -23,7 +23,7 @@ class StudyRow(NamedTuple):
     id: int  # in this store
     name: str
     key: str  # random, and that of no other study in the store
-    specification: str  # JSON
+    specification: str  # JSON; only a study that is to go on for more gets another one
     created_at: float
     revision: int = 0  # how often anything was written
     asked: int = 0  # pulls ever handed out, so the number of the next one
@@ -122,10 +122,12 @@ class Changes:
     observations: list[ObservationRow] = field(default_factory=list)  # in order; the first has place `told` of before
     failures: list[FailureRow] = field(default_factory=list)
     batches: list[BatchRow] = field(default_factory=list)
+    specification: str | None = None  # the new one, of a study that is to go on for more
 
     def any(self) -> bool:
         """Whether there is anything to write."""
-        return bool(self.observations or self.new_pulls or self.changed_pulls or self.answered_pulls or self.failures)
+        written = self.observations or self.new_pulls or self.changed_pulls or self.answered_pulls or self.failures
+        return bool(written or self.specification)
 
     def clear(self) -> None:
         """Begin anew, when they are written."""
@@ -135,3 +137,4 @@ class Changes:
         self.observations.clear()
         self.failures.clear()
         self.batches.clear()
+        self.specification = None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ramgape.storage.records import StudyRow
 
-FIXED = 5  # columns of a study that never change
+FIXED = 5  # columns of a study that never change, or once in a long while
 OBSERVED = np.dtype([("arm", "<i8"), ("reward", "<f8")])
 _pack = struct.Struct("<qd").pack
 

@@ -35,6 +35,7 @@ class Statements(NamedTuple):
     count_pending: str  # study
     delete_study: str  # name
     update_study: str  # *COUNTERS, id
+    update_specification: str  # specification, id
     pulls: str  # study
     changed_pulls: str  # study, revision: those changed since
     insert_pull: str  # study, *PullRow, seal, clock, revision
@@ -84,6 +85,7 @@ _STATEMENTS = Statements(
     count_pending=f"{_PENDING} ?",
     delete_study="DELETE FROM ramgape_studies WHERE name = ?",
     update_study=f"UPDATE ramgape_studies SET {_set(COUNTERS)} WHERE id = ?",
+    update_specification="UPDATE ramgape_studies SET specification = ? WHERE id = ?",
     pulls=f"{_PULLS} ORDER BY number",
     changed_pulls=f"{_PULLS} AND revision > ?",  # in no order: for the sake of one SQLite would read all of them
     insert_pull=_insert("pulls", ("study_id", *PULL)),

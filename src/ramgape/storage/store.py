@@ -194,6 +194,8 @@ class SqlStore:
         self._last = sealed(row), row
         with self._database.batch():
             updated = self._database.execute(self._statements.update_study, (*self._last[0][FIXED:], row.id))
+            if changes.specification is not None:
+                self._database.execute(self._statements.update_specification, (changes.specification, row.id))
             touched, expected = self._write_changes(row, changes, place)
         if updated.rowcount != 1:
             raise deleted_meanwhile(self.url)

@@ -504,6 +504,8 @@ class Ledger:
         """
         if self.stopped_at is None:
             self._learn(row, arms, rewards, batches)
+            if row.stopped_at is not None:
+                self.engine.finish("confidence")
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
         self.stopped_at, self.withdrawn = row.stopped_at, row.withdrawn
         self.chain, self.batches = row.chain, row.batches
@@ -519,6 +521,20 @@ class Ledger:
             self._enter(pull)
             if not pull.given_up:
                 self.engine.reserve(pull.arm)
+
+    def begin_again(
+        self,
+        row: StudyRow,
+        arms: NDArray[np.int64],
+        rewards: NDArray[np.float64],
+        batches: Iterable[BatchRow],
+        pulls: Iterable[PullRow],
+    ) -> None:
+        """Take in a whole study of which more is asked: also what came after its end, where the stop is looked for."""
+        self._learn(row._replace(stopped_at=row.told), arms, rewards, batches)
+        self.stopped_at = row.told if self.engine.stopped else None
+        self.catch_up(row._replace(stopped_at=self.stopped_at), arms[:0], rewards[:0], (), pulls, None)
+        self.changes.specification = row.specification
 
     def _leave_open(self, number: int) -> None:
         """A pull is not what it was, as others have written."""
@@ -548,7 +564,6 @@ class Ledger:
         self.engine.learn_many(arms[start:last], rewards[start:last], heed=False)
         if row.stopped_at is not None:
             self.engine.learn_many(arms[last:used], rewards[last:used])
-            self.engine.finish("confidence")
 
 
 def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:

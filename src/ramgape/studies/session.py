@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -16,14 +17,15 @@ import numpy as np
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.search.engine import FEW, Engine
 from ramgape.storage.protocol import Store
-from ramgape.storage.records import AnswerRow, Moment, StudyRow
+from ramgape.storage.records import AnswerRow, Moment, ObservationRow, StudyRow
 from ramgape.storage.rows import damaged
-from ramgape.storage.seals import link_over
+from ramgape.storage.seals import link_over, next_link
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.specification import StudySpec
 
 NOTHING = np.empty(0, np.int64), np.empty(0)
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
+PAGE = 5_000  # observations that are read, and in memory, at a time
 SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than a moment
 
 
@@ -76,6 +78,27 @@ class StudySession:
         """The ledger, up to date, and the time."""
         return Transaction(self, False)
 
+    def observations(self) -> Iterator[ObservationRow]:
+        """All observations there are by now, in their order.
+
+        A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
+        Nothing is ever changed before the end of what was told, so the pages belong together.
+        """
+        with self.reading() as (ledger, _):
+            told = ledger.told
+        link, where = 0, self.store.url
+        for start in range(0, told, PAGE):
+            stop = min(start + PAGE, told)
+            with self.reading():
+                page = self.store.read_rows(self.row.id, start, stop)
+            if len(page) != stop - start:
+                damaged(where, f"there are {len(page)} of {stop - start} observations from {start} on")
+            for row in page:
+                link = next_link(link, row.arm, row.reward)
+                if link != row.chain:
+                    damaged(where, "an observation does not belong behind the one before it")
+                yield row
+
     # --- transactions ----------------------------------------------------------------------------------------------
 
     def find_answer(self, number: int) -> AnswerRow | None:
@@ -109,6 +132,8 @@ class StudySession:
             self.undo()
             raise
         try:
+            if row.specification != self.row.specification:  # more was asked for, or a copy restored
+                self.spec, self.row, self._ledger = StudySpec.from_text(row.specification), row, None
             if self._ledger is None:
                 self._ledger = self._new_ledger(row)
             if not self._ledger.is_of(row):
@@ -171,6 +196,20 @@ class StudySession:
         self.store.add_observations(self.row.id, rows, self._place)
         self._place += len(rows)
         rows.clear()
+
+    def extend(self, spec: StudySpec) -> Ledger:
+        """Give the study a specification that asks for more, in the transaction under way.
+
+        All is learnt again, as if that had been asked from the start: so does whoever opens the study later.
+        """
+        before, store, study = self._ledger, self.store, self.row.id
+        assert before is not None
+        row = before.row()._replace(specification=spec.to_text())
+        ledger = Ledger(spec, row)
+        pulls = list(before.open.values())
+        ledger.begin_again(row, *store.read_observations(study, 0), store.read_batches(study, 0), pulls)
+        self.spec, self.row, self._ledger, self._snapshot_at = spec, row, ledger, 0
+        return ledger
 
     def commit(self) -> None:
         """Write what has changed, if anything, and end the transaction."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, cast
 
@@ -24,6 +24,8 @@ from ramgape.risks import measure_class, measure_from_dict, measure_to_dict
 from ramgape.risks.mean_variance import MeanVariance
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
+from ramgape.search.explained import restore
+from ramgape.search.extension import Extension
 from ramgape.search.result import Goal
 from ramgape.search.spec import Spec, make_spec
 from ramgape.tasks import PARETO, TASKS, Task, make_task
@@ -98,6 +100,9 @@ class StudySpec:
             "task": str(self.search.task),
         }
         del stored["search"]["decide"]  # a policy from outside is found by its name
+        stored["search"]["extensions"] = [asdict(each) for each in self.search.extensions]
+        if not self.search.extensions:
+            del stored["search"]["extensions"]  # older programs can read what they can follow
         return json.dumps({"format": FORMAT, **stored})
 
     @staticmethod
@@ -118,7 +123,10 @@ class StudySpec:
             search["risk"] = measure_from_dict(search["risk"])
             search["task"] = make_task(search.get("task", PARETO))
             search["bound"] = plain_bound(search["bound"])
-            _, search["decide"] = resolve_policy(search["policy"], search["goal"])
+            _, search["decide"] = resolve_policy(
+                search["policy"], search["goal"], search["task"].serving(search["goal"])
+            )
+            search["extensions"] = [restore(Extension, each) for each in search.get("extensions", ())]
             for name, value in search.items():
                 if isinstance(value, list):
                     search[name] = tuple(value)
@@ -128,6 +136,15 @@ class StudySpec:
             raise StorageError(f"a stored specification cannot be read ({error})", hint=hint) from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise StorageError(f"a stored specification cannot be read ({error})", given=shorten(text)) from error
+
+    def first(self) -> StudySpec:
+        """What the study was created for, before more was asked of it."""
+        if not self.search.extensions:
+            return self
+        asked = self.search.extensions[0]
+        before = {name: getattr(asked, name) for name in ("epsilon", "risk_epsilon", "epsilon_share", "budget")}
+        search = replace(self.search, extensions=(), exploration=asked.exploration, **before)
+        return replace(self, search=search)
 
     def differences(self, other: StudySpec) -> list[str]:
         """In words: where another specification is not the same as this stored one."""
@@ -191,7 +208,8 @@ def _values(described: Any) -> Json:
 def _flat(spec: StudySpec) -> Json:
     values = _values(spec)
     search = _values(values.pop("search"))
-    del search["warnings"], search["decide"], search["looked_at_once"]  # follow from the rest, or from what is done
+    for followed in ("warnings", "decide", "looked_at_once", "extensions"):  # from the rest, or from what was done
+        del search[followed]
     search["arms"] = search.pop("names")
     return search | values
 

@@ -13,7 +13,7 @@ from typing import IO, Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, known_name, located, require, shorten
-from ramgape.options import STUDY, StudyOptions, shows_options
+from ramgape.options import STUDY, StudyOptions, Tolerance, shows_options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.result import Result, Stopped
@@ -21,7 +21,6 @@ from ramgape.storage import Store, open_store
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow
 from ramgape.storage.rows import damaged
-from ramgape.storage.seals import next_link
 from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.catalog import unknown_study
 from ramgape.studies.exchange import (
@@ -48,7 +47,6 @@ from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import Spool, trials_of
 
 IMPORTED_AT_ONCE = 10_000
-PAGE = 5_000  # observations that are read, and in memory, at a time
 
 
 class Study:
@@ -143,7 +141,7 @@ class Study:
             store.close()
             raise
         differences = study._session.spec.differences(spec)
-        if differences:
+        if differences and study._session.spec.first().differences(spec):
             study.close()
             raise StudyExists(
                 f"study {shorten(name)} in {store.url} has another specification: {'; '.join(differences)}"
@@ -211,9 +209,7 @@ class Study:
 
     @property
     def done(self) -> bool:
-        """Whether the goal is reached; once true, it stays true."""
-        if self._session.known is not None and self._session.known.done:
-            return True
+        """Whether the goal is reached; once true, it stays true, unless more is asked of the study (`extend`)."""
         with self._session.reading() as (ledger, _):
             return ledger.done
 
@@ -405,6 +401,32 @@ class Study:
             ledger.observe(trial, now)
             return ANSWERS[True, ledger.done]
 
+    def extend(self, *, epsilon: Tolerance | None = None, budget: int | None = None) -> bool:
+        """Let a study, finished or not, go on for more: give exactly one of the two.
+
+        Bounds hold at all times, so nothing is lost: what was told counts, late answers too, and pulls are decided as
+        if this had been asked from the start. Widths, scales and levels stay those that the study began with, since
+        they must not depend on the data. Each answer is right up to its own tolerance with probability 1 - delta; with
+        a bound that compares pairs that is said of each answer by itself, of boxes also of all at once. At epsilon 0,
+        a study that began with more fixes no answers beforehand, and takes longer than one that began with 0.
+
+        Args:
+            epsilon: A smaller tolerance, for a study with one: a number, a pair (mean, risk) in the same ratio as
+                before, or a share.
+            budget: A larger budget, for a study with one.
+
+        Returns:
+            Whether there is more to try; not if what is there proves the smaller tolerance already.
+
+        Raises:
+            InvalidSpec: It is not more, or of another kind than what the study was created for.
+        """
+        from ramgape.studies.extending import extended
+
+        with self._session.writing() as (ledger, now):
+            spec = extended(ledger.spec, epsilon, budget, ledger.told, ledger.done, now.time)
+            return not (ledger if spec == ledger.spec else self._session.extend(spec)).done
+
     # --- in and out ------------------------------------------------------------------------------------------------
 
     def import_csv(
@@ -449,30 +471,12 @@ class Study:
         return self._export(path, "jsonl")
 
     def _observations(self) -> Iterator[ImportedRow]:
-        """All observations there are by now, in their order.
-
-        A page at a time, each in a transaction of its own: whoever takes them may be slow, and others want to write.
-        Nothing is ever changed before the end of what was told, so the pages belong together.
-        """
-        with self._session.reading() as (ledger, _):
-            told = ledger.told
-        link = 0
-        for start in range(0, told, PAGE):
-            stop = min(start + PAGE, told)
-            with self._session.reading():
-                page = self._session.store.read_rows(self._session.row.id, start, stop)
-            if len(page) != stop - start:
-                damaged(
-                    self._session.store.url, f"there are {len(page)} of {stop - start} observations from {start} on"
-                )
-            for row in page:
-                link = next_link(link, row.arm, row.reward)
-                if link != row.chain:
-                    damaged(self._session.store.url, "an observation does not belong behind the one before it")
-                pull = row.origin
-                if row.number is not None and row.token is not None:
-                    pull = write_pull_id(row.token, row.number, row.attempt)
-                yield ImportedRow(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
+        """All observations there are by now, in their order."""
+        for row in self._session.observations():
+            pull = row.origin
+            if row.number is not None and row.token is not None:
+                pull = write_pull_id(row.token, row.number, row.attempt)
+            yield ImportedRow(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
 
     def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
         """Read and check everything first, so that nobody has to wait for a slow or faulty file."""

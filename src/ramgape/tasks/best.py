@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 
 class Best(Task):
     """What the tasks have in common whose answer is the best arm, or the best arms, by one score."""
+
+    weighs: ClassVar[bool] = True
+
+    @property
+    def named_policies(self) -> tuple[str, ...]:
+        """Those that are known for means."""
+        known = self.floor is None and not self.about_risk
+        return ("successive-rejects", "sequential-halving", "ugape", "lucb") if known else ()
 
     @property
     @abstractmethod
@@ -69,6 +77,13 @@ class Best(Task):
         from ramgape.core.highest_pairs import highest_by_pairs
 
         return highest_by_pairs(mean_ahead)
+
+    def weigh(self) -> tuple[Kernel, Kernel]:
+        from ramgape.core import task_costs
+
+        if self.floor is None:
+            return task_costs.weigh_highest, task_costs.pull_for_highest
+        return task_costs.weigh_limited, task_costs.pull_for_limited
 
     def write(self, problem: Any) -> None:
         last = float(self.count) if self.floor is None else self.floor

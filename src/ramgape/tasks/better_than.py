@@ -50,6 +50,7 @@ class BetterThan(Task):
     name: ClassVar[str] = "better-than"
     written: ClassVar[str] = "better-than:control=ARM[,margin=NUMBER,objective=mean|both]"
     meaning: ClassVar[str] = "the arms that are better than a control in mean, perhaps by a margin, or in mean and risk"
+    weighs: ClassVar[bool] = True
     control: str
     margin: float = 0.0
     objective: str = "mean"
@@ -113,6 +114,11 @@ class BetterThan(Task):
         from ramgape.core.control_pairs import control_by_pairs
 
         return control_by_pairs(mean_ahead, risk_ahead if self.about_risk else None)
+
+    def weigh(self) -> tuple[Kernel, Kernel]:
+        from ramgape.core import task_costs
+
+        return task_costs.weigh_control, task_costs.pull_for_control
 
     def write(self, problem: Any) -> None:
         problem["task_parameters"][:3] = self.place, self.margin, self.about_risk

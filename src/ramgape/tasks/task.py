@@ -122,13 +122,32 @@ class Task(ABC):
         meaning: In a line, for a list of all tasks.
         policies: The policies of ours that serve it; None if all do.
         designates: Whether answers may be fixed before the rewards that prove them (core/comparisons.py).
+        weighs: Whether `weigh` has kernels, by which the rule `evidence` serves it under a budget.
+        named_policies: Further rules, or names of rules, that are made for it: `ALIASES` and those of our policies that
+            serve only the tasks that name them.
     """
 
     name: ClassVar[str]
     written: ClassVar[str] = ""
     meaning: ClassVar[str] = ""
-    policies: ClassVar[tuple[str, ...] | None] = ("evidence", "ramgape", "ra-lucb", "round-robin")
+    policies: ClassVar[tuple[str, ...] | None] = ("ramgape", "ra-lucb", "round-robin")
     designates: ClassVar[bool] = False
+    weighs: ClassVar[bool] = False
+
+    @property
+    def named_policies(self) -> tuple[str, ...]:
+        return ()
+
+    def serving(self, goal: str) -> tuple[str, ...] | None:
+        """The policies of ours that serve it under a goal; None if all do that are not made for other tasks.
+
+        Args:
+            goal: "confidence" or "budget".
+        """
+        if self.policies is None:
+            return None
+        able = self.weighs if goal == "budget" else self.compares_pairs
+        return (*self.policies, *self.named_policies, *(("evidence",) if able else ()))
 
     @property
     def about_risk(self) -> bool:
@@ -230,6 +249,10 @@ class Task(ABC):
         from ramgape.core.comparisons import NOT_PROVED
 
         return np.asarray(proofs != NOT_PROVED)
+
+    def weigh(self) -> tuple[Kernel, Kernel]:
+        """Under a budget: a `compare` whose doubts are what mistakes are expected to cost, and a `decide` for these."""
+        raise NotImplementedError
 
     def complete(self, state: State) -> None:
         """Make every doubt exact in the table, where `compare` leaves upper bounds.
@@ -392,7 +415,7 @@ class Task(ABC):
         if value is not None or name not in self._optional():
             allowed += "" if least == -math.inf else f" of at least {least:g}"
             checked = check_number(value, f"{name} of task {self.name}", allowed, lambda given: given >= least)
-            object.__setattr__(self, name, checked)
+            object.__setattr__(self, name, checked + 0.0)  # of two zeros the one without a sign
 
     @classmethod
     def _optional(cls) -> list[str]:

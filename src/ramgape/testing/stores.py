@@ -170,6 +170,18 @@ def check_rows(store: Store) -> None:
     store.rollback()
 
 
+def check_specification(store: Store) -> None:
+    """It stays, unless the changes have another one."""
+    row = new_study(store, "more")
+    commit(store, row._replace(revision=1), Changes())
+    expect(store.find_study("more"), row._replace(revision=1), "a study after a change of its counters")
+    after = row._replace(revision=2, specification='{"arms": "🎲"}')
+    commit(store, after, Changes(specification=after.specification))
+    expect(store.find_study("more"), after, "a study after a change of its specification")
+    expect(store.begin(row.id, write=False)[0], after, "the row that begin() gives after it")
+    store.rollback()
+
+
 def check_floats(store: Store) -> None:
     """Numbers keep every bit."""
     row = new_study(store, "floats")
@@ -316,6 +328,7 @@ CHECKS: tuple[Callable[[Store], None], ...] = (
     check_study_names,
     check_pending,
     check_rows,
+    check_specification,
     check_floats,
     check_places,
     check_rollback,

@@ -84,10 +84,23 @@ def facts(
         lines.append(("Certified", _certified(result)))
     lines += notes
     lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
+    if result.extensions:
+        lines.append(("Extended", extension_words(result)))
     if result.truth is not None:
         lines.append(("Truth", _truth(result)))
     lines += [("Note", note) for note in result.notes]
     return [(word, printable(text)) for word, text in lines]
+
+
+def extension_words(result: Result) -> str:
+    """From what, and after how many trials, a study was to go on for more."""
+    parts = []
+    for each in result.extensions:
+        goal = wanted(each.epsilon, each.risk_epsilon, each.epsilon_share)
+        before = goal if each.budget is None else f"a budget of {each.budget:,}"
+        reached = "reached" if each.done else "not reached yet"
+        parts.append(f"after {plural(each.told, 'trial')}, on {each.extended_at[:10]}, from {before} ({reached})")
+    return f"to go on for more, {'; '.join(parts)}"
 
 
 SIGNS = {

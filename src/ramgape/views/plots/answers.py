@@ -101,7 +101,8 @@ def _headings(result: Result, what: str, hint: str) -> list[str]:
 
 def _rows(result: Result) -> tuple[list[ControlDifference], str]:
     """The differences worth a row, the best first, and a sentence on the rest."""
-    chosen, rest = choose_arms(result)
+    others = tuple(arm for arm in result.arms if arm.name != result.control)
+    chosen, rest = choose_arms(replace(result, arms=others))
     names = {arm.name for arm in chosen}
     better = 1.0 if result.direction == "minimize" else -1.0
     shown = [row for row in result.differences if row.name in names]
