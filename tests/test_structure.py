@@ -77,7 +77,7 @@ NEW = {
     **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),
     "views/differences.py": "how arms compare with a control",
     **dict.fromkeys(
-        ["views/plots/answers.py", "views/plots/control.py", "views/plots/lines.py"],
+        ["views/plots/answers.py", "views/plots/control.py", "views/plots/lines.py", "common/plane.py"],
         "pictures of tasks: what an answer goes by, and arms against a control",
     ),
 }

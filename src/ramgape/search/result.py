@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ramgape.common.checks import as_float, check_number
+from ramgape.common.plane import PlaneLine
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.explained import Explained, load_extra
 from ramgape.search.extension import Extension
-from ramgape.tasks.task import PlaneLine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
+from ramgape.common.plane import PlaneLine
 from ramgape.views.content import is_turned
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import Label, boxes_around, place_labels
@@ -25,7 +26,6 @@ from ramgape.views.plots.lines import Limits, Point, draw_lines, reaching
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport
-    from ramgape.tasks.task import PlaneLine
 
 Direction = Literal["maximize", "minimize"]
 
