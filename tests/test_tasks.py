@@ -394,13 +394,13 @@ SERVING: list[tuple[str, dict[str, Any]]] = [
 @each_task
 def test_every_bound_noise_and_risk_that_gives_boxes_serves(task: Task, noise: str, setting: dict[str, Any]) -> None:
     """Clear arms: the answer comes and is right, but for a chance of 0.01 each, which these seeds are not."""
-    arms = tuple(Arm(str(place), Gaussian(mean, 0.01)) for place, mean in enumerate((0.2, 0.5, 0.8)))
-    instance = Instance("clear", arms, None, noise, 0.2, "std")
-    if noise == "bounded":
-        arms = tuple(Arm(str(place), Beta(20 * mean, 20 - 20 * mean)) for place, mean in enumerate((0.2, 0.5, 0.8)))
-        instance = Instance("clear", arms, (0.0, 1.0), noise, risk="std")
+    means, bounded = (0.2, 0.5, 0.8), noise == "bounded"
+    kinds = [Beta(20 * mean, 20 - 20 * mean) if bounded else Gaussian(mean, 0.01) for mean in means]
+    arms = tuple(Arm(str(place), kind) for place, kind in enumerate(kinds))
+    instance = Instance("clear", arms, (0.0, 1.0) if bounded else None, noise, None if bounded else 0.2, "std")
     if isinstance(task, BestMean) and task.max_risk is not None:
-        task = BestMean(max_risk=-0.3 if setting.get("risk") in ("cvar:0.2", "quantile:0.2") else 0.12)
+        negative = ("cvar:0.2", "quantile:0.2", "entropic:2", "mean-variance:0.5")
+        task = BestMean(max_risk=-0.3 if setting.get("risk") in negative else 0.12)
     asked: dict[str, Any] = {"epsilon": (0.2, 0.2), "delta": 0.01, "policy": "ramgape", "max_pulls": 2_000_000}
     found = simulate(instance, task=task, **asked, **setting)
     assert found.stopped == "confidence"
