@@ -271,6 +271,7 @@ KINDS: Mapping[str, Kind] = {
     "ended": Kind(("open", "interrupted"), ("nope", "", 5, None, [])),
     "indent": Kind((None, 2, 0, "\t")),  # Python's own, for Python to check
     "axes": Kind((None,), (5, "x")),
+    "plane": Kind((True, False), (5, "x", None)),
     "arm_index": Kind((0, 1), (-1, 99, 1.5, "0", None, True, math.nan, 10**400, [])),
     "generator": Kind(
         (Fresh("(generator)", lambda: np.random.default_rng(1)),),

@@ -63,6 +63,7 @@ NAMES = {name for name, row in OPTIONS.items() if row.doors} - GROUPS.keys() - {
 RESOLVED = {
     "search/spec.py: Spec",
     "planning/forecast.py: Plan",
+    "planning/lower_bound.py: LowerBound",
     "search/result.py: Result",
     "search/simulation.py: Replication",
 }

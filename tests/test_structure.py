@@ -76,6 +76,10 @@ NEW = {
     **dict.fromkeys(["tasks/best", "tasks/bet", "tasks/least_risk.py", "tasks/top.py"], "the tasks for one arm"),
     **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),
     "views/differences.py": "how arms compare with a control",
+    **dict.fromkeys(
+        ["views/plots/answers.py", "views/plots/control.py", "views/plots/lines.py", "common/plane.py"],
+        "pictures of tasks: what an answer goes by, and arms against a control",
+    ),
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -136,6 +140,10 @@ GROWN = {
     "search/, views/, bounds/, common/parsing.py, planning/, cli/listing.py": (
         "any task: what was found, who stands in the way, its truth, its text; the level of means alone",
         250,
+    ),
+    "planning/, views/plots/crosses.py, views/plots/style.py, ...": (
+        "the lower bound of the best mean; the control and the answer so far in the plane",
+        75,
     ),
 }
 

@@ -811,7 +811,7 @@ def test_limits_are_in_the_units_that_results_report(risk: str, direction: str) 
 
 
 def test_differences_to_the_control() -> None:
-    result = simulate(THREE, task=BetterThan("b"), epsilon=0.03, seed=1)
+    result = simulate(THREE, task=BetterThan("b"), epsilon=0.03, seed=1, policy="ramgape")
     arms = {arm.name: arm for arm in result.arms}
     assert result.control == "b"
     assert [row.name for row in result.differences] == ["a", "c"]

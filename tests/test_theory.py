@@ -357,6 +357,11 @@ def test_a_bad_direction() -> None:
         lower_bound("paper:46", direction="minimise")  # type: ignore[arg-type]
 
 
+def test_what_a_search_takes_and_a_bound_does_not() -> None:
+    with pytest.raises(InvalidSpec, match="policy must be left out of lower-bound: it is an option of identify"):
+        lower_bound("paper:46", policy="egp")
+
+
 def test_a_constant_arm() -> None:
     arms = (Arm("sure", Data((0.5, 0.5))), Arm("open", Beta(2, 2)))
     with pytest.raises(InvalidInstance, match=r"the variance of arm 'sure' must be above 0 .* got 0\.0"):
@@ -476,7 +481,7 @@ def test_the_best_of_two_means_has_a_closed_form(deviations: tuple[float, float]
     "moments",
     [
         [(0.7, 0.1), (0.6, 0.1), (0.5, 0.1)],
-        [(0.7, 0.3), (0.68, 0.01), (0.4, 0.2)],  # with a tolerance the second is the easier answer
+        [(0.7, 0.3), (0.699, 0.001), (0.69, 0.3)],  # with a tolerance the second is the easiest answer
         [(0.2, 0.02), (0.9, 0.5), (0.8, 2.0)],
     ],
 )
@@ -486,9 +491,9 @@ def test_the_best_of_three_means_by_brute_force(moments: list[tuple[float, float
     assert bound.characteristic_time == pytest.approx(1.0 / farthest(moments, epsilon), rel=2.0 * theory.GAP)
 
 
-def test_the_easier_of_two_right_answers_is_told() -> None:
-    bound = best_mean([(0.7, 0.3), (0.68, 0.01), (0.4, 0.2)], epsilon=0.05)
-    assert "the easiest to prove of the 2 answers that epsilon allows is arm 1" in bound.note
+def test_the_easiest_of_three_right_answers_is_told() -> None:
+    bound = best_mean([(0.7, 0.3), (0.699, 0.001), (0.69, 0.3)], epsilon=0.05)
+    assert "the easiest to prove of the 3 answers that epsilon allows is arm 1" in bound.note
     assert not bound.exact
 
 

@@ -25,13 +25,13 @@ import os
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from ramgape.common.checks import check_number
 from ramgape.errors import InvalidInstance, MissingExtra, known_name, require
-from ramgape.options import DEFAULT_DELTA, Tolerance
+from ramgape.options import DEFAULT_DELTA, LOWER_BOUND, Options, complete, shows_options
 from ramgape.planning.alternatives import ALTERNATIVES, Family, Floats, Gaussians, Mask, nearest
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
@@ -124,23 +124,16 @@ def is_known(task: Task) -> bool:
     return str(task) in ALTERNATIVES
 
 
+@shows_options(LOWER_BOUND)
 def lower_bound(
-    instance: Instance | Mapping[str, Any] | str | os.PathLike[str],
-    *,
-    delta: float = DEFAULT_DELTA,
-    epsilon: Tolerance = 0.0,
-    task: Task | str = "pareto",
-    risk: Measure | str | None = None,
-    rho: float | None = None,
-    alpha: float | None = None,
-    direction: Literal["maximize", "minimize"] = "maximize",
+    instance: Instance | Mapping[str, Any] | str | os.PathLike[str], **options: Unpack[Options]
 ) -> LowerBound:
     """The samples that an algorithm needs on average, if it is to be right with probability 1 - delta.
 
     This is a bound for Gaussian arms only; for others it is a reference, and `exact` is False.
 
-    With epsilon 0 there is one right answer, the Pareto set, and the bound holds for every delta. With epsilon above 0
-    (see `is_epsilon_cover` for what is then right) there may be several right answers:
+    With epsilon 0 there is one right answer, the Pareto set or the best arm, and the bound holds for every delta. With
+    epsilon above 0 (see `is_epsilon_cover` for what is then right) there may be several right answers:
 
     - if there is only one, nothing changes;
     - if there are a few, an algorithm may aim at the one that is easiest to prove, and T* is the least of theirs. The
@@ -151,15 +144,7 @@ def lower_bound(
 
     Args:
         instance: A name such as "paper:46", an instance file, its contents, or an `Instance`.
-        delta: Accepted probability of a wrong answer.
-        epsilon: Tolerance in mean and risk, or a pair (mean, risk), or a share such as "5%", of the reward range or
-            else of the smallest absolute mean.
-        task: What is looked for: "pareto", or "best-mean" without a ceiling, the only ones for which this is known.
-        risk: "std", "variance" or "mean-variance:RHO", the only ones for which this is known; unless given, the
-            instance's own, or std.
-        rho: Short for risk "mean-variance:RHO".
-        alpha: Factor of the mean-variance; unless given, as for `identify`.
-        direction: "maximize" rewards, or "minimize" costs.
+        {options}
 
     Raises:
         InvalidSpec: What is asked for cannot be meant.
@@ -171,18 +156,24 @@ def lower_bound(
         (4300.0, False)
         >>> max(bound.allocation, key=bound.allocation.get)
         '1'
+        >>> round(lower_bound("paper:46", task="best-mean").samples, -2)
+        3700.0
     """
     instance = load_instance(instance)
+    given = complete(options, LOWER_BOUND)
+    delta = DEFAULT_DELTA if given["delta"] is None else given["delta"]
     delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)
-    tolerance, risk_epsilon = check_tolerance(in_numbers(instance, epsilon))
-    require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", epsilon)
+    tolerance, risk_epsilon = check_tolerance(in_numbers(instance, given["epsilon"]))
+    require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", given["epsilon"])
     assert tolerance is not None
-    task = make_task(task)
+    task = make_task(given["task"])
     require(is_known(task), "task", "pareto or best-mean, since of others no lower bound is known here", str(task))
+    risk, rho, alpha, direction = (given[name] for name in ("risk", "rho", "alpha", "direction"))
     measure = choose_risk(instance.risk if risk is None and rho is None else risk, rho)
     require(has_lower_bound(measure, task), "risk", "std, variance or mean-variance, for a lower bound", str(measure))
     scale = comparison_scale(instance, measure, alpha, tolerance, risk_epsilon)
     asked: dict[str, Any] = {
+        **given,
         "instance": instance.name,
         "delta": delta,
         "epsilon": tolerance if risk_epsilon is None else (tolerance, risk_epsilon),
@@ -190,7 +181,6 @@ def lower_bound(
         "risk": str(measure),
         "rho": getattr(measure, "rho", None),
         "alpha": None if alpha is None else float(alpha),
-        "direction": direction,
     }
     known_name(direction, ("maximize", "minimize"), "direction")
     means, risks, arms = as_gaussians(instance, measure, direction, task)

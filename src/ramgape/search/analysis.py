@@ -68,13 +68,14 @@ class Analysis(Explained):
         """Those of the result, and how many of the next pulls each arm should get."""
         return [{**row, "next_pulls": self.next_pulls.get(row["name"], 0)} for row in self.result._rows()]
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Axes:
         """The picture of the result.
 
         Args:
             axes: Where to draw; unless given, in a figure of its own.
+            plane: Whether to draw the mean-risk plane although there is a control.
         """
-        return self.result.plot(axes)
+        return self.result.plot(axes, plane=plane)
 
     def to_dict(self) -> dict[str, Any]:
         """All that the result's `to_dict` has, and what is of the analysis alone."""

@@ -206,22 +206,26 @@ def differences_to_control(
         state = engine.state._replace(arms=arms)
         ends = spec.span * difference_ends(state, the_bound(spec.bound).kernels.mean_ahead)
         ends = ends if spec.direction == "maximize" else -ends[:, ::-1]
-        claimed = [(low, high) for low, high in ends.tolist()]
+        claimed = [
+            (_both(low, high, *means), riskiest)
+            for (low, high), (means, riskiest) in zip(ends.tolist(), claimed, strict=True)
+        ]
     control = next(arm for arm in reports if arm.name == spec.task.control)
     pairs = zip(reports, claimed, strict=True)
-    return tuple(_difference(arm, control, ends) for arm, ends in pairs if arm is not control)
+    return tuple(_difference(arm, control, *known) for arm, known in pairs if arm is not control)
 
 
-def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tuple[float, float]:
-    """Where the difference in mean is by what is proved of an arm's place, perhaps not by boxes alone."""
+def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tuple[tuple[float, float], float]:
+    """Where the difference in mean is, and the most in risk, by what is proved of an arm's place, perhaps by pairs."""
     if not arm.certified or not (returned or task.objective == "mean"):
-        return -math.inf, math.inf
+        return (-math.inf, math.inf), math.inf
     allowed = 0.0 if arm.certificate in ("in", "out") else spec.epsilon or 0.0
     low, high = (task.margin - allowed, math.inf) if returned else (-math.inf, task.margin + allowed)
-    return (low, high) if spec.direction == "maximize" else (-high, -low)
+    riskiest = allowed / spec.risk_weight if task.about_risk else math.inf
+    return ((low, high) if spec.direction == "maximize" else (-high, -low)), riskiest
 
 
-def _difference(arm: ArmReport, control: ArmReport, claimed: tuple[float, float]) -> ControlDifference:
+def _difference(arm: ArmReport, control: ArmReport, claimed: tuple[float, float], riskiest: float) -> ControlDifference:
     """While boxes and claims hold, so do the intervals of differences and of their parts of the control's mean."""
     (low, high), ends = arm.mean_interval, control.mean_interval
     known = (ends[0] > 0.0 or ends[1] < 0.0) and all(map(math.isfinite, (low, high, *ends)))
@@ -237,7 +241,7 @@ def _difference(arm: ArmReport, control: ArmReport, claimed: tuple[float, float]
         if known
         else (-math.inf, math.inf),
         risk=arm.risk - control.risk,
-        risk_interval=(least - control.risk_interval[1], most - control.risk_interval[0]),
+        risk_interval=_both(least - control.risk_interval[1], most - control.risk_interval[0], -math.inf, riskiest),
     )
 
 

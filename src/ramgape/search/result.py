@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ramgape.common.checks import as_float, check_number
+from ramgape.common.plane import PlaneLine
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.explained import Explained, load_extra
 from ramgape.search.extension import Extension
-from ramgape.tasks.task import PlaneLine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,8 +77,8 @@ class ControlDifference:
     Attributes:
         name: Of the arm.
         mean, risk: Its own less the control's; NaN before both were pulled.
-        mean_interval, risk_interval: Where these are, by the intervals of both arms; the former also by what is proved
-            of the arm's place.
+        mean_interval, risk_interval: Where these are, by the intervals of both arms and by what is proved of the
+            arm's place.
         percent: The difference in mean, in per cent of the size of the control's.
         percent_interval: Where that is; infinite where the control's mean may be 0.
     """

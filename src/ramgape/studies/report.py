@@ -92,13 +92,14 @@ class Report(Explained):
         pending, failed = self.arms_pending, self.arms_failed
         return [{**row, "pending": pending[row["name"]], "failed": failed[row["name"]]} for row in self.result._rows()]
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Axes:
         """The picture of the result.
 
         Args:
             axes: Where to draw; unless given, in a figure of its own.
+            plane: Whether to draw the mean-risk plane although there is a control.
         """
-        return self.result.plot(axes)
+        return self.result.plot(axes, plane=plane)
 
     @property
     def doubt(self) -> float:

@@ -8,13 +8,14 @@ from typing import Any
 
 from ramgape import registry
 from ramgape.common.parsing import number_or_name, parse_named, unescape
+from ramgape.common.plane import PlaneLine
 from ramgape.errors import require
 from ramgape.tasks.best_mean import BestMean
 from ramgape.tasks.best_score import BestScore
 from ramgape.tasks.better_than import BetterThan
 from ramgape.tasks.least_risk import LeastRisk
 from ramgape.tasks.pareto import Pareto
-from ramgape.tasks.task import Boxes, PlaneLine, Possible, Rescaling, Task
+from ramgape.tasks.task import Boxes, Possible, Rescaling, Task
 from ramgape.tasks.top import Top
 from ramgape.tasks.wording import Wanted
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ramgape.common.formatting import cut
+from ramgape.common.plane import PlaneLine
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import Score
-from ramgape.tasks.task import PlaneLine, Rescaling
+from ramgape.tasks.task import Rescaling
 from ramgape.tasks.wording import Wanted
 
 NAME_WIDTH = 24  # in a legend

@@ -16,9 +16,10 @@ import numpy as np
 
 from ramgape.common.formatting import cut
 from ramgape.common.parsing import escape
+from ramgape.common.plane import PlaneLine
 from ramgape.core.pareto import Floats, Mask
 from ramgape.errors import known_name, printable, require
-from ramgape.tasks.task import Boxes, Places, PlaneLine, Possible, Rescaling, Task, as_written
+from ramgape.tasks.task import Boxes, Places, Possible, Rescaling, Task, as_written
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:

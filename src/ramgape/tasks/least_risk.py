@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ramgape.common.plane import PlaneLine
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import SAFETY, Score
-from ramgape.tasks.task import PlaneLine, Possible, Rescaling, check_limit
+from ramgape.tasks.task import Possible, Rescaling, check_limit
 from ramgape.tasks.wording import Wanted
 
 

@@ -6,13 +6,13 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.common.checks import check_number
+from ramgape.common.plane import PlaneLine
 from ramgape.core.pareto import Floats, Mask
 from ramgape.errors import require
 from ramgape.tasks.wording import Wanted
@@ -83,23 +83,6 @@ class Possible(NamedTuple):
     costs: bool
     epsilon: float | None
     risk_epsilon: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlaneLine:
-    """A line in the plane of mean and risk, mean_weight mean + risk_weight risk = value, in the user's units.
-
-    Attributes:
-        mean_weight, risk_weight, value: Which line it is.
-        words: What it is.
-        limit: Whether no arm can be in the answer where the left side is less than the value.
-    """
-
-    mean_weight: float
-    risk_weight: float
-    value: float
-    words: str
-    limit: bool = True
 
 
 class Task(ABC):

@@ -113,7 +113,12 @@ class Wanted(NamedTuple):
         return f"a mean at {'most' if self.costs else 'least'} that of {other}{self.moved(margin, 1)}"
 
     def moved(self, margin: float, strictness: int = 0) -> str:
-        """What is added to another arm's mean: a margin, or that and the tolerance."""
+        """What is added to another arm's mean: a margin, or that and the tolerance.
+
+        Args:
+            margin: In the user's units, of which more is asking for more.
+            strictness: As for `good_enough`.
+        """
         side = -1 if self.costs else 1
         total = Decimal(sum_text(margin, strictness * self.epsilon)) * side
         return f" {'minus' if total < 0 else 'plus'} {abs(total)}" if total else ""

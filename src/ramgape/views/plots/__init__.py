@@ -6,6 +6,9 @@
     ticks      numbers on axes
     labels     names beside points, without overlaps
     crosses    arms as confidence crosses in the mean-risk plane
+    lines      what an answer goes by in that plane: a ceiling, a floor, equal scores, a control
+    control    arms against a control, a row for each
+    answers    the picture of a result: the plane, or arms against a control
     scatter    two rules on the same instances
     curves     what changes from pull to pull
     intervals  estimates with their intervals, one row per rule

@@ -76,8 +76,6 @@ def draw_comparison(result: Result, axes: Axes | None) -> Axes:
     verdicts = {arm.name: arm.verdict for arm in result.arms}
     means = [Compared(names[row.name], verdicts[row.name], row.mean, row.mean_interval) for row in shown]
     handles: list[Artist] = [*verdict_handles(means), *draw_differences(axes, means, _decisive(result, in_mean=True))]
-    if rest:
-        axes.annotate(rest, (0.0, 0.0), (0.0, -34.0), xycoords="axes fraction", textcoords="offset points")
     word, hint = ("cost", LOWER) if result.direction == "minimize" else ("reward", HIGHER)
     headings = {axes: _headings(result, f"mean {word}", hint)}
     if both:
@@ -91,7 +89,7 @@ def draw_comparison(result: Result, axes: Axes | None) -> Axes:
     if not both:
         write_legend(axes, handles)
     for each, texts in headings.items():
-        write_heading(each, texts)
+        write_heading(each, [f"{text}\n{rest}".strip() for text in texts])
     return axes
 
 
@@ -103,7 +101,8 @@ def _headings(result: Result, what: str, hint: str) -> list[str]:
 
 def _rows(result: Result) -> tuple[list[ControlDifference], str]:
     """The differences worth a row, the best first, and a sentence on the rest."""
-    chosen, rest = choose_arms(result)
+    others = tuple(arm for arm in result.arms if arm.name != result.control)
+    chosen, rest = choose_arms(replace(result, arms=others))
     names = {arm.name for arm in chosen}
     better = 1.0 if result.direction == "minimize" else -1.0
     shown = [row for row in result.differences if row.name in names]
@@ -134,7 +133,7 @@ def _decisive(result: Result, *, in_mean: bool) -> Decisive | None:
     place = line.value / weight - base
     # What is left of the sum of two numbers that are equal is no margin.
     place = 0.0 if abs(place) <= 1e-9 * abs(base) else place
-    return Decisive(place, style.drawable(line.words), _tolerance(result, in_mean))
+    return Decisive(place, style.in_legend(line.words), _tolerance(result, in_mean))
 
 
 def _tolerance(result: Result, in_mean: bool) -> float:

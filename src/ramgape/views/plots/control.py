@@ -19,6 +19,7 @@ from matplotlib.patches import Patch
 from ramgape.common.formatting import round_up
 from ramgape.views.plots import style
 from ramgape.views.plots.crosses import visible_interval, window
+from ramgape.views.plots.ticks import few
 
 HEIGHT = 0.24  # of a row, in inches
 AROUND = 1.5  # of what stands above and below the rows
@@ -59,6 +60,7 @@ def draw_differences(axes: Axes, rows: Sequence[Compared], decisive: Decisive | 
     limits = window(estimates, [row.interval for row in seen])
     axes.set_xlim(*limits)
     style.readable_ticks(axes.xaxis, limits)
+    few(axes.xaxis, most=6)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), [style.drawable(row.label) for row in rows], parse_math=False)
     axes.tick_params(axis="y", length=0.0)

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
+from ramgape.common.plane import PlaneLine
 from ramgape.views.content import is_turned
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import Label, boxes_around, place_labels
@@ -25,7 +26,6 @@ from ramgape.views.plots.lines import Limits, Point, draw_lines, reaching
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport
-    from ramgape.tasks.task import PlaneLine
 
 Direction = Literal["maximize", "minimize"]
 
@@ -222,7 +222,7 @@ def _groups(arms: Sequence[ArmReport], asked: Asked) -> Iterator[tuple[style.Mar
     for verdict, mark in style.MARKS.items():
         group = [arm for arm in arms if arm.verdict == verdict and arm.name != asked.control]
         if group:
-            yield mark, style.drawable(f"{asked.answer if verdict == 'in' else mark.label} ({len(group):,})"), group
+            yield mark, style.in_legend(f"{asked.answer if verdict == 'in' else mark.label} ({len(group):,})"), group
     if control := [arm for arm in arms if arm.name == asked.control]:
         yield style.CONTROL, style.CONTROL.label, control
 
@@ -264,7 +264,7 @@ def _draw_rings(axes: Axes, arms: Sequence[ArmReport], label: str, size: float) 
         markerfacecolor="none",
         markeredgecolor=style.MARKS["in"].colour,
         markeredgewidth=0.25 * size,
-        label=style.drawable(label),
+        label=style.in_legend(label),
         zorder=7,
     )
     return rings

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from ramgape.common.plane import PlaneLine
 from ramgape.views.plots import style
-
-if TYPE_CHECKING:
-    from ramgape.tasks.task import PlaneLine
 
 Point = tuple[float, float]
 Limits = tuple[Point, Point]  # of the horizontal axis, and of the vertical one
@@ -61,7 +58,7 @@ def draw_lines(
             color=style.PALETTE["black"],
             linewidth=1.3,
             linestyle=DASHES[min(number, len(DASHES) - 1)],
-            label=style.drawable(words),
+            label=style.in_legend(words),
             zorder=2.6,
         )
         handles.append(drawn)
@@ -72,7 +69,6 @@ def draw_lines(
 def cut_by(line: PlaneLine, limits: Limits) -> tuple[list[Point], list[Point]]:
     """The ends of the line in the picture, none where it is outside; and the corners of what it excludes.
 
-    >>> from ramgape.tasks import PlaneLine
     >>> cut_by(PlaneLine(1.0, 0.0, 0.25, "mean at least 0.25"), ((0.0, 1.0), (0.0, 2.0)))
     ([(0.25, 0.0), (0.25, 2.0)], [(0.0, 0.0), (0.25, 0.0), (0.25, 2.0), (0.0, 2.0)])
     """

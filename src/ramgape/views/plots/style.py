@@ -188,7 +188,7 @@ def new_figure(width: float = SIZE[0], height: float = SIZE[1], title: str = "")
     """An empty figure that makes room for its labels, and for a title; sizes in inches."""
     figure = Figure(figsize=(width, height), layout="constrained")
     if title:
-        figure.suptitle(title, x=0.01, horizontalalignment="left", parse_math=False)
+        figure.suptitle(drawable(title), x=0.01, horizontalalignment="left", parse_math=False)
     return figure
 
 
@@ -211,6 +211,11 @@ def drawable(text: str) -> str:
     invisible, box = "\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}", "\N{WHITE SQUARE}"
     visible = (letter for letter in text if letter not in invisible)
     return "".join(letter if letter.isascii() or ord(letter) in _letters() else box for letter in visible)
+
+
+def in_legend(text: str) -> str:
+    """The same for a legend, which would take what stands between two dollars for a formula."""
+    return drawable(text).replace("$", r"\$")
 
 
 @cache
