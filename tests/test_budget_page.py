@@ -110,7 +110,7 @@ def test_every_rule_that_is_meant_for_a_budget_takes_part() -> None:
 
 
 def test_without_a_part_everything_is_run() -> None:
-    assert REPORT.check_parts(["all"]) == ["stopping", "budget"]
+    assert REPORT.check_parts(["all"]) == ["stopping", "budget", "tasks"]
     assert REPORT.check_parts(["budget"]) == ["budget"]
 
 
