@@ -41,10 +41,10 @@ from ramgape.paper.budget_results import (
     ratio,
     ratios,
 )
-from ramgape.policies import POLICIES as KNOWN
 from ramgape.policies import resolve_policy
 from ramgape.problems.instances import load_instance
 from tests.figures import assert_readable
+from tests.support import POLICIES as KNOWN
 
 BUDGETS = (500, 2_000, 10_000, 40_000)
 FIELD = BudgetScale(
