@@ -21,11 +21,12 @@ from ramgape.cli import app
 from ramgape.core.pareto import is_epsilon_cover, pareto_front
 from ramgape.errors import InvalidInstance, InvalidSpec, MissingExtra, UnknownName
 from ramgape.options import PAPER_RISK
+from ramgape.planning import alternatives
 from ramgape.planning import lower_bound as theory
 from ramgape.planning.lower_bound import LowerBound, lower_bound
 from ramgape.problems.environments import Arm, Beta, Data, Gaussian, Instance
 from ramgape.problems.instances import load_instance
-from ramgape.tasks import Pareto
+from ramgape.tasks import BestMean, Pareto
 from tests.reference.lower_bound import slow_distance, slow_minimum
 
 Floats = NDArray[np.float64]
@@ -137,15 +138,15 @@ def test_random_instances_by_brute_force(seed: int) -> None:
     means = generator.uniform(0.2, 0.8, count)
     variances = 0.02 + 0.3 * np.clip(means - 0.2 + generator.uniform(-0.15, 0.3, count), 0.0, 1.0) ** 1.5
     instance = gaussian(list(zip(means.tolist(), variances.tolist(), strict=True)))
-    arms = theory.Gaussians(means, variances, 0.01)
+    arms = alternatives.Gaussians(means, variances, 0.01)
     weights = generator.dirichlet(np.ones(count))
     answer = pareto_front(means, instance.risks(0.01))
-    families = [kind(arms, answer, epsilon, epsilon * 3.01) for kind in (theory.Duels, theory.Escapes)]
-    found = min((theory.nearest(family, weights) @ weights).min(initial=math.inf) for family in families)
+    families = [kind(arms, answer, epsilon, epsilon * 3.01) for kind in (alternatives.Duels, alternatives.Escapes)]
+    found = min((alternatives.nearest(family, weights) @ weights).min(initial=math.inf) for family in families)
     assert found == pytest.approx(slow_distance(instance, weights, epsilon), rel=1e-3)
-    arms, answer = theory.Gaussians(means, variances, 0.0, root=True), pareto_front(means, variances)
-    families = [kind(arms, answer, epsilon, epsilon) for kind in (theory.Duels, theory.Escapes)]
-    found = min((theory.nearest(family, weights) @ weights).min(initial=math.inf) for family in families)
+    arms, answer = alternatives.Gaussians(means, variances, 0.0, root=True), pareto_front(means, variances)
+    families = [kind(arms, answer, epsilon, epsilon) for kind in (alternatives.Duels, alternatives.Escapes)]
+    found = min((alternatives.nearest(family, weights) @ weights).min(initial=math.inf) for family in families)
     slow = slow_distance(instance, weights, epsilon, answer=answer, deviation=True)
     assert found == pytest.approx(slow, rel=1e-3)
 
@@ -165,20 +166,20 @@ def test_a_known_closed_form() -> None:
 
 @pytest.mark.parametrize("rho", [0.0, 0.01, 0.5, 3.0])
 def test_moves_have_a_closed_form(rho: float) -> None:
-    arm = theory.Gaussians(np.array(0.4), np.array(0.2), rho)
+    arm = alternatives.Gaussians(np.array(0.4), np.array(0.2), rho)
     moments, weight = np.array([[0.4, 0.2]]), np.ones(1)
     in_mean, in_risk = np.array([1.0, 0.0]), np.array([rho, -1.0])
     for mean, change in itertools.product((-0.3, 0.2, 0.4, 0.6, 1.2), (-0.15, -0.1, 0.0, 0.1, 0.6)):
         risk = float(arm.risks) + change
         worse = slow_minimum(moments, weight, [(-in_mean, -mean), (-in_risk, risk)])
         better = slow_minimum(moments, weight, [(in_mean, mean), (in_risk, -risk)])
-        assert theory.worsened(arm, np.array(mean), np.array(risk)) == pytest.approx(worse, rel=1e-4, abs=1e-7)
-        assert theory.improved(arm, np.array(mean), np.array(risk)) == pytest.approx(better, rel=1e-4, abs=1e-7)
+        assert alternatives.worsened(arm, np.array(mean), np.array(risk)) == pytest.approx(worse, rel=1e-4, abs=1e-7)
+        assert alternatives.improved(arm, np.array(mean), np.array(risk)) == pytest.approx(better, rel=1e-4, abs=1e-7)
 
 
 def test_without_rho_a_risk_cannot_be_negative() -> None:
-    arm = theory.Gaussians(np.array(0.4), np.array(0.2), 0.0)
-    assert theory.improved(arm, np.array(0.5), np.array(-0.01)) == math.inf
+    arm = alternatives.Gaussians(np.array(0.4), np.array(0.2), 0.0)
+    assert alternatives.improved(arm, np.array(0.5), np.array(-0.01)) == math.inf
 
 
 # ------------------------------------------------------------------------------------ known values
@@ -431,3 +432,104 @@ def test_the_command_complains() -> None:
         result = call(*arguments)
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr.endswith(words)
+
+
+# ------------------------------------------------------------------------------------- the best mean
+
+
+def best_mean(moments: list[tuple[float, float]], **options: Any) -> LowerBound:
+    return lower_bound(gaussian(moments), task="best-mean", **options)
+
+
+def farthest(moments: list[tuple[float, float]], epsilon: float) -> float:
+    """1/T* of three arms by brute force: on a fine grid of shares, by the formula for two arms that meet in mean."""
+    means, variances = np.array(moments).T
+    steps = np.linspace(0.002, 0.998, 499)
+    first, second = (grid.ravel() for grid in np.meshgrid(steps, steps))
+    shares = np.stack([first, second, 1.0 - first - second], axis=1)[first + second < 0.999]
+    found = 0.0
+    for best in np.flatnonzero(means > means.max() - max(epsilon, 1e-12)):
+        others = [arm for arm in range(3) if arm != best]
+        apart = (means[best] - means[others] + epsilon) ** 2
+        spreads = variances[best] / shares[:, [best]] + variances[others] / shares[:, others]
+        found = max(found, float((0.5 * apart / spreads).min(axis=1).max()))
+    return found
+
+
+@pytest.mark.parametrize("deviations", [(1.0, 1.0), (0.2, 3.0)])
+@pytest.mark.parametrize(("epsilon", "gap"), [(0.0, 0.5), (0.1, 0.5), (0.1, 0.02)])
+def test_the_best_of_two_means_has_a_closed_form(deviations: tuple[float, float], epsilon: float, gap: float) -> None:
+    """Samples in proportion to the deviations; a tolerance adds to the gap."""
+    one, two = deviations
+    bound = best_mean([(0.3, one**2), (0.3 - gap, two**2)], epsilon=epsilon)
+    expected = 2.0 * (one + two) ** 2 / (gap + epsilon) ** 2
+    assert bound.characteristic_time is not None
+    assert expected / GAP <= bound.characteristic_time <= expected * (1.0 + 1e-9)
+    assert bound.samples == pytest.approx(bound.characteristic_time * KL)
+    assert bound.allocation["arm 0"] == pytest.approx(one / (one + two), abs=0.02)
+    assert bound.task == "best-mean"
+    assert bound.exact == (gap >= epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [(0.7, 0.1), (0.6, 0.1), (0.5, 0.1)],
+        [(0.7, 0.3), (0.68, 0.01), (0.4, 0.2)],  # with a tolerance the second is the easier answer
+        [(0.2, 0.02), (0.9, 0.5), (0.8, 2.0)],
+    ],
+)
+def test_the_best_of_three_means_by_brute_force(moments: list[tuple[float, float]], epsilon: float) -> None:
+    bound = best_mean(moments, epsilon=epsilon)
+    assert bound.characteristic_time is not None
+    assert bound.characteristic_time == pytest.approx(1.0 / farthest(moments, epsilon), rel=2.0 * theory.GAP)
+
+
+def test_the_easier_of_two_right_answers_is_told() -> None:
+    bound = best_mean([(0.7, 0.3), (0.68, 0.01), (0.4, 0.2)], epsilon=0.05)
+    assert "the easiest to prove of the 2 answers that epsilon allows is arm 1" in bound.note
+    assert not bound.exact
+
+
+def test_the_best_mean_is_a_matter_of_means_alone() -> None:
+    """Whatever the risk; costs are rewards turned round; rewards of another kind make it a reference."""
+    expected = lower_bound("paper-gaussian:46", task="best-mean")
+    assert expected.exact
+    assert expected.note.startswith("for Gaussian arms, even if their variances are known, it is exact")
+    assert "since there is one right answer, the best arm" in expected.note
+    other = lower_bound("paper-gaussian:46", task=BestMean(), risk="cvar:0.1")
+    assert (other.samples, other.risk) == (expected.samples, "cvar:0.1")
+    assert lower_bound("paper-gaussian:46", task="top:1").samples == expected.samples
+    reference = lower_bound("paper:46", task="best-mean")
+    assert not reference.exact
+    assert reference.samples == pytest.approx(expected.samples, rel=0.01)
+    turned = gaussian([(-0.3, 0.1), (-0.8, 0.2), (-0.9, 0.1)])
+    costs = lower_bound(turned, task="best-mean", direction="minimize")
+    assert costs.samples == pytest.approx(best_mean([(0.3, 0.1), (0.8, 0.2), (0.9, 0.1)]).samples)
+
+
+def test_equal_means_are_never_told_apart() -> None:
+    bound = best_mean([(0.5, 0.1), (0.5, 0.2), (0.1, 0.1)])
+    assert bound.samples is None
+    assert bound.note.startswith("no number of samples suffices: the best arm hangs on a tie")
+    assert best_mean([(0.5, 0.1), (0.5, 0.2), (0.1, 0.1)], epsilon=0.05).samples is not None
+    assert best_mean([(0.5, 0.1), (0.3, 0.2), (0.3, 0.1)]).samples is not None
+
+
+@pytest.mark.parametrize(
+    "task", ["best-mean:max-risk=0.1", "top:2", "least-risk", "best-score:weight=1", "better-than:control=1"]
+)
+def test_of_other_tasks_no_bound_is_known(task: str) -> None:
+    words = "task must be pareto or best-mean, since of others no lower bound is known here, got"
+    with pytest.raises(InvalidSpec, match=words):
+        lower_bound("paper:46", task=task)
+    result = call("paper:46", "--task", task)
+    assert result.exit_code == 2
+    assert words in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_the_command_for_the_best_mean() -> None:
+    words = words_of("paper:46", "--task", "best-mean")
+    assert "Gaussian arms like these would take about" in words
+    assert "the exact answer to best-mean with probability 0.95" in words

@@ -128,9 +128,10 @@ class GoalOptions(TypedDict, total=False):
         "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}")]
     budget: Annotated[int | None, Option(GOAL, PULLS, doors=ASKING, help=
         "Spend exactly this many pulls and return the best guess; in place of {delta}.")]
-    task: Annotated["Task | str", Option(GOAL, NAME, default="pareto", help=
+    task: Annotated["Task | str", Option(GOAL, NAME, doors=(*ALL, LOWER_BOUND), default="pareto", help=
         "What is looked for: pareto, best-mean[:max-risk=NUMBER], least-risk[:min-mean=NUMBER], "
-        "best-score:weight=NUMBER, top:M or better-than:control=ARM (ramgape list tasks).")]
+        "best-score:weight=NUMBER, top:M or better-than:control=ARM (ramgape list tasks).",
+        at={LOWER_BOUND: {"help": "What is looked for: pareto or best-mean, the only ones for which this is known."}})]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
         "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, quantile:LEVEL or "
         "shortfall:THRESHOLD (ramgape list risks).",

@@ -22,6 +22,9 @@ def lower_bound(
     [bold]ramgape lower-bound paper:46[/bold]
     for the exact Pareto set with probability 0.95
 
+    [bold]ramgape lower-bound paper:46 --task best-mean[/bold]
+    for the arm with the highest mean
+
     If the arms are Gaussian, this is a lower bound for every algorithm. Others
     are taken as Gaussian with the same mean and variance: then it is a reference
     and no bound, and methods for bounded rewards may need fewer samples. Where

@@ -35,6 +35,7 @@ NUMBERS = (
     "options.py",
     "paper/jobs.py",
     "paper/statistics.py",
+    "planning/alternatives.py",
     "planning/lower_bound.py",
     "policies",
     "problems",

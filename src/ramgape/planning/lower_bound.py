@@ -7,20 +7,15 @@ differently, and nothing but its samples can tell it to. Hence
     E[samples] >= T* kl(delta, 1 - delta),    1/T* = max over w of min over alternatives of sum_i w_i KL_i
 
 where w_i is arm i's share of the samples and KL_i the divergence of its rewards from those of the alternative. The
-family here are Gaussian arms with unknown means and variances. Arms of another kind are replaced by Gaussian ones of
-the same mean and variance, and then the number is a *reference* and no bound: rewards of another shape may tell more
-(where only two values occur, equally far from the mean, the variance is soon known), and methods for bounded rewards do
-stop below it. An answer S is wrong
+family here are Gaussian arms. Arms of another kind are replaced by Gaussian ones of the same mean and variance, and
+then the number is a *reference* and no bound: rewards of another shape may tell more (where only two values occur,
+equally far from the mean, the variance is soon known), and methods for bounded rewards do stop below it.
 
-    (a) if one of its arms i is beaten by some arm j, by epsilon or more in both objectives: i and j move (`Duels`);
-    (b) if an arm i outside it has no cover in it: i moves, and every arm of S that would cover it where it goes
-        moves as well, to less mean or to more risk, whichever is cheaper (`Escapes`).
-
-With epsilon 0 this is "S is not the Pareto set". What it costs to move one arm has a closed form (`worsened` and
-`improved`); where the arms meet is looked for in two dimensions (`nearest`). The best shares solve a linear programme
-with a row for each alternative found so far: its solution is answered by further alternatives, those nearest to it,
-until it can hardly be improved (`balance`). The programme proves that T* is no smaller, whatever the search for
-alternatives may have missed, and it is this side that is reported.
+Which alternatives make an answer wrong depends on the task: planning/alternatives.py has those that are known, and
+finds the nearest. The best shares solve a linear programme with a row for each alternative found so far: its solution
+is answered by further alternatives, those nearest to it, until it can hardly be improved (`balance`). The programme
+proves that T* is no smaller, whatever the search for alternatives may have missed, and it is this side that is
+reported.
 """
 
 from __future__ import annotations
@@ -28,16 +23,16 @@ from __future__ import annotations
 import math
 import os
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ramgape.common.checks import SMALLEST, check_number
+from ramgape.common.checks import check_number
 from ramgape.errors import InvalidInstance, MissingExtra, known_name, require
 from ramgape.options import DEFAULT_DELTA, Tolerance
+from ramgape.planning.alternatives import ALTERNATIVES, Family, Floats, Gaussians, Mask, nearest
 from ramgape.problems.environments import Gaussian, Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.mean_variance import Moments
@@ -45,24 +40,18 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.standard_deviation import StandardDeviation
 from ramgape.search.explained import Explained, load_extra
 from ramgape.search.spec import check_alpha, check_tolerance, choose_risk, parse_share
-from ramgape.tasks import PARETO
+from ramgape.tasks import PARETO, Task, make_task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ramgape.views.explanation import Explanation
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-
 GAP = 0.002  # T* is known when what an allocation reaches and what no allocation exceeds differ by this part
 ROUNDS = 200  # about ten are needed
 ENDLESS = 1e-20  # 1/T* below which an alternative and the truth differ by no more than rounding
 DIGITS = 1e12  # times its variance that an arm's risk may be
 SLIGHTEST = 1e-12  # a share of 0 would make an arm's infinite divergence count for nothing
-COARSE, FINE, LOOKS = 17, 7, 10  # points to a side in the first look for a minimum and in the others; and all looks
-WORTHWHILE = 1.5  # alternatives that cost more than so many times the cheapest one are not looked at closely
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,7 +71,7 @@ class LowerBound(Explained):
             probability 1 - delta whatever Gaussian arms it is given. Otherwise it is a reference: a number to compare
             with, which a method may well be below.
         note: Why it is the one or the other.
-        instance: What was asked about, as `delta`, `epsilon`, `risk`, `rho`, `alpha` and `direction` are
+        instance: What was asked about, as `task`, `delta`, `epsilon`, `risk`, `rho`, `alpha` and `direction` are
             what was asked for.
     """
 
@@ -99,6 +88,7 @@ class LowerBound(Explained):
     rho: float | None
     alpha: float | None
     direction: Literal["maximize", "minimize"]
+    task: str = "pareto"
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""
@@ -124,9 +114,14 @@ class LowerBound(Explained):
         return figure
 
 
-def has_lower_bound(measure: Measure) -> bool:
-    """Whether it is known for a risk."""
-    return isinstance(measure, Moments | StandardDeviation)
+def has_lower_bound(measure: Measure, task: Task = PARETO) -> bool:
+    """Whether it is known for a risk, if a task asks for risks."""
+    return not task.about_risk or isinstance(measure, Moments | StandardDeviation)
+
+
+def is_known(task: Task) -> bool:
+    """Whether it is known for a task."""
+    return str(task) in ALTERNATIVES
 
 
 def lower_bound(
@@ -134,6 +129,7 @@ def lower_bound(
     *,
     delta: float = DEFAULT_DELTA,
     epsilon: Tolerance = 0.0,
+    task: Task | str = "pareto",
     risk: Measure | str | None = None,
     rho: float | None = None,
     alpha: float | None = None,
@@ -143,7 +139,7 @@ def lower_bound(
 
     This is a bound for Gaussian arms only; for others it is a reference, and `exact` is False.
 
-    With epsilon 0 the one right answer is the Pareto set, and the bound holds for every delta. With epsilon above 0
+    With epsilon 0 there is one right answer, the Pareto set, and the bound holds for every delta. With epsilon above 0
     (see `is_epsilon_cover` for what is then right) there may be several right answers:
 
     - if there is only one, nothing changes;
@@ -158,6 +154,7 @@ def lower_bound(
         delta: Accepted probability of a wrong answer.
         epsilon: Tolerance in mean and risk, or a pair (mean, risk), or a share such as "5%", of the reward range or
             else of the smallest absolute mean.
+        task: What is looked for: "pareto", or "best-mean" without a ceiling, the only ones for which this is known.
         risk: "std", "variance" or "mean-variance:RHO", the only ones for which this is known; unless given, the
             instance's own, or std.
         rho: Short for risk "mean-variance:RHO".
@@ -180,53 +177,62 @@ def lower_bound(
     tolerance, risk_epsilon = check_tolerance(in_numbers(instance, epsilon))
     require(tolerance is not None, "epsilon", "a finite number of at least 0, or a pair (mean, risk)", epsilon)
     assert tolerance is not None
+    task = make_task(task)
+    require(is_known(task), "task", "pareto or best-mean, since of others no lower bound is known here", str(task))
     measure = choose_risk(instance.risk if risk is None and rho is None else risk, rho)
-    require(has_lower_bound(measure), "risk", "std, variance or mean-variance, for a lower bound", str(measure))
-    rho = getattr(measure, "rho", 0.0)
+    require(has_lower_bound(measure, task), "risk", "std, variance or mean-variance, for a lower bound", str(measure))
     scale = comparison_scale(instance, measure, alpha, tolerance, risk_epsilon)
     asked: dict[str, Any] = {
         "instance": instance.name,
         "delta": delta,
         "epsilon": tolerance if risk_epsilon is None else (tolerance, risk_epsilon),
+        "task": str(task),
         "risk": str(measure),
         "rho": getattr(measure, "rho", None),
         "alpha": None if alpha is None else float(alpha),
         "direction": direction,
     }
-    oriented = measure if direction == "maximize" else measure.mirrored()
     known_name(direction, ("maximize", "minimize"), "direction")
-    risks = scale * instance.risks_by(oriented, direction)
-    check_moments(instance, rho)
+    means, risks, arms = as_gaussians(instance, measure, direction, task)
     solve = load_solver()
-
-    means = instance.means if direction == "maximize" else -instance.means
-    arms = Gaussians(means, instance.variances, rho, isinstance(measure, StandardDeviation))
-    answers = PARETO.right_answers(means, risks, tolerance)
+    answers = task.right_answers(means, scale * risks, tolerance)
     balances: list[tuple[Balance, Mask]] = []
     for answer in answers:
+        families = [family(arms, answer, tolerance, tolerance / scale) for family in ALTERNATIVES[str(task)]]
         farthest = max((found.low for found, _ in balances), default=ENDLESS)
-        balanced = balance(arms, answer, tolerance, tolerance / scale, solve, farthest)
+        balanced = balance(families, len(means), solve, farthest)
         if balanced is not None:
             balances.append((balanced, answer))
 
     gaussian = all(isinstance(arm.distribution, Gaussian) for arm in instance.arms)
     if not balances:
-        note = "no number of samples suffices: the Pareto set hangs on a tie, which no data can tell from a near tie"
-        return LowerBound(None, None, None, {}, True, note, **asked)
+        tie = f"the {task.called} hangs on a tie, which no data can tell from a near tie"
+        return LowerBound(None, None, None, {}, True, f"no number of samples suffices: {tie}", **asked)
     best, easiest = max(balances, key=lambda pair: pair[0].low)
     highest = max(found.high for found, _ in balances)
-    several = not PARETO.is_only_answer(means, risks, tolerance)
+    several = not task.is_only_answer(means, scale * risks, tolerance)
     chosen = [name for name, returned in zip(instance.names, easiest, strict=True) if returned]
-    shares = dict(zip(instance.names, best.shares.tolist(), strict=True))
     return LowerBound(
         samples=relative_entropy(delta) / highest,
         characteristic_time=1.0 / highest,
         reached=1.0 / best.low,
-        allocation=shares,
+        allocation=dict(zip(instance.names, best.shares.tolist(), strict=True)),
         exact=gaussian and not several,
-        note=f"{family_of(gaussian)} it is {scope_of(several, len(answers), chosen)}",
+        note=f"{family_of(gaussian, task)} it is {scope_of(several, len(answers), chosen, task)}",
         **asked,
     )
+
+
+def as_gaussians(
+    instance: Instance, measure: Measure, direction: Literal["maximize", "minimize"], task: Task
+) -> tuple[Floats, Floats, Gaussians]:
+    """The means of an instance, more being better, its risks, and its arms as Gaussian ones; no risks unless asked."""
+    rho = getattr(measure, "rho", 0.0) if task.about_risk else 0.0
+    oriented = measure if direction == "maximize" else measure.mirrored()
+    means = instance.means if direction == "maximize" else -instance.means
+    risks = instance.risks_by(oriented, direction) if task.about_risk else np.zeros(len(means))
+    check_moments(instance, rho)
+    return means, risks, Gaussians(means, instance.variances, rho, isinstance(measure, StandardDeviation))
 
 
 def in_numbers(instance: Instance, epsilon: Any) -> Any:
@@ -261,14 +267,14 @@ def check_moments(instance: Instance, rho: float) -> None:
     require(lost <= DIGITS, "rho", allowed, rho, error=InvalidInstance)
 
 
-def scope_of(several: bool, looked_at: int, chosen: list[str]) -> str:
+def scope_of(several: bool, looked_at: int, chosen: list[str], task: Task) -> str:
     """Whom it binds, the arms being Gaussian, in words."""
     if not several:
-        return "exact, for every delta and every algorithm, since there is one right answer, the Pareto set"
+        return f"exact, for every delta and every algorithm, since there is one right answer, the {task.called}"
     if looked_at == 1:
         return (
-            "asymptotic (delta to 0), and only for algorithms that answer with the exact Pareto set: epsilon allows "
-            "too many other answers to look at, and where one of them is easier this is no bound"
+            f"asymptotic (delta to 0), and only for algorithms that answer with the exact {task.called}: epsilon "
+            "allows too many other answers to look at, and where one of them is easier this is no bound"
         )
     return (
         f"asymptotic (delta to 0), for every algorithm: the easiest to prove of the {looked_at} answers that epsilon "
@@ -276,13 +282,15 @@ def scope_of(several: bool, looked_at: int, chosen: list[str]) -> str:
     )
 
 
-def family_of(gaussian: bool) -> str:
+def family_of(gaussian: bool, task: Task) -> str:
     """What is taken as known of the rewards, in words."""
+    if gaussian and not task.about_risk:
+        return "for Gaussian arms, even if their variances are known,"
     if gaussian:
         return "for Gaussian arms with unknown means and variances"
     return (
         "no bound, since these rewards are not Gaussian and a method may need fewer samples: it is what Gaussian arms "
-        "with the same means and variances would take. For those"
+        f"with the same means and {'' if task.about_risk else 'known '}variances would take. For those"
     )
 
 
@@ -293,221 +301,6 @@ def relative_entropy(delta: float) -> float:
     (2.65, 0.0)
     """
     return (1.0 - 2.0 * delta) * (math.log1p(-delta) - math.log(delta)) if delta < 0.5 else 0.0
-
-
-# ----------------------------------------------------------------------------------- moving arms
-
-
-class Gaussians(NamedTuple):
-    """Arms with Gaussian rewards, more mean being better; a risk is variance - rho mean, without the factor alpha.
-
-    For the standard deviation it is the variance as well, with margins that are in units of its root.
-    """
-
-    means: Floats
-    variances: Floats
-    rho: float
-    root: bool = False
-
-    @property
-    def risks(self) -> Floats:
-        return self.variances - self.rho * self.means
-
-    def at(self, places: Places) -> Gaussians:
-        """Some of the arms, in the shape of `places`."""
-        return self._replace(means=self.means[places], variances=self.variances[places])
-
-    def shifted(self, risks: Any, margin: float) -> Any:
-        """Risks that are worse by a margin. A deviation below 0 is out of reach, and so is the variance it becomes."""
-        if not self.root:
-            return risks + margin
-        deviations = np.sqrt(np.maximum(risks, 0.0)) + margin
-        return deviations * np.abs(deviations)
-
-
-def divergence(arms: Gaussians, means: Floats, variances: Floats) -> Floats:
-    """KL(N(mean, variance), N(mean', variance')), accurate for small moves, too; infinite without a new variance.
-
-    >>> arms = Gaussians(np.array([0.0]), np.array([1.0]), 0.0)
-    >>> divergence(arms, np.array([1.0]), np.array([1.0])), divergence(arms, np.array([1.0]), np.array([0.0]))
-    (array([0.5]), array([inf]))
-    """
-    possible = variances > 0.0
-    variances = np.where(possible, variances, 1.0)
-    growth = (variances - arms.variances) / arms.variances
-    cost = 0.5 * (np.log1p(growth) - growth / (1.0 + growth) + (means - arms.means) ** 2 / variances)
-    return np.where(possible, cost, np.inf)
-
-
-def drifted_means(arms: Gaussians, risks: Floats) -> Floats:
-    """The means that arms have when they reach these risks in the cheapest way, nothing being asked of the means.
-
-    With s = risk + rho mean, the variance that this risk asks for at the old mean, the new one is mean - d where
-    rho d^2 - (rho^2 + 2s) d + rho (s - variance) = 0; of its roots the one for which a variance above 0 is left.
-    """
-    if arms.rho < SMALLEST:
-        return np.broadcast_to(arms.means, np.broadcast_shapes(arms.means.shape, risks.shape))
-    rho, asked = arms.rho, risks + arms.rho * arms.means
-    slope = rho**2 + 2.0 * asked
-    root = np.hypot(np.hypot(rho**2, 2.0 * asked), 2.0 * rho * np.sqrt(arms.variances))  # which overflows for no rho
-    # two ways to write the same root, each without a difference of nearly equal numbers
-    usual = 2.0 * rho * (asked - arms.variances) / (abs(slope) + root)
-    return arms.means - np.where(slope > 0.0, usual, (slope - root) / (2.0 * rho))
-
-
-def worsened(arms: Gaussians, means: Floats, risks: Floats) -> Floats:
-    """The smallest divergence at which arms have at most these means and at least these risks.
-
-    In the natural parameters mean / variance and -1 / (2 variance) the divergence is convex and both demands are
-    linear. So either one of them alone decides, the other being met by itself, or both are met exactly.
-    """
-    drifted = np.where(risks > arms.risks, drifted_means(arms, risks), arms.means)
-    moved = np.minimum(means, drifted)
-    return divergence(arms, moved, np.maximum(spread(arms, moved), risks + arms.rho * moved))
-
-
-def improved(arms: Gaussians, means: Floats, risks: Floats) -> Floats:
-    """The smallest divergence at which arms have at least these means and at most these risks; see `worsened`."""
-    drifted = np.where(risks < arms.risks, drifted_means(arms, risks), arms.means)
-    moved = np.maximum(means, drifted)
-    return divergence(arms, moved, np.minimum(spread(arms, moved), risks + arms.rho * moved))
-
-
-def lowered(arms: Gaussians, means: Floats) -> Floats:
-    """The smallest divergence at which arms have at most these means, whatever their risks."""
-    return np.asarray(0.5 * np.log1p(np.maximum(arms.means - means, 0.0) ** 2 / arms.variances))
-
-
-def spread(arms: Gaussians, means: Floats) -> Floats:
-    """The variances of the Gaussian rewards nearest to the arms' among those with these means."""
-    return np.asarray(arms.variances + (means - arms.means) ** 2)
-
-
-# ------------------------------------------------------------------------------------ alternatives
-
-
-class Family(Protocol):
-    """Alternatives in rows; those of a row are the points of a unit square."""
-
-    refuted: Places  # by row: the arm whose place, in the answer or outside it, is wrong
-
-    def prices(self, rows: Places, across: Floats, down: Floats) -> Iterator[tuple[Places, Floats]]:
-        """Who moves in the alternatives at these points of these rows, and the divergences; `rows` fits the points."""
-        ...
-
-
-class Duels:
-    """(a): the arm i of the answer and another arm j move until j beats i.
-
-    Across the square goes the mean at which they meet, from i's own to j's own; down goes the risk, from that which i
-    has at this mean anyway, to that which j has.
-    """
-
-    def __init__(self, arms: Gaussians, answer: Mask, mean_margin: float, risk_margin: float) -> None:
-        pairs = [(i, j) for i in np.flatnonzero(answer) for j in range(len(answer)) if i != j]
-        self.arms, self.mean_margin, self.risk_margin = arms, mean_margin, risk_margin
-        self.refuted = np.array([i for i, _ in pairs], dtype=np.intp)
-        self.rivals = np.array([j for _, j in pairs], dtype=np.intp)
-
-    def prices(self, rows: Places, across: Floats, down: Floats) -> Iterator[tuple[Places, Floats]]:
-        refuted, rivals = self.refuted[rows], self.rivals[rows]
-        beaten, winner = self.arms.at(refuted), self.arms.at(rivals)
-        mean = beaten.means + (winner.means - self.mean_margin - beaten.means) * across
-        lowest = np.minimum(beaten.means, mean)
-        highest = np.maximum(winner.means, mean + self.mean_margin)
-        start = spread(beaten, lowest) - beaten.rho * lowest
-        end = self.arms.shifted(spread(winner, highest) - winner.rho * highest, self.risk_margin)
-        risk = start + (end - start) * down
-        yield refuted, worsened(beaten, mean, risk)
-        yield rivals, improved(winner, mean + self.mean_margin, self.arms.shifted(risk, -self.risk_margin))
-
-
-class Escapes:
-    """(b): an arm outside the answer moves to where no arm of the answer covers it, perhaps because that moves as well.
-
-    Of its covers, in the order of their means, the first few are left behind in risk and the others in mean; there is
-    a row for each number of the former. No other choice is worth while on a front, where more mean goes with more risk:
-    the first are the hardest to leave behind in mean and the easiest in risk. Across the square goes the mean of the
-    arm, up to where those left behind in mean need not move; down goes its risk, to where the others need not.
-    """
-
-    def __init__(self, arms: Gaussians, answer: Mask, mean_margin: float, risk_margin: float) -> None:
-        self.arms, self.mean_margin, self.risk_margin = arms, mean_margin, risk_margin
-        self.answer = np.flatnonzero(answer)
-        ordered = self.answer[np.argsort(-arms.means[self.answer], kind="stable")]
-        risks = arms.risks
-        refuted, in_risk, in_mean, highest, lowest = [], [], [], [], []
-        for arm in np.flatnonzero(~answer):
-            near_mean = arms.means[ordered] > arms.means[arm] - mean_margin
-            covers = ordered[near_mean & (risks[ordered] < arms.shifted(risks[arm], risk_margin))]
-            for count in range(len(covers) + 1):
-                first, rest = covers[:count], covers[count:]
-                refuted.append(arm)
-                in_risk.append(np.isin(self.answer, first))
-                in_mean.append(np.isin(self.answer, rest))
-                highest.append(np.max(arms.means[rest] + mean_margin, initial=arms.means[arm]))
-                lowest.append(np.min(arms.shifted(risks[first], -risk_margin), initial=math.inf))
-        self.refuted = np.array(refuted, dtype=np.intp)
-        shape = (len(refuted), len(self.answer))  # said explicitly, because there may be no row
-        self.in_risk = np.array(in_risk, dtype=bool).reshape(shape)
-        self.in_mean = np.array(in_mean, dtype=bool).reshape(shape)
-        self.highest, self.lowest = np.array(highest), np.array(lowest)
-
-    def prices(self, rows: Places, across: Floats, down: Floats) -> Iterator[tuple[Places, Floats]]:
-        refuted = self.refuted[rows]
-        escaping = self.arms.at(refuted)
-        mean = escaping.means + (self.highest[rows] - escaping.means) * across
-        start = spread(escaping, mean) - escaping.rho * mean
-        risk = start + (np.minimum(self.lowest[rows], start) - start) * down
-        yield refuted, improved(escaping, mean, risk)
-        for column, place in enumerate(self.answer):
-            cover = np.array(place)
-            left = self.arms.at(cover)
-            by_mean = lowered(left, mean - self.mean_margin)
-            by_risk = worsened(
-                left,
-                np.array(math.inf),
-                self.arms.shifted(np.maximum(risk, 0.0) if self.arms.root else risk, self.risk_margin),
-            )
-            cheaper = np.minimum(by_mean, by_risk)
-            # Not always the cheaper way, or the function would have a valley for each row, and all in one square.
-            forced = np.where(self.in_mean[rows, column], by_mean, cheaper)
-            yield cover, np.where(self.in_risk[rows, column], by_risk, forced)
-
-
-ALTERNATIVES: dict[str, tuple[type[Duels] | type[Escapes], ...]] = {"pareto": (Duels, Escapes)}  # by task
-
-
-def nearest(family: Family, weights: Floats) -> Floats:
-    """For each arm that can be refuted the cheapest alternative found: a row with the divergences of all arms.
-
-    The minimum over a square is looked for on a grid, then on smaller and smaller ones around the best point so far.
-    """
-    count = len(family.refuted)
-    across, down, costs = np.full(count, 0.5), np.full(count, 0.5), np.full(count, math.inf)
-    rows, half = np.arange(count), 0.5
-    for look in range(LOOKS if count else 0):
-        points = COARSE if look == 0 else FINE
-        steps = np.linspace(-half, half, points)
-        grid_across = np.clip(across[rows, None, None] + steps[:, None], 0.0, 1.0)
-        grid_down = np.clip(down[rows, None, None] + steps[None, :], 0.0, 1.0)
-        total = np.zeros((len(rows), points, points))
-        for arm, price in family.prices(rows[:, None, None], grid_across, grid_down):
-            total += weights[arm] * price
-        flat = total.reshape(len(rows), -1)
-        least = flat.argmin(axis=1)
-        costs[rows] = flat[np.arange(len(rows)), least]
-        across[rows] = grid_across[np.arange(len(rows)), least // points, 0]
-        down[rows] = grid_down[np.arange(len(rows)), 0, least % points]
-        half = 1.25 * 2.0 * half / (points - 1)
-        if look == 1:
-            rows = rows[costs[rows] <= WORTHWHILE * costs.min()]
-    found = np.zeros((count, len(weights)))
-    for arm, price in family.prices(np.arange(count), across, down):
-        found[np.arange(count), arm] = price
-    order = np.argsort(costs, kind="stable")
-    _, first = np.unique(family.refuted[order], return_index=True)
-    return found[order[first]]
 
 
 # ------------------------------------------------------------------------------------- allocation
@@ -525,16 +318,12 @@ class Balance(NamedTuple):
 Solver = Callable[[Floats], tuple[Floats, Floats]]
 
 
-def balance(
-    arms: Gaussians, answer: Mask, mean_margin: float, risk_margin: float, solve: Solver, least: float
-) -> Balance | None:
+def balance(families: Sequence[Family], count: int, solve: Solver, least: float) -> Balance | None:
     """The shares that keep the nearest alternative as far away as can be; None if that is no more than `least`.
 
     A weighted sum of alternatives shows what no shares can exceed: sum_i w_i (sum of weighted KL_i) is at most the
     largest of these sums. That holds for any weights, however accurate the programme's solution is.
     """
-    families = [family(arms, answer, mean_margin, risk_margin) for family in ALTERNATIVES[PARETO.name]]
-    count = len(answer)
     shares = best = np.full(count, 1.0 / count)
     low, high, scale = 0.0, math.inf, 0.0
     known = np.empty((0, count))

@@ -26,7 +26,7 @@ from ramgape.common.proportions import clopper_pearson
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
 from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, flatten, shows_options
 from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
-from ramgape.planning.lower_bound import LowerBound, in_numbers, lower_bound, relative_entropy
+from ramgape.planning.lower_bound import LowerBound, in_numbers, is_known, lower_bound, relative_entropy
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.table import MOMENTS, ROOT
@@ -35,7 +35,6 @@ from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
 from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
-from ramgape.tasks import PARETO
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
 FACTORS = (2.0, 1.0, 0.5, 0.25)  # between the chosen epsilon and those around it; 0 comes last
@@ -232,11 +231,11 @@ def _targets(
 
 def _lower_bounds(known: Instance, chosen: Spec, epsilons: Iterable[float]) -> tuple[dict[float, LowerBound], str]:
     """By epsilon, since delta is but a factor; where there are none, the reason."""
-    if chosen.task != PARETO:
-        return {}, f"nothing of the kind is known for task {chosen.task}, only for the Pareto set"
-    if {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
+    if not is_known(chosen.task):
+        return {}, f"nothing of the kind is known for task {chosen.task}, only for pareto and best-mean"
+    if chosen.task.about_risk and {MOMENTS, ROOT}.isdisjoint(chosen.risk.made_of):
         return {}, f"nothing of the kind is known for risk {chosen.risk}, only for std, variance and mean-variance"
-    asked: Any = {"risk": chosen.risk, "alpha": chosen.alpha, "direction": chosen.direction}
+    asked: Any = {"task": chosen.task, "risk": chosen.risk, "alpha": chosen.alpha, "direction": chosen.direction}
     try:
         return {epsilon: lower_bound(known, epsilon=_tolerance(chosen, epsilon), **asked) for epsilon in epsilons}, ""
     except (MissingExtra, InvalidInstance) as error:

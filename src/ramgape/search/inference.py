@@ -173,7 +173,7 @@ def infer(
         empty_answer=_nobody(engine, reason),
         question=spec.task.question(wanted_of(spec)),
         control=getattr(spec.task, "control", None),
-        differences=differences_to_control(spec, reports),
+        differences=differences_to_control(spec, reports, front),
         risk_label=risk_label(spec),
         rigour=evidence.rigour,
         notes=() if reason == "open" else _notes(spec, spread),
@@ -181,6 +181,7 @@ def infer(
         alarms=engine.alarms,
         extensions=spec.extensions,
         about_risk=spec.task.about_risk,
+        lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
     )
 
 
@@ -192,32 +193,50 @@ def _nobody(engine: Engine, reason: Stopped) -> str:
     return nobody if reason == "confidence" else f"{nobody}, by the estimates"
 
 
-def differences_to_control(spec: Spec, arms: Sequence[ArmReport]) -> tuple[ControlDifference, ...]:
+def differences_to_control(
+    spec: Spec, arms: Sequence[ArmReport], returned: Sequence[str]
+) -> tuple[ControlDifference, ...]:
     """Each arm against the control, if there is one."""
     if not isinstance(spec.task, BetterThan):
         return ()
     control = next(arm for arm in arms if arm.name == spec.task.control)
-    return tuple(_difference(arm, control) for arm in arms if arm is not control)
+    others = [arm for arm in arms if arm is not control]
+    return tuple(_difference(arm, control, _claimed(spec, spec.task, arm, arm.name in returned)) for arm in others)
 
 
-def _difference(arm: ArmReport, control: ArmReport) -> ControlDifference:
-    """While both boxes hold, so do the intervals of differences and of their parts of the control's mean."""
-    (low, high), (least, most) = arm.mean_interval, control.mean_interval
-    size = abs(control.mean)
-    percents = [100.0 * (end - base) / abs(base) for end in (low, high) for base in (least, most) if base != 0.0]
-    known = (least > 0.0 or most < 0.0) and all(map(math.isfinite, percents))
+def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tuple[float, float]:
+    """Where the difference in mean is by what is proved of an arm's place, perhaps not by boxes alone."""
+    if not arm.certified or not (returned or task.objective == "mean"):
+        return -math.inf, math.inf
+    allowed = 0.0 if arm.certificate in ("in", "out") else spec.epsilon or 0.0
+    low, high = (task.margin - allowed, math.inf) if returned else (-math.inf, task.margin + allowed)
+    return (low, high) if spec.direction == "maximize" else (-high, -low)
+
+
+def _difference(arm: ArmReport, control: ArmReport, claimed: tuple[float, float]) -> ControlDifference:
+    """While boxes and claims hold, so do the intervals of differences and of their parts of the control's mean."""
+    (low, high), ends = arm.mean_interval, control.mean_interval
+    known = (ends[0] > 0.0 or ends[1] < 0.0) and all(map(math.isfinite, (low, high, *ends)))
+    percents = [[100.0 * (end - base) / abs(base) for base in ends] for end in (low, high)] if known else []
+    claims = [[100.0 * end / abs(base) for base in ends] for end in claimed] if known else []
+    size, (least, most) = abs(control.mean), arm.risk_interval
     return ControlDifference(
         name=arm.name,
         mean=arm.mean - control.mean,
-        mean_interval=(low - most, high - least),
+        mean_interval=_both(low - ends[1], high - ends[0], *claimed),
         percent=100.0 * (arm.mean - control.mean) / size if size > 0.0 else math.nan,
-        percent_interval=(min(percents), max(percents)) if known else (-math.inf, math.inf),
+        percent_interval=_both(min(percents[0]), max(percents[1]), min(claims[0]), max(claims[1]))
+        if known
+        else (-math.inf, math.inf),
         risk=arm.risk - control.risk,
-        risk_interval=(
-            arm.risk_interval[0] - control.risk_interval[1],
-            arm.risk_interval[1] - control.risk_interval[0],
-        ),
+        risk_interval=(least - control.risk_interval[1], most - control.risk_interval[0]),
     )
+
+
+def _both(low: float, high: float, least: float, most: float) -> tuple[float, float]:
+    """What two intervals have in common; the first, if that is nothing."""
+    common = max(low, least), min(high, most)
+    return common if common[0] <= common[1] else (low, high)
 
 
 class Spread(NamedTuple):

@@ -10,6 +10,7 @@ from ramgape.common.checks import as_float, check_number
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.explained import Explained, load_extra
 from ramgape.search.extension import Extension
+from ramgape.tasks.task import PlaneLine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,8 @@ class ControlDifference:
     Attributes:
         name: Of the arm.
         mean, risk: Its own less the control's; NaN before both were pulled.
-        mean_interval, risk_interval: Where these are, by the intervals of both arms.
+        mean_interval, risk_interval: Where these are, by the intervals of both arms; the former also by what is proved
+            of the arm's place.
         percent: The difference in mean, in per cent of the size of the control's.
         percent_interval: Where that is; infinite where the control's mean may be 0.
     """
@@ -221,6 +223,7 @@ class Result(Explained):
         control: The arm that others were compared with, where the task has one.
         differences: How they compare with it, in the order of `arms`.
         about_risk: Whether the answer has to do with the risk at all.
+        lines: What the answer goes by, as lines in the plane of mean and risk: a ceiling, a floor, the control.
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -280,6 +283,7 @@ class Result(Explained):
     control: str | None = None
     differences: tuple[ControlDifference, ...] = ()
     about_risk: bool = True
+    lines: tuple[PlaneLine, ...] = ()
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -377,26 +381,24 @@ class Result(Explained):
             for arm in self.arms
         ]
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """The arms as confidence crosses in the mean-risk plane.
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Axes:
+        """The arms as confidence crosses in the mean-risk plane; with a control, how they compare with it.
 
-        The figure is `axes.figure`: in a notebook, after `%matplotlib inline`, `result.plot().figure` shows
-        it. `save_plot` makes a file of it.
+        The plane shows what the answer goes by, too: a ceiling, a floor, the control, where scores are the same. The
+        figure is `axes.figure`: in a notebook, after `%matplotlib inline`, `result.plot().figure` shows it. `save_plot`
+        makes a file of it.
 
         Args:
             axes: Where to draw; unless given, in a figure of its own.
+            plane: Whether to draw the plane although there is a control. Otherwise the picture has a row for each arm:
+                the difference to the control with its interval. In a figure of its own, differences in risk stand
+                beside those in mean if the answer has to do with both; the latter's axes are returned.
         """
         load_extra("matplotlib", "plot")
         require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
-        from ramgape.common.formatting import short_names
-        from ramgape.views import content
-        from ramgape.views.plots import crosses, style
+        require(isinstance(plane, bool), "plane", "True or False", plane)
+        from ramgape.views.plots import style
+        from ramgape.views.plots.answers import draw_comparison, draw_plane
 
         with style.applied():
-            if axes is None:
-                axes = style.new_figure(title=content.title(self)).add_subplot()
-            labels = short_names((arm.name for arm in self.arms), limit=28)
-            risk = content.risk_axis(self)
-            crosses.draw_crosses(axes, self.arms, front=self.front, labels=labels, direction=self.direction, risk=risk)
-            crosses.show_as(axes, self.arms)
-        return axes
+            return draw_plane(self, axes) if plane or self.control is None else draw_comparison(self, axes)

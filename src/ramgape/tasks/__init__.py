@@ -14,7 +14,7 @@ from ramgape.tasks.best_score import BestScore
 from ramgape.tasks.better_than import BetterThan
 from ramgape.tasks.least_risk import LeastRisk
 from ramgape.tasks.pareto import Pareto
-from ramgape.tasks.task import Boxes, Possible, Rescaling, Task
+from ramgape.tasks.task import Boxes, PlaneLine, Possible, Rescaling, Task
 from ramgape.tasks.top import Top
 from ramgape.tasks.wording import Wanted
 
@@ -27,6 +27,7 @@ __all__ = [
     "Boxes",
     "LeastRisk",
     "Pareto",
+    "PlaneLine",
     "Possible",
     "Rescaling",
     "Task",

@@ -144,3 +144,20 @@ class Best(Task):
         if answer.sum() != right.sum() or not self._reaches(means, risks)[answer].all():
             return False
         return bool((np.sort(values[answer]) == np.sort(values[right])).all())
+
+    def right_answers(self, means: Floats, risks: Floats, epsilon: float) -> list[Mask]:
+        """Where one arm is asked for, without a floor: every arm that is less than epsilon behind the best one."""
+        right = self.true_answer(means, risks)
+        if not self._is_single:
+            return [right]
+        values = self.score.of(means, risks)
+        near = np.flatnonzero((values > values.max() - epsilon) & ~right)
+        return [right, *(np.arange(len(values)) == place for place in near)]
+
+    def is_only_answer(self, means: Floats, risks: Floats, epsilon: float) -> bool:
+        """Whether all other arms are epsilon or more behind; not known of several arms, or with a floor."""
+        return self._is_single and len(self.right_answers(means, risks, epsilon)) == 1
+
+    @property
+    def _is_single(self) -> bool:
+        return self.floor is None and self.count == 1

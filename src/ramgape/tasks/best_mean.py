@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import MEAN, Score
-from ramgape.tasks.task import Possible, Rescaling, check_limit
+from ramgape.tasks.task import PlaneLine, Possible, Rescaling, check_limit
 from ramgape.tasks.wording import Wanted
 
 
@@ -67,6 +68,12 @@ class BestMean(Best):
     def question(self, wanted: Wanted) -> str:
         which = "" if self.max_risk is None else f" of those whose {wanted.risk} is {wanted.no_riskier(self.max_risk)}"
         return f"the arm with the {wanted.best} mean{which}"
+
+    def lines(self, wanted: Wanted, estimates: Mapping[str, tuple[float, float]]) -> tuple[PlaneLine, ...]:
+        if self.max_risk is None:
+            return ()
+        word = "floor" if wanted.turned else "ceiling"
+        return (PlaneLine(0.0, -1.0, -self.max_risk, f"{word}: {wanted.risk} {wanted.no_riskier(self.max_risk)}"),)
 
     def claim(self, wanted: Wanted) -> str:
         """Without a ceiling that no arm is better by epsilon; with one the three parts of tasks/best.py."""

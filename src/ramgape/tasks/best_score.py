@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ramgape.common.formatting import cut
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import Score
-from ramgape.tasks.task import Rescaling
+from ramgape.tasks.task import PlaneLine, Rescaling
 from ramgape.tasks.wording import Wanted
+
+NAME_WIDTH = 24  # in a legend
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,17 @@ class BestScore(Best):
 
     def _formula(self, wanted: Wanted) -> str:
         return f"mean {'-' if wanted.costs == wanted.turned else '+'} {self.weight:.12g} {wanted.risk}"
+
+    def lines(self, wanted: Wanted, estimates: Mapping[str, tuple[float, float]]) -> tuple[PlaneLine, ...]:
+        """Where the score is that of the returned arm: what lies beyond would be better."""
+        side = -1.0 if wanted.costs else 1.0
+        words = f"as good as {cut(wanted.names, NAME_WIDTH)}: the same {self._formula(wanted)}"
+        points = [estimates[name] for name in wanted.returned]
+        return tuple(
+            PlaneLine(side, -self.weight, side * mean - self.weight * risk, words, limit=False)
+            for mean, risk in points
+            if math.isfinite(mean) and math.isfinite(risk)
+        )
 
     def claim(self, wanted: Wanted) -> str:
         """That no arm has a score that is better by epsilon, which is in units of the mean."""

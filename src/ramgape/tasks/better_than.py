@@ -18,16 +18,17 @@ from ramgape.common.formatting import cut
 from ramgape.common.parsing import escape
 from ramgape.core.pareto import Floats, Mask
 from ramgape.errors import known_name, printable, require
-from ramgape.tasks.task import Boxes, Places, Possible, Rescaling, Task, as_written
+from ramgape.tasks.task import Boxes, Places, PlaneLine, Possible, Rescaling, Task, as_written
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
 
 OBJECTIVES = ("mean", "both")
+NAME_WIDTH = 24  # in a legend
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,15 @@ class BetterThan(Task):
             inside += f" and {wanted.risk_beyond(self._control)}"
             outside += f" and {wanted.risk_ahead(self._control)}"
         return f"{inside}, and {outside}." if wanted.returned else f"{outside}."
+
+    def lines(self, wanted: Wanted, estimates: Mapping[str, tuple[float, float]]) -> tuple[PlaneLine, ...]:
+        """Through the control, a margin ahead of it."""
+        (mean, risk), side = estimates[self.control], -1.0 if wanted.costs else 1.0
+        if not (math.isfinite(mean) and math.isfinite(risk)):
+            return ()
+        name = cut(self._control, NAME_WIDTH)
+        ahead = PlaneLine(side, 0.0, side * mean + self.margin, f"mean of {name}{wanted.moved(self.margin)}")
+        return (ahead, PlaneLine(0.0, -1.0, -risk, f"{wanted.risk} of {name}")) if self.about_risk else (ahead,)
 
     # ------------------------------------------------------------------------------------ the truth
 

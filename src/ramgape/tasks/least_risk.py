@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import SAFETY, Score
-from ramgape.tasks.task import Possible, Rescaling, check_limit
+from ramgape.tasks.task import PlaneLine, Possible, Rescaling, check_limit
 from ramgape.tasks.wording import Wanted
 
 
@@ -64,6 +65,12 @@ class LeastRisk(Best):
     def question(self, wanted: Wanted) -> str:
         which = "" if self.min_mean is None else f" of those whose mean is {wanted.good_enough(self.min_mean)}"
         return f"the arm with the {wanted.safest} {wanted.risk}{which}"
+
+    def lines(self, wanted: Wanted, estimates: Mapping[str, tuple[float, float]]) -> tuple[PlaneLine, ...]:
+        if self.min_mean is None:
+            return ()
+        side, word = (-1.0, "ceiling") if wanted.costs else (1.0, "floor")
+        return (PlaneLine(side, 0.0, side * self.min_mean, f"{word}: mean {wanted.good_enough(self.min_mean)}"),)
 
     def claim(self, wanted: Wanted) -> str:
         """Without a floor that no arm is safer by epsilon; with one the three parts of tasks/best.py."""

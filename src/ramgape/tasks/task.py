@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -82,6 +83,23 @@ class Possible(NamedTuple):
     costs: bool
     epsilon: float | None
     risk_epsilon: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneLine:
+    """A line in the plane of mean and risk, mean_weight mean + risk_weight risk = value, in the user's units.
+
+    Attributes:
+        mean_weight, risk_weight, value: Which line it is.
+        words: What it is.
+        limit: Whether no arm can be in the answer where the left side is less than the value.
+    """
+
+    mean_weight: float
+    risk_weight: float
+    value: float
+    words: str
+    limit: bool = True
 
 
 class Task(ABC):
@@ -308,6 +326,15 @@ class Task(ABC):
             wanted: What it speaks of.
         """
 
+    def lines(self, wanted: Wanted, estimates: Mapping[str, tuple[float, float]]) -> tuple[PlaneLine, ...]:
+        """What the answer goes by, as lines in a picture of the arms.
+
+        Args:
+            wanted: What was returned, in which units, and what the risk is called.
+            estimates: Mean and risk of each arm, by name; NaN before its first pull.
+        """
+        return ()
+
     # ------------------------------------------------------------------------------------ the truth
 
     @abstractmethod
@@ -388,7 +415,7 @@ class Task(ABC):
         if value is not None or name not in self._optional():
             allowed += "" if least == -math.inf else f" of at least {least:g}"
             checked = check_number(value, f"{name} of task {self.name}", allowed, lambda given: given >= least)
-            object.__setattr__(self, name, checked)
+            object.__setattr__(self, name, checked + 0.0)  # of two zeros the one without a sign
 
     @classmethod
     def _optional(cls) -> list[str]:

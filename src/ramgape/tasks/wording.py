@@ -99,7 +99,7 @@ class Wanted(NamedTuple):
             margin: In the user's units, of which more is asking for more.
             strictness: As for `good_enough`.
         """
-        return f"a mean {self.better} that of {other}{self._moved(margin, strictness)}"
+        return f"a mean {self.better} that of {other}{self.moved(margin, strictness)}"
 
     def mean_ahead(self, other: str, margin: float) -> str:
         """A mean that is better than that of another arm by margin and tolerance at least.
@@ -110,10 +110,10 @@ class Wanted(NamedTuple):
         total = sum_text(margin, self.epsilon)
         if not total.startswith("-") and Decimal(total):
             return f"a mean {total} or more {self.better} that of {other}"
-        return f"a mean at {'most' if self.costs else 'least'} that of {other}{self._moved(margin, 1)}"
+        return f"a mean at {'most' if self.costs else 'least'} that of {other}{self.moved(margin, 1)}"
 
-    def _moved(self, margin: float, strictness: int) -> str:
-        """What is added to another arm's mean."""
+    def moved(self, margin: float, strictness: int = 0) -> str:
+        """What is added to another arm's mean: a margin, or that and the tolerance."""
         side = -1 if self.costs else 1
         total = Decimal(sum_text(margin, strictness * self.epsilon)) * side
         return f" {'minus' if total < 0 else 'plus'} {abs(total)}" if total else ""

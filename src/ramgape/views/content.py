@@ -52,7 +52,7 @@ def found_words(result: Result, names: bool) -> str:
     word = result.answer_name if result.front or result.empty_answer == "nothing yet" else result.empty_answer
     word = word[0].upper() + word[1:]
     if not names:
-        return f"{word}: {counts}"
+        return f"{cut(word, 60)}: {counts}"
     if word == result.answer_name[0].upper() + result.answer_name[1:]:
         return f"{word}: {list_names(result.front) or result.empty_answer} ({counts})"
     return f"{word} ({counts})"
@@ -198,15 +198,18 @@ def wanted(
 
     >>> wanted(0.02), wanted(0.01, 0.005), wanted(0.0)
     ('an answer within 0.02', 'an answer within 0.01 in mean and 0.005 in risk', 'the exact Pareto set')
+    >>> wanted(0.02, task="best-mean"), wanted(0.0, task="best-mean")
+    ('an answer to best-mean within 0.02', 'the exact answer to best-mean')
     >>> wanted(None, share=0.05)
     'an answer within 5% of the smallest absolute mean after the first looks'
     """
+    answer = "answer" if task == "pareto" else f"answer to {printable(task)}"
     if epsilon is None and share is not None:
-        return f"an answer within {100.0 * share:g}% of the smallest absolute mean after the first looks"
+        return f"an {answer} within {100.0 * share:g}% of the smallest absolute mean after the first looks"
     if not epsilon:
-        return f"the {'exact Pareto set' if task == 'pareto' else 'exact answer'}"
+        return f"the exact {'Pareto set' if task == 'pareto' else answer}"
     apart = "" if risk_epsilon is None else f" in mean and {risk_epsilon:g} in risk"
-    return f"an answer within {epsilon:g}{apart}"
+    return f"an {answer} within {epsilon:g}{apart}"
 
 
 def _objectives(result: Result) -> str:

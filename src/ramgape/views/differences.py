@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NAME_WIDTH = 24
 
+Estimated = tuple[float, tuple[float, float]]
+
 
 def difference_caption(result: Result, columns: Sequence[Column]) -> str:
     """What the numbers are."""
@@ -29,8 +31,7 @@ def difference_columns(result: Result, width: int | None) -> list[Column]:
     verdicts = {arm.name: arm.verdict for arm in result.arms}
     names, marks = short_names((row.name for row in rows), NAME_WIDTH), [verdicts[row.name] for row in rows]
     heading = risk_heading(result.risk, result.alpha, result.risk_label)
-    turned = is_turned(result.arms)
-    risks = [_turned(row) if turned else (row.risk, row.risk_interval) for row in rows]
+    risks = shown_risks(result, rows)
     columns = [
         Column("arm", [names[row.name] for row in rows], marks=marks, names=True),
         *_estimated("mean", [(row.mean, row.mean_interval) for row in rows]),
@@ -41,12 +42,14 @@ def difference_columns(result: Result, width: int | None) -> list[Column]:
     return fitted(columns, (f"{heading} from, to", "% from, to"), width)
 
 
-def _turned(row: ControlDifference) -> tuple[float, tuple[float, float]]:
-    low, high = row.risk_interval
-    return -row.risk, (-high, -low)
+def shown_risks(result: Result, rows: Sequence[ControlDifference]) -> list[Estimated]:
+    """Differences in risk, as people are shown it."""
+    if is_turned(result.arms):
+        return [(-row.risk, (-row.risk_interval[1], -row.risk_interval[0])) for row in rows]
+    return [(row.risk, row.risk_interval) for row in rows]
 
 
-def _estimated(heading: str, values: Sequence[tuple[float, tuple[float, float]]]) -> list[Column]:
+def _estimated(heading: str, values: Sequence[Estimated]) -> list[Column]:
     """An estimate, and where it is."""
     digits = Digits.of([value for value, _ in values], [interval for _, interval in values])
     ends = [digits.interval(*interval) for _, interval in values]

@@ -33,7 +33,8 @@ def headline(bound: LowerBound) -> str:
     name = printable(bound.instance)
     if bound.samples is None:
         return f"{name}: no number of samples suffices"
-    goal = wanted(*bound.epsilon) if isinstance(bound.epsilon, tuple) else wanted(bound.epsilon)
+    epsilon, in_risk = bound.epsilon if isinstance(bound.epsilon, tuple) else (bound.epsilon, None)
+    goal = wanted(epsilon, in_risk, task=bound.task)
     goal = f"{goal} with probability {1.0 - bound.delta:g}"
     samples = f"{math.floor(bound.samples):,} samples on average"
     if bound.exact:

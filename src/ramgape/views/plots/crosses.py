@@ -2,16 +2,18 @@
 
 A cross stands at an arm's estimates; its horizontal bar is the interval of the mean, its vertical bar that of
 the risk. Good arms lie low, and to the right (to the left where the mean is a cost). The thin stairs are the
-Pareto front of the estimates: what lies above them is dominated by some arm, as far as the data show.
+Pareto front of the estimates: what lies above them is dominated by some arm, as far as the data show. Other tasks
+have other lines: plots/lines.py.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
@@ -19,18 +21,37 @@ from matplotlib.lines import Line2D
 from ramgape.views.content import is_turned
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import Label, boxes_around, place_labels
+from ramgape.views.plots.lines import Limits, Point, draw_lines, reaching
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport
+    from ramgape.tasks.task import PlaneLine
 
 Direction = Literal["maximize", "minimize"]
-Point = tuple[float, float]
-Limits = tuple[Point, Point]  # of the horizontal axis, and of the vertical one
 
 NAMED = 30  # of more arms only the returned ones are named,
 MOST_NAMES = 60  # and not more than this
 REACH = 0.75  # intervals may widen the picture by this part of the estimates' range, on either side
 MARGIN = 0.06
+
+
+class Asked(NamedTuple):
+    """What was asked of the arms.
+
+    Attributes:
+        risk: What stands at the axis of the risk, by default the paper's formula of the mean-variance.
+        answer: What to call the returned arms.
+        stairs: Whether it was the Pareto front.
+        control: The arm that others are compared with.
+        lines: What else the answer goes by.
+    """
+
+    direction: Direction = "maximize"
+    risk: str | None = None
+    answer: str = style.MARKS["in"].label
+    stairs: bool = True
+    control: str | None = None
+    lines: Sequence[PlaneLine] = ()
 
 
 def draw_crosses(
@@ -39,8 +60,7 @@ def draw_crosses(
     *,
     front: Collection[str] | None = None,
     labels: Mapping[str, str] | None = None,
-    direction: Direction = "maximize",
-    risk: str | None = None,
+    asked: Asked = Asked(),  # noqa: B008 (it cannot change)
     limits: Limits | None = None,
     panel: bool = False,
     marker_size: float | None = None,
@@ -51,45 +71,49 @@ def draw_crosses(
     Args:
         front: Names of the returned arms, named even in a crowd; by default those whose verdict is "in".
         labels: What to write for a name, where that is not the name itself.
-        risk: What stands at the axis of the risk, by default the paper's formula of the mean-variance.
-        limits: The window, by default `windows(arms)`.
+        limits: The window, by default `windows(arms)`, and as much more as shows the lines.
         panel: One of several in a figure that labels the axes and has a legend for all of them together.
         marker_size: In points; by default it depends on how many arms there are.
     """
     drawn = _observed(arms)
-    window_x, window_y = windows(arms) if limits is None else limits
+    window_x, window_y = reaching(windows(arms), asked.lines) if limits is None else limits
     _prepare_axes(axes, window_x, window_y)
     if not panel:
-        _label_axes(axes, direction, risk)
+        _label_axes(axes, asked.direction, asked.risk)
 
     handles = []
-    for verdict, mark in style.MARKS.items():
-        group = [arm for arm in drawn if arm.verdict == verdict]
-        if group:
-            size = marker_size or style.marker_size(len(drawn), mark.important)
-            handles.append(_draw_group(axes, group, mark, size, window_x, window_y))
-    stairs = pareto_stairs([(arm.mean, arm.risk) for arm in drawn], direction)
+    for mark, label, group in _groups(drawn, asked):
+        size = marker_size or style.marker_size(len(drawn), mark.important)
+        handles.append(_draw_group(axes, group, mark, size, window_x, window_y))
+        handles[-1].set_label(label)
+    stairs = pareto_stairs([(arm.mean, arm.risk) for arm in drawn], asked.direction) if asked.stairs else []
     if stairs:
         # Continued to the edges of the picture: the dominated region has no end.
-        worst_mean = window_x[0] if direction == "maximize" else window_x[1]
+        worst_mean = window_x[0] if asked.direction == "maximize" else window_x[1]
         stairs = [(worst_mean, stairs[0][1]), *stairs, (stairs[-1][0], window_y[1])]
         handles.append(_draw_stairs(axes, stairs))
+    returned = {arm.name for arm in drawn if arm.verdict == "in"} if front is None else set(front)
+    open_answer = [arm for arm in drawn if arm.name in returned and arm.verdict == "undecided" and not asked.stairs]
+    if open_answer:
+        size = marker_size or style.marker_size(len(drawn), important=True)
+        handles.append(_draw_rings(axes, open_answer, f"{asked.answer} so far ({len(open_answer):,})", size))
+    explained, pieces = draw_lines(axes, asked.lines, (window_x, window_y))
+    handles += explained
     if len(drawn) < len(arms):
         missing = f"without pulls, not drawn ({len(arms) - len(drawn):,})"
         handles.append(Line2D([], [], linestyle="none", label=missing))
     if not drawn:
         axes.text(0.5, 0.5, "no arm has been pulled yet", transform=axes.transAxes, horizontalalignment="center")
     if not panel:
-        _write_legend(axes, handles)
+        write_legend(axes, handles)
 
-    returned = {arm.name for arm in drawn if arm.verdict == "in"} if front is None else set(front)
-    named = [arm for arm in drawn if len(arms) <= NAMED or arm.name in returned]
+    named = [arm for arm in drawn if len(arms) <= NAMED or arm.name in {*returned, asked.control}]
     # The first have the best choice of places.
     named.sort(key=lambda arm: (arm.name not in returned, (arm.mean, arm.risk) not in stairs))
-    written = [_label(arm, labels or {}) for arm in named[:MOST_NAMES]]
+    written = [_label(arm, labels or {}, asked.control) for arm in named[:MOST_NAMES]]
     points = [((arm.mean, arm.risk), (arm.mean, arm.risk)) for arm in drawn]
-    lines = [*(bar for arm in drawn for bar in _bars(arm, window_x, window_y)), *pairwise(stairs)]
-    _settle_layout(axes)
+    lines = [*(bar for arm in drawn for bar in _bars(arm, window_x, window_y)), *pairwise(stairs), *pieces]
+    settle_layout(axes)
     place_labels(
         axes,
         written,
@@ -171,7 +195,7 @@ def _label_axes(axes: Axes, direction: Direction, risk: str | None) -> None:
     risk = risk or usual
     axes.set_xlabel(f"{mean}  {mean_hint}")
     axes.set_ylabel(f"{risk}  (← lower is better)")
-    _settle_layout(axes)
+    settle_layout(axes)
     room = axes.get_window_extent()
     if axes.xaxis.label.get_window_extent().width > room.width:
         axes.set_xlabel(mean)
@@ -191,6 +215,16 @@ def show_as(axes: Axes, arms: Sequence[ArmReport]) -> None:
 
     axes.yaxis.set_major_formatter(turned)
     axes.set_ylabel(axes.get_ylabel().replace("lower is better", "higher is better"))
+
+
+def _groups(arms: Sequence[ArmReport], asked: Asked) -> Iterator[tuple[style.Mark, str, list[ArmReport]]]:
+    """The arms that look alike, how, and what the legend says of them."""
+    for verdict, mark in style.MARKS.items():
+        group = [arm for arm in arms if arm.verdict == verdict and arm.name != asked.control]
+        if group:
+            yield mark, style.drawable(f"{asked.answer if verdict == 'in' else mark.label} ({len(group):,})"), group
+    if control := [arm for arm in arms if arm.name == asked.control]:
+        yield style.CONTROL, style.CONTROL.label, control
 
 
 def _draw_group(
@@ -213,26 +247,38 @@ def _draw_group(
     (points,) = axes.plot(
         [arm.mean for arm in arms],
         [arm.risk for arm in arms],
-        linestyle="none",
-        marker=mark.marker,
-        markersize=size,
-        color=mark.colour,
-        markerfacecolor=mark.colour if mark.filled else "white",
-        markeredgecolor="white" if mark.filled else mark.colour,
-        markeredgewidth=0.1 * size if mark.filled else 0.18 * size,
-        label=f"{mark.label} ({len(arms):,})",
         zorder=mark.layer,
+        **mark.points(size),
     )
     return points
 
 
+def _draw_rings(axes: Axes, arms: Sequence[ArmReport], label: str, size: float) -> Line2D:
+    """Around the arms that would be returned now, while nothing is proved of them."""
+    (rings,) = axes.plot(
+        [arm.mean for arm in arms],
+        [arm.risk for arm in arms],
+        linestyle="none",
+        marker="o",
+        markersize=1.8 * size,
+        markerfacecolor="none",
+        markeredgecolor=style.MARKS["in"].colour,
+        markeredgewidth=0.25 * size,
+        label=style.drawable(label),
+        zorder=7,
+    )
+    return rings
+
+
 def _bars(arm: ArmReport, window_x: tuple[float, float], window_y: tuple[float, float]) -> list[tuple[Point, Point]]:
-    left, right = _visible(arm.mean, arm.mean_interval, window_x)
-    bottom, top = _visible(arm.risk, arm.risk_interval, window_y)
+    left, right = visible_interval(arm.mean, arm.mean_interval, window_x)
+    bottom, top = visible_interval(arm.risk, arm.risk_interval, window_y)
     return [((left, arm.risk), (right, arm.risk)), ((arm.mean, bottom), (arm.mean, top))]
 
 
-def _visible(estimate: float, interval: tuple[float, float], limits: tuple[float, float]) -> tuple[float, float]:
+def visible_interval(
+    estimate: float, interval: tuple[float, float], limits: tuple[float, float]
+) -> tuple[float, float]:
     """The interval, ending a little outside the picture where it goes on far beyond, or for ever."""
     beyond = limits[1] - limits[0]
     low, high = (estimate if math.isnan(end) else end for end in interval)
@@ -265,11 +311,12 @@ def front_handle() -> Line2D:
     )
 
 
-def _label(arm: ArmReport, labels: Mapping[str, str]) -> Label:
-    return Label(labels.get(arm.name, arm.name), arm.mean, arm.risk, style.MARKS[arm.verdict].colour)
+def _label(arm: ArmReport, labels: Mapping[str, str], control: str | None) -> Label:
+    mark = style.CONTROL if arm.name == control else style.MARKS[arm.verdict]
+    return Label(labels.get(arm.name, arm.name), arm.mean, arm.risk, mark.colour)
 
 
-def _write_legend(axes: Axes, handles: Sequence[Line2D]) -> None:
+def write_legend(axes: Axes, handles: Sequence[Artist]) -> None:
     """A legend above the axes, where no data are, in as many rows as its width asks for."""
     for columns in range(len(handles), 0, -1):
         legend = axes.legend(
@@ -287,6 +334,6 @@ def _write_legend(axes: Axes, handles: Sequence[Line2D]) -> None:
             break
 
 
-def _settle_layout(axes: Axes) -> None:
+def settle_layout(axes: Axes) -> None:
     """Where text fits depends on where the axes stand, which the layout of the whole figure decides."""
     axes.figure.figure.draw_without_rendering()

@@ -37,6 +37,7 @@ PALETTE = {
 }
 GREY = "#6E6E6E"  # a tint of the palette's black, for what should stay in the background
 BROWN = "#7A4A1F"  # a ninth colour, which its darkness tells from the others of the palette
+SHADE = "#EBEBEB"  # behind what is excluded, or too near to tell
 STRIPE = "#F4F4F4"  # behind every other row, to lead the eye from a name to its marks
 
 
@@ -51,12 +52,25 @@ class Mark:
     important: bool
     layer: int  # what matters most is drawn last
 
+    def points(self, size: float) -> dict[str, Any]:
+        """How a marker is drawn, as matplotlib has it; `size` in points."""
+        return {
+            "linestyle": "none",
+            "marker": self.marker,
+            "markersize": size,
+            "color": self.colour,
+            "markerfacecolor": self.colour if self.filled else "white",
+            "markeredgecolor": "white" if self.filled else self.colour,
+            "markeredgewidth": 0.1 * size if self.filled else 0.18 * size,
+        }
+
 
 MARKS = {
     "in": Mark("in the Pareto set", PALETTE["blue"], "o", filled=True, important=True, layer=5),
     "undecided": Mark("undecided", PALETTE["vermillion"], "^", filled=True, important=True, layer=4),
     "out": Mark("out", GREY, "s", filled=False, important=False, layer=3),
 }
+CONTROL = Mark("control", PALETTE["black"], "D", filled=True, important=True, layer=6)
 
 SIZE = (7.0, 5.0)  # inches
 DOTS_PER_INCH = 200  # of a saved bitmap
