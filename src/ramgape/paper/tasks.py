@@ -208,7 +208,8 @@ def ratio_drawing(name: str, compared: str, rows: Sequence[PullRatio]) -> Drawin
         "pulls_against",
         (f"Pulls: {compared}", instances, panels, [MOST] if compared == ASKED else []),
         "",
-        f"{compared}: left of the dashed line the one arm takes fewer pulls. Bars are approximate 95 % intervals."
+        f"{compared}: left of the dashed line the one arm takes fewer pulls. Bars are approximate 95 % intervals; "
+        "marks are on the edge if they are beyond it."
         + (f" The dotted line is what is asked, {MOST:g}." if compared == ASKED else ""),
     )
 
