@@ -41,10 +41,10 @@ from ramgape.paper.budget_results import (
     ratio,
     ratios,
 )
-from ramgape.policies import POLICIES as KNOWN
 from ramgape.policies import resolve_policy
 from ramgape.problems.instances import load_instance
 from tests.figures import assert_readable
+from tests.support import POLICIES as KNOWN
 
 BUDGETS = (500, 2_000, 10_000, 40_000)
 FIELD = BudgetScale(
@@ -110,7 +110,7 @@ def test_every_rule_that_is_meant_for_a_budget_takes_part() -> None:
 
 
 def test_without_a_part_everything_is_run() -> None:
-    assert REPORT.check_parts(["all"]) == ["stopping", "budget"]
+    assert REPORT.check_parts(["all"]) == ["stopping", "budget", "tasks"]
     assert REPORT.check_parts(["budget"]) == ["budget"]
 
 

@@ -67,6 +67,7 @@ NEW = {
     "search/extension.py": "studies that go on for more",
     "studies/extending.py": "studies that go on for more",
     "core/task_costs.py": "tasks under a budget",
+    "paper/tasks.py": "tasks in the benchmark",
     "policies/sequential_halving.py": "tasks under a budget",
     "policies/successive_rejects.py": "tasks under a budget",
     **dict.fromkeys(
@@ -131,6 +132,7 @@ GROWN = {
         92,
     ),
     "core/elimination.py, policies/, cli/listing.py": ("tasks under a budget", 110),
+    "paper/benchmark_scale.py, paper/figures.py, cli/benchmark.py": ("tasks in the benchmark", 65),
     "studies/, storage/, search/, views/content.py, cli/study_work.py": ("studies that go on for more", 100),
     "search/engine.py, search/identification.py, views/": (
         "what a search by comparisons waits for, rounds that are compiled by themselves",

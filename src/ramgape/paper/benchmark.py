@@ -26,7 +26,8 @@ PAGE_TEXT = PageText(
     lead=(
         "What each bound and each sampling rule of <code>ramgape</code> costs until it can prove its answer, beside "
         "the paper's and beside what Gaussian arms would take at least; how good the answers are that a budget buys; "
-        "what it costs to ask for one arm rather than for the Pareto set; and how often answers are wrong. On instances that were not chosen by the outcome."
+        "what it costs to ask for one arm rather than for the Pareto set; and how often answers are wrong. On "
+        "instances that were not chosen by the outcome."
     ),
     quick="few instances and runs, enough to see that everything works",
     footer="Every number is in the CSV files, one line for each method on each instance.",

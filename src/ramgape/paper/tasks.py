@@ -77,7 +77,7 @@ def median_risk(instance: str, risk: str) -> float:
     return median(arm.risk for arm in TrueArms(known, simulated_spec(known, epsilon=0.01, risk=risk)).arms)
 
 
-class Comparison(NamedTuple):
+class PullRatio(NamedTuple):
     """The pulls of one search beside those of another."""
 
     compared: str
@@ -105,7 +105,7 @@ class Regret(NamedTuple):
         return (self.regret, low, high), (self.wrong_share, self.wrong_share, self.wrong_share)
 
 
-def compare(outcomes: Outcomes, scale: BenchmarkScale) -> list[Comparison]:
+def compare(outcomes: Outcomes, scale: BenchmarkScale) -> list[PullRatio]:
     """Every ratio on every instance."""
     rows = []
     for compared, (first, second) in COMPARED.items():
@@ -116,7 +116,7 @@ def compare(outcomes: Outcomes, scale: BenchmarkScale) -> list[Comparison]:
                 means = fmean(own), fmean(others)
                 errors = [(standard_error(each) or 0.0) / fmean(each) for each in (own, others)]
                 ratio = means[0] / means[1]
-                rows.append(Comparison(compared, instance, epsilon, *means, ratio, ratio_interval(ratio, *errors)))
+                rows.append(PullRatio(compared, instance, epsilon, *means, ratio, ratio_interval(ratio, *errors)))
     return rows
 
 
@@ -165,14 +165,14 @@ def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Sectio
             "instances": ", ".join(field.instances),
             "instances under a budget": ", ".join(field.averaged),
         },
-        data_files(rows, regrets),
+        task_files(rows, regrets),
         [*(ratio_drawing(name, compared, rows) for name, compared in DRAWN.items()), regret_drawing(regrets)],
-        [ratio_grid(rows), regret_grid(regrets)],
+        [pulls_grid(rows), best_mean_grid(regrets)],
         [*findings(rows, regrets), few_wrong(outcomes)],
     )
 
 
-def summarize(rows: Sequence[Comparison]) -> list[dict[str, Any]]:
+def summarize(rows: Sequence[PullRatio]) -> list[dict[str, Any]]:
     """Over all instances: geometric means, and the largest ratio."""
     found: dict[tuple[str, float], list[float]] = {}
     for row in rows:
@@ -183,9 +183,9 @@ def summarize(rows: Sequence[Comparison]) -> list[dict[str, Any]]:
     ]
 
 
-def data_files(rows: Sequence[Comparison], regrets: Sequence[Regret]) -> list[DataFile]:
+def task_files(rows: Sequence[PullRatio], regrets: Sequence[Regret]) -> list[DataFile]:
     """Ratios with intervals as two columns, and regrets."""
-    names = (*Comparison._fields[:-1], "ratio_low", "ratio_high")
+    names = (*PullRatio._fields[:-1], "ratio_low", "ratio_high")
     return [
         DataFile("tasks", names, [[*row[:-1], *row.interval] for row in rows]),
         DataFile("tasks-budget", Regret._fields, [list(row) for row in regrets]),
@@ -195,7 +195,7 @@ def data_files(rows: Sequence[Comparison], regrets: Sequence[Regret]) -> list[Da
 DRAWN = {"benchmark-tasks-ceiling": ASKED, "benchmark-tasks-default": "ceiling / Pareto set, by default"}
 
 
-def ratio_drawing(name: str, compared: str, rows: Sequence[Comparison]) -> Drawing:
+def ratio_drawing(name: str, compared: str, rows: Sequence[PullRatio]) -> Drawing:
     """The ceiling beside the Pareto set, instance by instance."""
     own = [row for row in rows if row.compared == compared]
     instances = list(dict.fromkeys(row.instance for row in own))
@@ -208,7 +208,8 @@ def ratio_drawing(name: str, compared: str, rows: Sequence[Comparison]) -> Drawi
         "pulls_against",
         (f"Pulls: {compared}", instances, panels, [MOST] if compared == ASKED else []),
         "",
-        f"{compared}: left of the dashed line the one arm takes fewer pulls. Bars are approximate 95 % intervals."
+        f"{compared}: left of the dashed line the one arm takes fewer pulls. Bars are approximate 95 % intervals; "
+        "marks are on the edge if they are beyond it."
         + (f" The dotted line is what is asked, {MOST:g}." if compared == ASKED else ""),
     )
 
@@ -232,7 +233,7 @@ def regret_drawing(regrets: Sequence[Regret]) -> Drawing:
     )
 
 
-def ratio_grid(rows: Sequence[Comparison]) -> Grid:
+def pulls_grid(rows: Sequence[PullRatio]) -> Grid:
     """Instances by what is compared."""
     cells: dict[tuple[str, float], list[str]] = {}
     for row in rows:
@@ -246,7 +247,7 @@ def ratio_grid(rows: Sequence[Comparison]) -> Grid:
     )
 
 
-def regret_grid(regrets: Sequence[Regret]) -> Grid:
+def best_mean_grid(regrets: Sequence[Regret]) -> Grid:
     """Rules by budgets."""
     budgets = list(dict.fromkeys(row.budget for row in regrets))
     found = {(row.policy, row.budget): row for row in regrets}
@@ -263,7 +264,7 @@ def regret_cell(row: Regret) -> str:
     return f"{thousandths(row.regret)}\n± {thousandths(row.error)}\n{row.wrong_share:.1%} wrong"
 
 
-def findings(rows: Sequence[Comparison], regrets: Sequence[Regret]) -> list[Finding]:
+def findings(rows: Sequence[PullRatio], regrets: Sequence[Regret]) -> list[Finding]:
     """What is asked of a ceiling, and of a budget."""
     asked = [row for row in rows if row.compared == ASKED]
     worst = max(asked, key=lambda row: row.ratio)
