@@ -135,7 +135,7 @@ FULL = BenchmarkScale(
         {500: 200, 2_000: 200, 10_000: 100, 40_000: 100},
     ),
     tasks=TaskScale(
-        (*FAMOUS, *(f"random-beta:{number}" for number in range(101, 113))),
+        (*FAMOUS, *(f"{family}:{number}" for family in RANGED for number in range(101, 107))),
         runs=40,
         plain_runs=5,
         averaged=tuple(f"{family}:{number}" for family in RANGED for number in range(101, 121)),
@@ -159,7 +159,7 @@ QUICK = BenchmarkScale(
         {500: 10, 2_000: 10, 10_000: 5, 40_000: 2},
     ),
     tasks=TaskScale(
-        (*FAMOUS, "random-beta:101", "random-beta:102"),
+        (*FAMOUS, "random-beta:101", "random-bernoulli:101"),
         runs=5,
         plain_runs=2,
         averaged=tuple(f"{family}:{number}" for family in RANGED for number in (101, 102, 107)),
