@@ -42,10 +42,11 @@ RECORDS = ("Analysis", "Answer", "ArmForecast", "ArmReport", "Expectation", "Fai
            "StudySummary", "Truth")  # fmt: skip
 # What holds options: those are checked where they are used.
 HOLDERS = ("Search", "Trials")
-# What the engine asks of a risk measure, with values that were checked at the door.
+# What the engine asks of a risk measure or a task, with values that were checked at the door.
 OF_THE_ENGINE = ("check_range", "formula", "label", "shown", "offset", "on_unit", "unit_range", "usual_scale", "worst",
                  "write", "value_of", "value_in", "risks_by", "sampler", "kernels", "narrow", "box_by", "ahead_by",
-                 "transform", "untransform", "slope", "normal_risk", "normal_spread")  # fmt: skip
+                 "transform", "untransform", "slope", "normal_risk", "normal_spread",
+                 *(name for name in vars(ramgape.tasks.Task) if not name.startswith("_")))  # fmt: skip
 ARMS = (ramgape.Arm("a", ramgape.Beta(2, 3)), ramgape.Arm("bb", ramgape.Uniform(0, 1)))
 SEARCH: Mapping[str, Any] = {"reward_range": (0, 1), "budget": 20}
 
@@ -266,6 +267,9 @@ def new_object(target: Target, rng: random.Random) -> Any:
         "Instance": lambda: ramgape.load_instance("mine.json"),
         "Report": lambda: ramgape.Study.load("models", "sqlite:///studies.db").report(),
         "StudySummary": lambda: ramgape.list_studies("sqlite:///studies.db")[0],
+        "BestScore": lambda: ramgape.BestScore(1.5),
+        "BetterThan": lambda: ramgape.BetterThan("A"),
+        "Top": lambda: ramgape.Top(3),
         "Distribution": lambda: ramgape.Beta(2, 3),  # itself it has nothing to draw from
         "Beta": lambda: ramgape.Beta(2, 3),
         "Bernoulli": lambda: ramgape.Bernoulli(0.3, -1, 2),

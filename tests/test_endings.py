@@ -19,9 +19,9 @@ ENDING = {
     "core/doubt.py: find_leader": "makes one row more exact each time",
     "policies/evidence_budget.py: compare": "makes one row more exact each time",
     "policies/de_round_robin.py: decide": "a circle in which some arm is always in the front",
-    "policies/ege_sr.py: compare": "begins a phase each time",
-    "policies/ege_sh.py: compare": "settles an open arm each time, of those there are two at least",
-    "policies/ege_sh.py: begin_phase": "doubles until it has reached the number of arms",
+    "core/elimination.py: reject_successively": "begins a phase each time",
+    "core/elimination.py: halve": "settles an open arm each time, of those there are two at least",
+    "core/elimination.py: begin_halving": "doubles until it has reached the number of arms",
     "problems/environments.py: chosen_part": "goes on by a part of the mixture each time",
 }
 

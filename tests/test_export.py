@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ramgape import StorageError, Study
-from ramgape.studies import study as study_module
+from ramgape.studies import session
 from ramgape.studies.ledger import Trial
 
 ROWS = 40
@@ -109,7 +109,7 @@ def test_devices_and_pipes_are_written_to_as_they_are(study: Study, tmp_path: Pa
 def test_whoever_takes_observations_slowly_holds_nobody_up(
     study: Study, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study_module, "PAGE", 7)
+    monkeypatch.setattr(session, "PAGE", 7)
     rows = study._observations()
     first = next(rows)
     with Study.load("models", f"{url}?timeout=0.2") as other:  # a reader in a transaction would hold up the commit

@@ -113,7 +113,7 @@ def test_what_is_settled_is_so_for_every_value_in_between(seed: int) -> None:
         ):
             values = (least_on(m, m, *pair, problem, epsilon, 0) for m in np.linspace(low, high, points))
             least = min(values) if low <= high else math.inf
-            proved = ahead(*pair, search.epsilon, problem, 0, level)
+            proved = ahead(*pair, float(search["epsilon"]), problem, 0, level)
             assert not proved or least >= level - 1e-9
             assert proved or least < level + slack
 
@@ -130,7 +130,9 @@ def first_is_ahead(engine: Engine) -> bool:
     """Whether the first arm's mean is proved to be above the other's, at the level of withstanding."""
     arms, memory, search, problem = engine.state.records
     level = float(problem["pair_levels"][0])
-    return bool(pairwise.mean_ahead(arms[0], memory[0], arms[1], memory[1], search.epsilon, problem, 0, level))
+    return bool(
+        pairwise.mean_ahead(arms[0], memory[0], arms[1], memory[1], float(search["epsilon"]), problem, 0, level)
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,17 @@ import numpy as np
 import pytest
 
 import ramgape
-from ramgape import InvalidSpec, RamgapeError, RamgapeWarning, UnknownName, identify, plan, replicate, simulate
+from ramgape import (
+    InvalidSpec,
+    RamgapeError,
+    RamgapeWarning,
+    UnknownName,
+    identify,
+    plan,
+    policies,
+    replicate,
+    simulate,
+)
 from ramgape.bounds import BOUNDS, resolve_bound
 from ramgape.core import kernel
 from ramgape.errors import LONGEST_MESSAGE
@@ -221,7 +231,7 @@ UNKNOWN = [
 ]
 
 CHOICES = {
-    "policy": ["auto", *POLICIES],
+    "policy": ["auto", *policies.POLICIES, *policies.ALIASES],
     "bound": ["auto", *BOUNDS],
     "direction": ["maximize", "minimize"],
     "noise": list(NOISES),

@@ -562,7 +562,7 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     report = study.report()
     words = words_of(report)
     assert "Study models: under way" in words
-    assert re.search(r"Progress █*░+ <?\d+%; doubt 0\.\d+, ends below 0.05", words)
+    assert re.search(r"Progress █*░+ <?\d+%; evidence is missing for \d of 3 arms", words)
     assert re.search(r"60 told, 3 under way, 1 failed; about [\d,]+ more expected", words)
     pending = [f"{count} of {name}" for name, count in report.arms_pending.items() if count]
     assert f"Under way {', '.join(pending)}" in words
@@ -574,7 +574,7 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     plain = str(report)
     assert plain.isascii()
     assert plain.splitlines()[0] == "Study models: under way"
-    assert re.search(r"Progress: +#*\.+ <?\d+%; doubt", plain)
+    assert re.search(r"Progress: +#*\.+ <?\d+%; evidence", plain)
     page = report._repr_html_()
     assert "<strong>Study models: under way<br>Pareto set: " in page
     assert ">Progress</td>" in page
@@ -615,7 +615,7 @@ def test_the_picture_of_a_budget_and_of_an_exact_question() -> None:
         study.tell_many([(pull, 0.5) for pull in study.ask(100)])
         words = words_of(study.report())
     assert "Goal the exact Pareto set, with probability 0.95" in words
-    assert re.search(r"Progress doubt [\d.]+, ends when none is left", words)
+    assert re.search(r"Progress .* 0%; evidence is missing for 2 of 2 arms", words)
     assert "at least " in words
 
 

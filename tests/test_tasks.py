@@ -883,7 +883,7 @@ def test_runs_tell_their_answers() -> None:
 def test_a_plan_for_a_task() -> None:
     planned = plan(THREE, task="top:2", epsilon=0.1, epsilons=[0.1], deltas=[0.05], runs=10, max_pulls=20_000)
     assert (planned.task, planned.guessed_front) == ("top:2", ("b", "c"))
-    assert planned.bound_note == "nothing of the kind is known for task top:2, only for the Pareto set"
+    assert planned.bound_note == "nothing of the kind is known for task top:2, only for pareto and best-mean"
     assert "the answer to top:2 is b, c" in str(planned)
 
 

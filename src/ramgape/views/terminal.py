@@ -139,14 +139,14 @@ def _display(*columns: ProgressColumn) -> Display:
 def fraction(progress: Progress, budget: bool) -> float | None:
     """How much of a search is done; None where nobody can know.
 
-    Doubt falls like one over the root of the pulls, which tells how many more it takes to bring it below epsilon. Of
-    comparisons nobody knows how many pulls the last ones take.
+    Doubt falls like one over the root of the pulls, which tells how many more it takes to bring it below epsilon. A
+    search by comparisons is as far as it has proved the places of arms, though the last ones may take longest.
     """
     spent = progress.samples / progress.limit
     if budget:
         return spent
     if progress.unproved is not None:
-        return None
+        return 1.0 - progress.unproved / progress.arms
     if not progress.epsilon:
         return None
     return min(1.0, max(spent, (progress.epsilon / max(progress.doubt, progress.epsilon)) ** 2))

@@ -47,8 +47,8 @@ LOOKS = {
     "ege-sh": Look("EGE-SH", BROWN, DASH_DOT_DOT, "<"),
     "psi-unif-elim": Look("PSI-Unif-Elim", PALETTE["vermillion"], DASHED, "h"),
     "ape": Look("APE", PALETTE["reddish purple"], LONG_DASHED, "d"),
-    "successive-rejects": Look("Successive Rejects", BROWN, DASHED, ">"),
-    "sequential-halving": Look("Sequential Halving", PALETTE["vermillion"], DASH_DOT_DOT, "<"),
+    "successive-rejects": Look("Successive Rejects", BROWN, LONG_DASHED, ">"),
+    "sequential-halving": Look("Sequential Halving", PALETTE["vermillion"], LONG_DASHED, "<"),
     "evidence": Look("Evidence (ours)", PALETTE["black"], SOLID, "*", width=2.2),
 }
 
