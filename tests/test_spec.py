@@ -261,6 +261,8 @@ def test_known_names_are_known(what: str, name: str) -> None:
         options = {"budget": 100, "policy": "ramgape"}
     if name == "none" or (name in POLICIES and "confidence" not in POLICIES[name].goals):
         options = {"budget": 100}
+    if name in policies.ALIASES or (what == "policy" and name in policies.POLICIES and name not in POLICIES):
+        options |= {"task": "best-mean", **({"budget": 100} if name in policies.POLICIES else {})}
     if name in ("gaussian", "gaussian-pairwise", "gaussian-paper"):
         options = {**GAUSSIAN, "sigma_max": 1.0}
     if name == "heavy":
@@ -272,7 +274,7 @@ def test_known_names_are_known(what: str, name: str) -> None:
     if name == "pairwise":
         options = {"rho": 0.01}
     spec = spec_of(**{**options, what: name})
-    assert getattr(spec, what) == name or name in ("auto", "theorem", "sharp")
+    assert getattr(spec, what) == name or name in ("auto", "theorem", "sharp", *policies.ALIASES)
 
 
 def test_other_doors_check_in_the_same_way() -> None:
