@@ -201,10 +201,9 @@ def test_what_is_there_may_be_enough() -> None:
     assert study.ask() == []
 
 
-def test_others_notice(create: Callable[..., Study], storage: str | None) -> None:
+@pytest.mark.parametrize("storage", ["sqlite", "postgresql"], indirect=True)  # one process has a study in memory
+def test_others_notice(create: Callable[..., Study], storage: str) -> None:
     """Whoever has the study open goes on with it, with the pulls that are under way."""
-    if storage is None:
-        pytest.skip("one process has a study in memory")
     study = create(epsilon=0.4, **BOXES)
     with Study.load("coins", storage) as other:
         held = other.ask(2, worker="other")
