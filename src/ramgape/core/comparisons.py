@@ -470,6 +470,14 @@ def is_early(search):
     return False
 
 
+@inlined
+def accept_front(arms, missing):
+    """Whether no claim is missing for the present answer, which then is what is returned."""
+    for arm in range(len(arms)):
+        arms[arm].accepted = 0 if missing else 1 if arms[arm].in_front else -1
+    return missing == 0
+
+
 @open_kernel
 def stop_by_pairs(answer_is_proved, designated_is_proved, arms, memory, search, problem):
     """Whether the front, or a designated answer, is proved; which then is what is returned."""

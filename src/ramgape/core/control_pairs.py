@@ -32,6 +32,7 @@ from ramgape.core.comparisons import (
     INSIDE_PROVED,
     NOT_PROVED,
     ByPairs,
+    accept_front,
     certainty,
     divide,
     is_early,
@@ -82,12 +83,9 @@ def stop_control(has_place, arms, memory, search, problem):
     for arm in range(len(arms)):
         row = arms[arm]
         proved = arm == place or has_place(arms, memory, search, problem, arm, row.in_front == 1)
-        row.blocker, row.accepted = INSIDE_PROVED if proved else place, 0
+        row.blocker = INSIDE_PROVED if proved else place
         missing += row.blocker != INSIDE_PROVED
-    for arm in range(len(arms)):
-        if missing == 0:
-            arms[arm].accepted = 1 if arms[arm].in_front else -1
-    return missing == 0
+    return accept_front(arms, missing)
 
 
 @open_kernel

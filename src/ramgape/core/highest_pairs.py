@@ -20,6 +20,7 @@ from ramgape.core.comparisons import (
     INSIDE_PROVED,
     NOT_PROVED,
     ByPairs,
+    accept_front,
     certainty,
     divide,
     is_early,
@@ -43,7 +44,7 @@ def stop_highest(ahead, arms, memory, search, problem):
     for arm in range(count):
         row = arms[arm]
         wanted += row.in_front
-        row.blocker, row.accepted = INSIDE_PROVED, 0
+        row.blocker = INSIDE_PROVED
     level = level_of(problem, count, wanted)
     for arm in range(count):
         for other in range(count):
@@ -53,10 +54,7 @@ def stop_highest(ahead, arms, memory, search, problem):
             if not ahead(row, memory[arm], rival, memory[other], search.epsilon, problem, BY_ALL, level):
                 row.blocker, rival.blocker = other, arm
                 missing += 1
-    for arm in range(count):
-        if missing == 0:
-            arms[arm].accepted = 1 if arms[arm].in_front else -1
-    return missing == 0
+    return accept_front(arms, missing)
 
 
 @open_kernel
