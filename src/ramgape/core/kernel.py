@@ -26,6 +26,8 @@ from numba.core.caching import FunctionCache, NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
 
+from ramgape.common.interrupts import interrupts_deferred
+
 Kernel = Callable[..., Any]
 Function = TypeVar("Function", bound=Kernel)
 
@@ -151,7 +153,18 @@ def _compile(function: Function, **options: Any) -> Function:
     compiled = numba.njit(**OPTIONS, **options)(function)
     if not numba.config.DISABLE_JIT:
         compiled._cache = UnopenedCache(compiled)
+        compiled.compile = _deferring(compiled.compile)
     return compiled  # type: ignore[no-any-return]
+
+
+def _deferring(compile_now: Kernel) -> Kernel:
+    """The compiler, for which an interrupt waits: it calls Python from its own code, where it would be lost."""
+
+    def compile_later(signature: Any) -> Any:
+        with interrupts_deferred():
+            return compile_now(signature)
+
+    return compile_later
 
 
 class UnopenedCache(NullCache):  # type: ignore[misc]

@@ -17,7 +17,6 @@ import numpy as np
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
-from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core.kernel import Kernel, entry, fixed
 from ramgape.core.loop import take
 from ramgape.core.table import arms_type, memory_type, problem_type, search_type, trace_type, truth_type
@@ -90,11 +89,10 @@ class Rule(NamedTuple):
 def compile_for(function: Kernel, signature: Any) -> None:
     """Compile a kernel for one signature and no other, or find it on disk; nothing if the compiler is off.
 
-    Of several threads that need it at once, one does so, and the others wait until it is ready to be handed over. An
-    interrupt waits, too: the compiler calls Python from its own code, where it would be lost.
+    Of several threads that need it at once, one does so, and the others wait until it is ready to be handed over.
     """
     if isinstance(function, numba.core.dispatcher.Dispatcher) and function._can_compile:
-        with global_compiler_lock, interrupts_deferred():
+        with global_compiler_lock:
             if function._can_compile:
                 function.compile(signature)
                 function.disable_compile()
