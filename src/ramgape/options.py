@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from ramgape.common.parsing import as_typed, number_or_name, number_range, parse_number, tolerance
+from ramgape.common.parsing import as_typed, number_or_name, number_or_pairs, number_range, parse_number, tolerance
 from ramgape.errors import known_name, require
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ REAL = (IDENTIFY, ANALYZE, STUDY, FILE)
 ALL = (IDENTIFY, *SIMULATED, ANALYZE, STUDY, FILE)
 ASKING = (IDENTIFY, *SIMULATED, STUDY, FILE)  # that decide what is pulled
 STUDIES = (STUDY, FILE)
+PRICED = (IDENTIFY, SIMULATE, STUDY, FILE)
 
 # The panels of a command's help, which are the sections of the reference.
 TRIALS, GOAL, RISK = "What a trial is", "What to ask for", "What counts as risk"
@@ -62,6 +63,7 @@ NAME, FLAG, NUMBER, PULLS = (
 COUNT, SEED, SECONDS = Kind(parse_number, "COUNT"), Kind(parse_number, "SEED"), Kind(parse_number, "SECONDS")
 TOLERANCE, RANGE = Kind(tolerance, "NUMBER"), Kind(number_range, "LO HI")
 MEASURE, CONSTANT = Kind(as_typed, "NAME:NUMBER"), Kind(number_or_name, "A")
+PRICES = Kind(number_or_pairs, "ARM=NUMBER,...")
 LEVEL = Kind(number_or_name, "NUMBER")
 
 
@@ -159,8 +161,12 @@ class GoalOptions(TypedDict, total=False):
         "Decide in rounds, each in random order and no arm more than 3 times in a row while others are open: for "
         "trials on a machine that warms up or drifts.")]
     items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
-    price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
-    spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
+    price: Annotated[Mapping[Any, float] | float | str | None, Option(TRIALS, PRICES, doors=PRICED, help=
+        "What a trial of each arm costs, one number for all, or told: with each answer. What a trial tells is weighed "
+        "against it, and results show what was spent.")]
+    spend: Annotated[float | None, Option(GOAL, NUMBER, doors=PRICED, help=
+        "The most that all trials may cost: by itself for the best guess that the money buys; beside {epsilon} or "
+        "{delta} give up, undecided, before the pull that would cost more.")]
     workers: Annotated[int, _later(TRIALS, "Trials at once.", 1)]
     trials: Annotated["Trials | None", Option(TRIALS, NAME, doors=(IDENTIFY, STUDY), shell=False, help=
         "How a trial is made: `ramgape.Trials`.")]

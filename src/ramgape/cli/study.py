@@ -65,7 +65,8 @@ class StudyCommands(CommandTable):
             "A pull will not be made: it is available to others at once, and that is no failure.",
         ),
         "extend": Line(
-            "study_work.extend", "Let a study, finished or not, go on for more: a smaller epsilon or a larger budget."
+            "study_work.extend",
+            "Let a study, finished or not, go on for more: a smaller epsilon, a larger budget, or more money.",
         ),
         "retry": Line("study_work.retry", "Try again what was given up after too many failures."),
         "delete": Line(

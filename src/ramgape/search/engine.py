@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-import operator
 import platform
 import zlib
 from collections.abc import Iterable
@@ -34,6 +33,7 @@ from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance_at_once, advance_in_rounds, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import anticipate
+from ramgape.core.prices import affordable, money_left
 from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
 from ramgape.core.rule import Entries, Rule
 from ramgape.core.statistics import least_pulled
@@ -55,7 +55,8 @@ from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder, make_look, make_rule, make_state
-from ramgape.search.policy_state import PolicyState
+from ramgape.search.outcome import TOLD_PRICES, check_price, outcome_of
+from ramgape.search.policy_state import ask_policy
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
@@ -195,9 +196,9 @@ class Engine:
         """Why the search is over, or None."""
         if self._stopped[0]:
             return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
-        if self._samples[0] < self._limit:
-            return None
-        return "cap" if self.spec.budget is None else "budget"
+        if self._samples[0] >= self._limit:
+            return "cap" if self.spec.budget is None else "budget"
+        return None if self.spec.spend is None or affordable(self.arms, self.problem, 0, 0.0) >= 0 else "spend"
 
     @property
     def set_aside(self) -> Mask:
@@ -257,6 +258,13 @@ class Engine:
         """
         if self._stopped[0] or self._samples[0] + self._under_way >= self._limit:
             return None
+        if self.spec.spend is None:
+            return self._choose()
+        arm = int(affordable(self.arms, self.problem, self._choose(), self._reserved))
+        return arm if arm >= 0 else None
+
+    def _choose(self) -> int:
+        """The arm that the rule wants to be pulled next."""
         if self.spec.interleave:
             return self._ask_in_rounds()
         if self._under_way:
@@ -364,10 +372,51 @@ class Engine:
         self._under_way -= 1
         self._ahead = None
 
-    def tell(self, arm: int, reward: float) -> None:
-        """Learn one reward; it must have passed `check_reward`. A pull that was reserved is to be released as well."""
+    def tell(self, arm: int, reward: float, price: float | None = None) -> None:
+        """Learn one reward; it must have passed `check_reward`. A pull that was reserved is to be released as well.
+
+        Its price is for a search whose prices are told.
+        """
         if self._take(arm, reward):
             self._stopped[0] = PROVED
+        if price is not None:
+            self.pay(np.array([arm]), np.array([price]))
+
+    def pay(self, arms: NDArray[np.int64], prices: NDArray[np.float64]) -> None:
+        """What pulls have cost, NaN where nobody has said so: from then on the mean of what was told is the price.
+
+        That of an arm of which nothing was told is the mean of all others.
+        """
+        known = ~np.isnan(prices)
+        paid, told = self.arms["paid"], self.arms["told"]
+        np.add.at(paid, arms[known], prices[known])  # one after the other, so that the same prices give the same bits
+        np.add.at(told, arms[known], 1)
+        if told.any():
+            self.arms["price"] = np.where(told > 0, paid / np.maximum(told, 1), paid.sum() / told.sum())
+        self._ahead = None
+
+    @property
+    def _reserved(self) -> float:
+        """What the pulls under way will cost, at their arms' present prices."""
+        return float(self.arms["price"] @ np.asarray(self._pending)) if self._under_way else 0.0
+
+    @property
+    def money(self) -> float:
+        """What may still be spent beside the pulls under way; infinite where there is no limit."""
+        if self.spec.spend is None:
+            return math.inf
+        return float(money_left(self.arms, self.problem)) - self._reserved
+
+    def price_of(self, arm: int) -> float:
+        """What a pull of an arm costs, as far as is known."""
+        return float(self.arms["price"][arm])
+
+    @property
+    def spending(self) -> NDArray[np.float64] | None:
+        """What each arm has cost; None where there are no prices, or nobody has told one yet."""
+        if self.spec.price is None or (self.spec.price == TOLD_PRICES and not self.arms["told"].any()):
+            return None
+        return np.asarray(self.arms["paid"] + (self.arms["pulls"] - self.arms["told"]) * self.arms["price"])
 
     def _take(self, arm: int, reward: float) -> bool:
         """Learn one reward; tells whether the stopping rule speaks."""
@@ -396,7 +445,7 @@ class Engine:
         """
         self._ahead = None
         if heed:
-            room = 0 if self.stopped else self.spec.limit - self.samples
+            room = 0 if self._stopped[0] else max(self.spec.limit - self.samples, 0)
             arms, rewards = arms[:room], rewards[:room]
         if len(arms) <= FEW:
             for place, (arm, reward) in enumerate(zip(arms.tolist(), rewards.tolist(), strict=True), start=1):
@@ -491,6 +540,16 @@ class Engine:
         return check_reward(self.spec, reward)
 
     @property
+    def spent(self) -> float | None:
+        """What all pulls have cost, where there are prices."""
+        return None if self.spending is None else math.fsum(self.spending)
+
+    def tell_outcome(self, arm: int, given: object) -> None:
+        """Learn what a trial gave: a reward, or an `Outcome`."""
+        outcome = outcome_of(given)
+        self.tell(arm, self.check_reward(outcome.reward), check_price(outcome.price, self.spec.price))
+
+    @property
     def _loop(self) -> kernel.Kernel:
         """The compiled loop over rounds; looking ahead takes long to compile, and most searches do not."""
         return advance_in_rounds if self.spec.interleave else advance_at_once
@@ -539,16 +598,3 @@ class Engine:
             if pull < len(trace):
                 note_pull(trace, pull, self.arms, self.search, self.problem, truth, arm)
         return count
-
-
-def ask_policy(spec: Spec, *tables: Any) -> int:
-    """The decision of a policy from outside, if it is an arm's number."""
-    assert spec.decide is not None
-    arm = spec.decide(PolicyState(spec, State(*tables)))
-    try:
-        number = operator.index(arm)
-    except TypeError:
-        number = -1
-    last = len(spec.names) - 1
-    require(0 <= number <= last, f"what policy {spec.policy} returns", f"an arm's number, from 0 to {last}", arm)
-    return number

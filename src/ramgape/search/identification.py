@@ -30,6 +30,7 @@ class Progress:
         doubt: V(t), which is to fall below epsilon, in the user's units.
         epsilon: The tolerance; None where there is none.
         arms: How many there are.
+        spent, spend: What pulls have cost, and what they may cost, where there are prices.
         unproved: Of how many the evidence does not suffice yet, where arms are compared in pairs: such a search ends
             when there are none, whatever the doubt between intervals; None elsewhere.
     """
@@ -40,6 +41,8 @@ class Progress:
     epsilon: float | None
     arms: int = 0
     unproved: int | None = None
+    spent: float | None = None
+    spend: float | None = None
 
 
 Callback = Callable[[Progress], object]
@@ -48,7 +51,9 @@ Callback = Callable[[Progress], object]
 def progress_of(engine: Engine) -> Progress:
     """Where a search stands."""
     spec = engine.spec
-    return Progress(engine.samples, spec.limit, engine.doubt, spec.epsilon, len(spec.names), engine.unproved)
+    spent = None if spec.price is None else engine.spent
+    known = (engine.samples, spec.limit, engine.doubt, spec.epsilon, len(spec.names), engine.unproved)
+    return Progress(*known, spent, spec.spend)
 
 
 @shows_options(IDENTIFY)
@@ -63,7 +68,8 @@ def identify(
     """Find the arms with the best trade-offs between mean reward and risk, with as few pulls as the goal allows.
 
     Args:
-        pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator.
+        pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator. With
+            what the trial has cost it is an `Outcome`.
         arms: What is handed to `pull`; their text is their name.
         {options}
         seed: Of the generator that `pull` gets, and of the order in rounds.
@@ -98,7 +104,7 @@ def identify(
     engine = Engine(spec, seed)
     try:
         while (arm := engine.ask()) is not None:
-            engine.tell(arm, engine.check_reward(pull(names[arm], *extra)))
+            engine.tell_outcome(arm, pull(names[arm], *extra))
             if callback is not None and callback(progress_of(engine)):
                 engine.finish("callback")
     except KeyboardInterrupt:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
 from ramgape import registry
 from ramgape.bounds import BOUNDS, BOXLESS, Bound, resolve_bound, the_bound, usual_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
+from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_numbers
+from ramgape.core.prices import ROUNDING
 from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
@@ -19,6 +21,7 @@ from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.extension import Extension
+from ramgape.search.outcome import TOLD_PRICES
 from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
@@ -58,6 +61,8 @@ class Spec:
     interleave: bool = False  # pulls are decided in rounds, and shuffled
     looked_at_once: bool = False  # all rewards are there already, and their order is not known
     extensions: tuple[Extension, ...] = ()  # of a study that was to go on for more: what was asked for before
+    price: tuple[float, ...] | Literal["told"] | None = None  # of a pull of each arm, or told with each answer
+    spend: float | None = None  # the most that all pulls may cost
 
     @property
     def rewards(self) -> Noise:
@@ -106,6 +111,12 @@ class Spec:
     def first_epsilon(self) -> float | None:
         """The tolerance that the search began with: by it bounds choose what must not depend on the data."""
         return self.extensions[0].epsilon if self.extensions else self.epsilon
+
+    @property
+    def is_extended(self) -> bool:
+        """Whether another tolerance was asked for before; more pulls or more money are no other question."""
+        asked = [each.epsilon if each.epsilon_share is None else each.epsilon_share for each in self.extensions]
+        return any(each != (self.epsilon if self.epsilon_share is None else self.epsilon_share) for each in asked)
 
     @property
     def limit(self) -> int:
@@ -206,7 +217,16 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     asked = complete(options, IDENTIFY)
     asked["names"] = check_names(arms)
     tolerance_given = asked["epsilon"] is not None
-    for check in (check_rewards, check_objectives, check_counts, check_statements, check_goal, check_method):
+    asked["goal"] = kind_of_goal(asked)
+    for check in (
+        check_rewards,
+        check_objectives,
+        check_counts,
+        check_prices,
+        check_statements,
+        check_goal,
+        check_method,
+    ):
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
@@ -258,7 +278,7 @@ def check_counts(asked: Asked) -> Asked:
         stated = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", FEWEST)
         looks = (stated, stated)
     # A budget is spent to the last pull: only what is said of it afterwards waits for so many.
-    pulls = looks[0] if asked["budget"] is None or asked["initial_pulls"] is not None else FEWEST
+    pulls = looks[0] if asked["goal"] == "confidence" or asked["initial_pulls"] is not None else FEWEST
     for name in ("sigma_max", "resolution"):
         if asked[name] is not None:
             checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
@@ -268,6 +288,41 @@ def check_counts(asked: Asked) -> Asked:
     checked["alarm"] = check_alarm(asked["alarm"])
     require(isinstance(asked["interleave"], bool), "interleave", "true or false", asked["interleave"])
     return {**checked, "initial_pulls": pulls, "first_looks": looks, "least": least, "reason": reason}
+
+
+def kind_of_goal(asked: Asked) -> str:
+    """A budget, in pulls or in money; but money beside a tolerance or a confidence is a cap, as max_pulls is one."""
+    alone = asked["spend"] is not None and asked["epsilon"] is None and asked["delta"] is None
+    return "confidence" if asked["budget"] is None and not alone else "budget"
+
+
+def check_prices(asked: Asked) -> Asked:
+    """What a pull of each arm costs, and what all may cost."""
+    price, spend, names = asked["price"], asked["spend"], asked["names"]
+    if spend is not None:
+        spend = check_number(spend, "spend", "a finite number above 0", lambda value: value > 0.0)
+    if price is None and spend is not None:
+        price = TOLD_PRICES
+    if price is None or price == TOLD_PRICES:
+        return {"price": price, "spend": spend}
+    if isinstance(price, Mapping):
+        for name in price:
+            known_name(str(name), names, "each arm in price")
+        given = {str(name): value for name, value in price.items()}
+        missing = [name for name in names if name not in given]
+        require(not missing, "price", f"given for every arm, also for {shorten(missing[:1])[1:-1]}", price)
+    else:
+        require(not math.isnan(as_float(price)), "price", "a number, one for each arm (a mapping), or 'told'", price)
+        given = dict.fromkeys(names, price)
+    prices = []
+    for name in names:
+        what, allowed = f"the price of {shorten(name)}", "a finite number above 0"
+        prices.append(check_number(given[name], what, allowed, lambda value: value >= SMALLEST))
+    least = asked["initial_pulls"] * math.fsum(prices)
+    if spend is not None:
+        allowed = f"at least {least:g}, what the first {plural(asked['initial_pulls'], 'pull')} of each arm cost"
+        require(spend >= least * (1.0 - ROUNDING), "spend", allowed, spend)
+    return {"price": tuple(prices), "spend": spend}
 
 
 def check_statements(asked: Asked) -> Asked:
@@ -304,11 +359,13 @@ def check_alarm(alarm: Any) -> float | None:
 
 def check_goal(asked: Asked) -> Asked:
     """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
-    delta, budget = asked["delta"], asked["budget"]
-    goal = "confidence" if budget is None else "budget"
+    delta, budget, goal = asked["delta"], asked["budget"], asked["goal"]
     serving = asked["task"].serving(goal)
     policy, decide = resolve_policy(asked["policy"], goal, serving, pairs=compares_pairs(asked, goal))
-    if budget is None:
+    if goal == "budget" and budget is None:
+        allowed = f"{BY_PAIRS} where money is the goal: others must know how many pulls there will be"
+        require(policy == BY_PAIRS, "policy", allowed, policy)
+    elif budget is None:
         if asked["epsilon"] is None and asked["epsilon_share"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
             raise InvalidSpec(what="epsilon", allowed=allowed)

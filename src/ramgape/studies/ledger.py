@@ -20,10 +20,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ramgape.errors import ChangedAnswer, FailingArm, UnknownPull, shorten
+from ramgape.errors import FailingArm, UnknownPull, shorten
 from ramgape.search.engine import Engine
 from ramgape.storage.records import (
     AnswerRow,
@@ -37,7 +34,17 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.storage.seals import next_link
-from ramgape.studies.entries import Trial, columns_of, held_answer, holding, require_room
+from ramgape.studies.entries import (
+    Seen,
+    Told,
+    Trial,
+    columns_of,
+    held_answer,
+    holding,
+    require_money,
+    require_room,
+    require_same,
+)
 from ramgape.studies.pull_ids import PullId, base_seed, new_token, write_pull_id
 from ramgape.studies.specification import StudySpec
 
@@ -180,7 +187,7 @@ class Ledger:
 
     def take_in(
         self,
-        told: Sequence[tuple[PullId, float]],
+        told: Sequence[Told],
         failed: Sequence[tuple[PullId, str]],
         given_back: Sequence[PullId],
         now: Moment,
@@ -199,12 +206,12 @@ class Ledger:
             accepted += [self.give_back(pull_id, find) for pull_id in given_back]
         return accepted
 
-    def tell(self, answers: Sequence[tuple[PullId, float]], now: Moment, find_answer: FindAnswer) -> list[bool]:
+    def tell(self, answers: Sequence[Told], now: Moment, find_answer: FindAnswer) -> list[bool]:
         """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
         accepted = []
         fresh: dict[int, AnswerRow] = {}
-        room = self._room() if self.given_up else 0
-        for pull_id, reward in answers:
+        room, money = (self._room(), self.engine.money) if self.given_up else (0, 0.0)
+        for pull_id, reward, price, info in answers:
             number, attempt = pull_id.number, pull_id.attempt
             pull = self._open_pull(pull_id, find_answer)
             earlier = fresh.get(number)
@@ -212,18 +219,18 @@ class Ledger:
                 earlier = find_answer(number) if pull is None else held_answer(pull)
             if earlier is not None:
                 same = earlier.attempt == attempt
-                if same and earlier.reward != reward and not earlier.failed:
-                    what = f"the reward of pull {write_pull_id(*pull_id)}"
-                    allowed = f"{earlier.reward!r}, as it was told before"
-                    raise ChangedAnswer(what=what, allowed=allowed, given=repr(reward))
+                if same and not earlier.failed:
+                    require_same("reward", pull_id, earlier.reward, reward)
+                    require_same("price", pull_id, earlier.price, price)
                 accepted.append(same and earlier.reward == reward)
                 continue
             assert pull is not None
-            fits = not pull.given_up or room > 0  # what was given up may have been replaced
-            room -= pull.given_up
+            if pull.given_up:
+                room, money = room - 1, money - self.engine.price_of(pull.arm)
+            fits = not pull.given_up or (room >= 0 and money >= 0.0)  # what was given up may have been replaced
             accepted.append(fits)
             if fits:
-                fresh[number] = AnswerRow(attempt, reward, False, pull.token)
+                fresh[number] = AnswerRow(attempt, reward, False, pull.token, price, info)
         rows: list[ObservationRow] = []
         for number, answer in fresh.items():
             rows += self._answer(self.open[number], answer, now)
@@ -295,15 +302,18 @@ class Ledger:
 
     def retry(self) -> int:
         """Make what was given up available again, as if it had never failed; returns how many pulls that were."""
-        again = sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]
-        for pull in again:
-            self.engine.reserve(pull.arm)
-            self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
-        return len(again)
+        again = 0
+        for pull in sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]:
+            if self.engine.price_of(pull.arm) <= self.engine.money:
+                self.engine.reserve(pull.arm)
+                self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
+                again += 1
+        return again
 
     def observe(self, trial: Trial, now: Moment) -> None:
         """Take in a trial made elsewhere."""
         self._require_room(1)
+        require_money(self.engine, [trial])
         self._observe([self._observation(trial, now)])
 
     # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
@@ -315,10 +325,20 @@ class Ledger:
 
     def add(self, trials: Sequence[Trial], now: Moment) -> None:
         """Some of them: added up, and not looked at before all are there."""
+        require_money(self.engine, trials)
         rows = [self._observation(trial, now) for trial in trials]
         if self.stopped_at is None:
-            self.engine.add_up(*columns_of(rows))
+            self._add_up(columns_of(rows))
         self._write_down(rows)
+
+    def _add_up(self, seen: Seen) -> None:
+        self.engine.add_up(seen.arms, seen.rewards)
+        self._pay(seen)
+
+    def _pay(self, seen: Seen) -> None:
+        """What observations that were learnt have cost, where that was told."""
+        if seen.prices is not None:
+            self.engine.pay(seen.arms, seen.prices)
 
     def close_batch(self) -> None:
         """All of them are there."""
@@ -396,9 +416,9 @@ class Ledger:
         if rows and self.stopped_at is None:
             used = 1
             if len(rows) == 1:
-                self.engine.tell(rows[0].arm, rows[0].reward)
+                self.engine.tell(rows[0].arm, rows[0].reward, rows[0].price)
             else:
-                used = self.engine.learn_many(*columns_of(rows))
+                used = self._learn_many(columns_of(rows), heed=True)
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
@@ -481,8 +501,7 @@ class Ledger:
     def catch_up(
         self,
         row: StudyRow,
-        arms: NDArray[np.int64],
-        rewards: NDArray[np.float64],
+        seen: Seen,
         batches: Iterable[BatchRow],
         pulls: Iterable[PullRow],
         answered: Iterable[int] | None,
@@ -493,7 +512,7 @@ class Ledger:
         Where these are None, the pulls are all that are open.
         """
         if self.stopped_at is None:
-            self._learn(row, arms, rewards, batches)
+            self._learn(row, seen, batches)
             if row.stopped_at is not None:
                 self.engine.finish("confidence")
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
@@ -512,18 +531,11 @@ class Ledger:
             if not pull.given_up:
                 self.engine.reserve(pull.arm)
 
-    def begin_again(
-        self,
-        row: StudyRow,
-        arms: NDArray[np.int64],
-        rewards: NDArray[np.float64],
-        batches: Iterable[BatchRow],
-        pulls: Iterable[PullRow],
-    ) -> None:
+    def begin_again(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow], pulls: Iterable[PullRow]) -> None:
         """Take in a whole study of which more is asked: also what came after its end, where the stop is looked for."""
-        self._learn(row._replace(stopped_at=row.told), arms, rewards, batches)
+        self._learn(row._replace(stopped_at=row.told), seen, batches)
         self.stopped_at = row.told if self.engine.stopped else None
-        self.catch_up(row._replace(stopped_at=self.stopped_at), arms[:0], rewards[:0], (), pulls, None)
+        self.catch_up(row._replace(stopped_at=self.stopped_at), seen.part(0, 0), (), pulls, None)
         self.changes.specification = row.specification
 
     def _leave_open(self, number: int) -> None:
@@ -532,28 +544,32 @@ class Ledger:
         if pull is not None and not pull.given_up:
             self.engine.release(pull.arm)
 
-    def _learn(
-        self, row: StudyRow, arms: NDArray[np.int64], rewards: NDArray[np.float64], batches: Iterable[BatchRow]
-    ) -> None:
+    def _learn_many(self, seen: Seen, *, heed: bool) -> int:
+        """Learn observations in their order, with what they have cost; returns how many came before the end."""
+        used = self.engine.learn_many(seen.arms, seen.rewards, heed=heed)
+        self._pay(seen.part(0, used))
+        return used
+
+    def _learn(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow]) -> None:
         """All observations up to the end, if there is one.
 
         Where it came is known. It is not for the stopping rule to say again: a rule that pulls two arms a round heeds
         it only between rounds, and where the rounds ended is not written down.
         """
-        used = len(arms) if row.stopped_at is None else row.stopped_at - self.told
+        used = len(seen.arms) if row.stopped_at is None else row.stopped_at - self.told
         start = 0
         for batch in batches:
             place = batch.place - self.told
             if place >= used:
                 break
-            self.engine.learn_many(arms[start:place], rewards[start:place], heed=False)
+            self._learn_many(seen.part(start, place), heed=False)
             start = place + batch.size
-            self.engine.add_up(arms[place:start], rewards[place:start])
+            self._add_up(seen.part(place, start))
             self.engine.look(heed=start == used and row.stopped_at is not None)
         last = used if row.stopped_at is None else max(used - 1, start)
-        self.engine.learn_many(arms[start:last], rewards[start:last], heed=False)
+        self._learn_many(seen.part(start, last), heed=False)
         if row.stopped_at is not None:
-            self.engine.learn_many(arms[last:used], rewards[last:used])
+            self._learn_many(seen.part(last, used), heed=True)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

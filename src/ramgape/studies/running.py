@@ -25,6 +25,7 @@ import numpy as np
 from ramgape.common.checks import whole
 from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnavailable, require
 from ramgape.search.identification import Progress, check_callback, wants_generator
+from ramgape.search.outcome import Outcome
 from ramgape.search.result import Result, Stopped
 from ramgape.studies.exchange import RUN_LEASE
 from ramgape.views.terminal import watching_run
@@ -79,7 +80,7 @@ def run_study(
 ) -> Result:
     """Make all pulls that the goal takes; see `Study.run`."""
     check_callback(callback)
-    budget = study.spec.search.budget is not None
+    budget = study.spec.search.goal == "budget"
     with executor_of(workers, slots) as (executor, places), watched(progress, budget) as show:
         runner = Runner(study, places, worker, lease, show, callback)
         with runner.renewing():
@@ -131,7 +132,7 @@ class Runner:
         self.show = show
         self.callback = callback
         self.under_way: dict[Future[float], Pull] = {}  # in the order in which they were asked for
-        self.untold: list[tuple[Pull, float]] = []  # measured
+        self.untold: list[tuple[Pull, float | Outcome]] = []  # measured
         self.failed: list[tuple[Pull, str]] = []  # and why; not told yet
         self.fatal: Exception | None = None  # why no trial can be made any more
         self.patience = study.patience
@@ -225,7 +226,7 @@ class Runner:
                 continue
             if error is None:
                 try:
-                    self.untold.append((pull, self.study.check_reward(future.result())))
+                    self.untold.append((pull, self.study.check_outcome(future.result())))
                 except InvalidReward as invalid:
                     error = invalid
             del self.under_way[future]

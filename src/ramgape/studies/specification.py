@@ -34,7 +34,12 @@ FAILURES = ("retry", "worst")
 EXPIRED = ("retry", "fail")
 
 OF_A_SEARCH = frozenset(Options.__annotations__)
-OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share")
+OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share", "spend")
+NEWER = (
+    "extensions",
+    "price",
+    "spend",
+)  # left out where there is nothing: older programs can read what they can follow
 
 FORMAT = 3  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
@@ -101,8 +106,9 @@ class StudySpec:
         }
         del stored["search"]["decide"]  # a policy from outside is found by its name
         stored["search"]["extensions"] = [asdict(each) for each in self.search.extensions]
-        if not self.search.extensions:
-            del stored["search"]["extensions"]  # older programs can read what they can follow
+        for name in NEWER:
+            if not stored["search"][name]:
+                del stored["search"][name]
         return json.dumps({"format": FORMAT, **stored})
 
     @staticmethod
@@ -142,7 +148,9 @@ class StudySpec:
         if not self.search.extensions:
             return self
         asked = self.search.extensions[0]
-        before = {name: getattr(asked, name) for name in ("epsilon", "risk_epsilon", "epsilon_share", "budget")}
+        before = {
+            name: getattr(asked, name) for name in ("epsilon", "risk_epsilon", "epsilon_share", "budget", "spend")
+        }
         search = replace(self.search, extensions=(), exploration=asked.exploration, **before)
         return replace(self, search=search)
 
