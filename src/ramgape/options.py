@@ -241,7 +241,9 @@ class StudyOptions(Options, TrialOptions, total=False):
         "What an expired lease is: a trial to retry with somebody else or, with {failure} worst, to fail.")]
     seed: Annotated[int | None, Option(TRIALS, SEED, doors=STUDIES, unless="a random one", help=
         "For a study that can be repeated: the seeds of its trials come from it.")]
-    expected_arms: Annotated[int | None, _later(GOAL, "How many arms there will be, with those that come later.")]
+    expected_arms: Annotated[int | None, Option(GOAL, COUNT, doors=STUDIES, help=
+        "How many arms there may be with those that come later: keeps a tenth of {delta} for them, and has intervals "
+        "for each arm in place of comparisons of pairs.", unless="no arm comes or goes")]
 # fmt: on
 
 

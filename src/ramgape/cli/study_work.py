@@ -36,6 +36,7 @@ FROM = (
 PRICE = "What the trial has cost, in a study whose prices are told."
 INFO = 'What else to keep with the answer, as a JSON object: {"model_version": "3.1"}.'
 
+ARM_PRICE = "What a trial of it costs, where prices are stated."
 SMALLER = "A smaller tolerance than until now, for a study with one: a number, two for mean and risk, or a share."
 LARGER = "A larger budget than until now, for a study with one."
 MORE_MONEY = "More money than until now, for a study that may spend so much and no more."
@@ -229,6 +230,42 @@ def extend(
 
     state = "the study goes on" if more else "what is there is enough for that already"
     typer.echo(f"Asked for now: {goal_words(goal)}; {state}.")
+
+
+def add_arm(
+    name: Name,
+    arm: Annotated[str, typer.Argument(metavar="ARM", help="Its name, which no arm had.", show_default=False)],
+    price: Annotated[Text, typer.Option("--price", metavar="NUMBER", help=ARM_PRICE)] = None,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """One more arm, for a study that was created with --expected-arms. One that was done goes on."""
+    with opened_study(name, storage) as study:
+        more = study.add_arm(arm, price=parse_number(price, "price"))
+        show_arms(study, not more, as_json)
+
+
+def retire(
+    name: Name,
+    arm: Annotated[str, typer.Argument(metavar="ARM", help="The arm.", show_default=False)],
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """An arm takes part no longer; what was told of it stays on record."""
+    with opened_study(name, storage) as study:
+        more = study.retire(arm)
+        show_arms(study, not more, as_json)
+
+
+def show_arms(study: Study, done: bool, as_json: bool) -> None:
+    """Which arms there are now."""
+    from ramgape.common.formatting import list_names
+
+    if as_json:
+        print_object({"arms": list(study.arms), "done": done})
+    else:
+        state = "the study is done" if done else "the study goes on"
+        typer.echo(f"{plural(len(study.arms), 'arm')}: {list_names(study.arms)}; {state}.")
 
 
 def one_reward(argument: str | None, given: str | None) -> float:

@@ -104,7 +104,8 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     """A search before its first pull; boxes that are intersected over time start at what is possible."""
     count, chosen = len(spec.names), the_bound(bound)
     arms = empty_table(count)
-    arms["level"] = math.nan if delta is None else chosen.level(count, delta, about_risk=spec.task.about_risk)
+    for arm, parts in enumerate([count] * count if spec.shares is None else [1.0 / each for each in spec.shares]):
+        arms["level"][arm] = math.nan if delta is None else chosen.level(parts, delta, about_risk=spec.task.about_risk)
     if spec.price is not None:
         arms["price"] = 0.0 if isinstance(spec.price, str) else spec.price  # what is to be told is not known yet
     if chosen.narrows and spec.rewards.ranged:

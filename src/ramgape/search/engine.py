@@ -33,7 +33,7 @@ from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance_at_once, advance_in_rounds, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import anticipate
-from ramgape.core.prices import affordable, money_left
+from ramgape.core.prices import affordable
 from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
 from ramgape.core.rule import Entries, Rule
 from ramgape.core.statistics import least_pulled
@@ -55,11 +55,12 @@ from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder, make_look, make_rule, make_state
-from ramgape.search.outcome import TOLD_PRICES, check_price, outcome_of
+from ramgape.search.outcome import check_price, outcome_of
 from ramgape.search.policy_state import ask_policy
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
+from ramgape.search.spending import Spending
 from ramgape.tasks import Task
 from ramgape.views.terminal import tell_compiling
 
@@ -87,7 +88,7 @@ def check_reward(spec: Spec, reward: object) -> float:
     return value
 
 
-class Engine:
+class Engine(Spending):
     """One search: its table of arms and what may be done next.
 
     `arms`, `search` and `problem` are there to be read. Only the engine and the kernels write them.
@@ -98,9 +99,12 @@ class Engine:
         self._asked = self._spec = spec
         self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
         self._limit = spec.limit
-        self.watch = None if spec.alarm is None else Watch(spec.alarm, len(spec.names))
+        # Arms that may come later have their part of the accepted probability of an alarm.
+        part = len(spec.names) / (spec.expected_arms or len(spec.names))
+        self.watch = None if spec.alarm is None else Watch(part * spec.alarm, len(spec.names))
         self._pending = [0] * len(spec.names)
         self._under_way = 0
+        self.elsewhere = 0.0  # money that was spent on arms which take part no longer
         self._reason: Stopped = "confidence"  # why it stopped, once it has
         self._entries: Entries | None = None
         self._adder: Adder | None = None
@@ -198,7 +202,9 @@ class Engine:
             return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
         if self._samples[0] >= self._limit:
             return "cap" if self.spec.budget is None else "budget"
-        return None if self.spec.spend is None or affordable(self.arms, self.problem, 0, 0.0) >= 0 else "spend"
+        return (
+            None if self.spec.spend is None or affordable(self.arms, self.problem, 0, self.elsewhere) >= 0 else "spend"
+        )
 
     @property
     def set_aside(self) -> Mask:
@@ -382,42 +388,6 @@ class Engine:
         if price is not None:
             self.pay(np.array([arm]), np.array([price]))
 
-    def pay(self, arms: NDArray[np.int64], prices: NDArray[np.float64]) -> None:
-        """What pulls have cost, NaN where nobody has said so: from then on the mean of what was told is the price.
-
-        That of an arm of which nothing was told is the mean of all others.
-        """
-        known = ~np.isnan(prices)
-        paid, told = self.arms["paid"], self.arms["told"]
-        np.add.at(paid, arms[known], prices[known])  # one after the other, so that the same prices give the same bits
-        np.add.at(told, arms[known], 1)
-        if told.any():
-            self.arms["price"] = np.where(told > 0, paid / np.maximum(told, 1), paid.sum() / told.sum())
-        self._ahead = None
-
-    @property
-    def _reserved(self) -> float:
-        """What the pulls under way will cost, at their arms' present prices."""
-        return float(self.arms["price"] @ np.asarray(self._pending)) if self._under_way else 0.0
-
-    @property
-    def money(self) -> float:
-        """What may still be spent beside the pulls under way; infinite where there is no limit."""
-        if self.spec.spend is None:
-            return math.inf
-        return float(money_left(self.arms, self.problem)) - self._reserved
-
-    def price_of(self, arm: int) -> float:
-        """What a pull of an arm costs, as far as is known."""
-        return float(self.arms["price"][arm])
-
-    @property
-    def spending(self) -> NDArray[np.float64] | None:
-        """What each arm has cost; None where there are no prices, or nobody has told one yet."""
-        if self.spec.price is None or (self.spec.price == TOLD_PRICES and not self.arms["told"].any()):
-            return None
-        return np.asarray(self.arms["paid"] + (self.arms["pulls"] - self.arms["told"]) * self.arms["price"])
-
     def _take(self, arm: int, reward: float) -> bool:
         """Learn one reward; tells whether the stopping rule speaks."""
         self._ahead = None
@@ -437,6 +407,11 @@ class Engine:
         if self.stopped is None:
             self._reason = reason
             self._stopped[0] = PROVED if reason == "confidence" else ENDED
+
+    def heed(self) -> None:
+        """Ask the stopping rule, of a search whose last rewards were learnt without asking."""
+        if self._ready[0] and self._steps().stop(*self.state):
+            self._stopped[0] = PROVED
 
     def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, heed: bool = True) -> int:
         """Learn rewards in their order, like as many calls of `tell`, until the stop; returns how many those were.
@@ -538,11 +513,6 @@ class Engine:
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error."""
         return check_reward(self.spec, reward)
-
-    @property
-    def spent(self) -> float | None:
-        """What all pulls have cost, where there are prices."""
-        return None if self.spending is None else math.fsum(self.spending)
 
     def tell_outcome(self, arm: int, given: object) -> None:
         """Learn what a trial gave: a reward, or an `Outcome`."""

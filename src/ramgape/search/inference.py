@@ -275,6 +275,11 @@ def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
 def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
     """That an objective, or both, decided nothing."""
     told = _level_note(spec)
+    if spec.shares is not None:
+        told = (
+            *told,
+            "delta is shared with arms that come later; what is said is about the arms there are now",
+        )
     if not spec.epsilon:
         return told
     label = "scaled risk" if spec.risk_factor != 1.0 else risk_label(spec)

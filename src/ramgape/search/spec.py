@@ -63,6 +63,8 @@ class Spec:
     extensions: tuple[Extension, ...] = ()  # of a study that was to go on for more: what was asked for before
     price: tuple[float, ...] | Literal["told"] | None = None  # of a pull of each arm, or told with each answer
     spend: float | None = None  # the most that all pulls may cost
+    shares: tuple[float, ...] | None = None  # of delta, for each arm, where they are not equal
+    expected_arms: int | None = None  # how many there may be with those that come later
 
     @property
     def rewards(self) -> Noise:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.errors import BudgetSpent, ChangedAnswer
-from ramgape.search.engine import Engine
 from ramgape.storage.records import AnswerRow, ObservationRow, PullRow
 from ramgape.studies.pull_ids import PullId, write_pull_id
 from ramgape.studies.specification import StudySpec
@@ -58,17 +57,6 @@ def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None
         free = max(budget - told - under_way, 0)
         room = f"the budget of {budget:,} pulls has room for {free:,} more ({told:,} are told, {under_way:,} under way)"
         raise BudgetSpent(room, given=f"{count:,}")
-
-
-def require_money(engine: Engine, trials: Sequence[Trial]) -> None:
-    """Complain about trials that cost more than there is left to spend."""
-    left = engine.money
-    if left == math.inf:
-        return
-    cost = math.fsum(engine.price_of(trial.arm) if trial.price is None else trial.price for trial in trials)
-    if cost > left:
-        spend = engine.spec.spend
-        raise BudgetSpent(f"of the money, {spend:g} in all, {max(left, 0.0):.6g} are left", given=f"{cost:.6g}")
 
 
 def require_same(what: str, pull_id: PullId, earlier: float | None, given: float | None) -> None:

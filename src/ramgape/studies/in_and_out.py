@@ -26,8 +26,8 @@ class InAndOut:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The names of its arms."""
-        return self._session.spec.search.names
+        """The names of its arms, without those that are retired."""
+        return tuple(self._session.places)
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error that says what is allowed.
@@ -92,7 +92,7 @@ class InAndOut:
             pull = row.origin
             if row.number is not None and row.token is not None:
                 pull = write_pull_id(row.token, row.number, row.attempt)
-            known = (self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
+            known = (self._session.spec.search.names[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
             yield ImportedRow(*known, row.item, row.price, row.info)
 
     def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:

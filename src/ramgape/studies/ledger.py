@@ -41,10 +41,10 @@ from ramgape.studies.entries import (
     columns_of,
     held_answer,
     holding,
-    require_money,
     require_room,
     require_same,
 )
+from ramgape.studies.field import Field, require_money
 from ramgape.studies.pull_ids import PullId, base_seed, new_token, write_pull_id
 from ramgape.studies.specification import StudySpec
 
@@ -58,7 +58,8 @@ class Ledger:
 
     def __init__(self, spec: StudySpec, row: StudyRow) -> None:
         self.spec = spec
-        self.engine = Engine(spec.search, base_seed(spec.seed, row.key))
+        self.engine = Engine(spec.present, base_seed(spec.seed, row.key))
+        self.field = Field(spec, self.engine)
         self.name = row.name
         self._fixed = tuple(row[:5])
         self._row: StudyRow | None = None  # as it was last written
@@ -128,7 +129,7 @@ class Ledger:
 
     def snapshot(self) -> SnapshotRow | None:
         """What all observations have led to; None where that cannot be written down."""
-        state = self.engine.state_bytes()
+        state = None if self.spec.retired else self.engine.state_bytes()  # of those that went it says nothing
         if state is None:
             return None
         return SnapshotRow(self.told, self.chain, self.batches, self.stopped_at, self.engine.stamp, state)
@@ -160,7 +161,8 @@ class Ledger:
         until = now.clock + lease
         given = []
         if worker is not None:
-            for number in sorted(self._by_worker.get(worker, set()) - known)[:count]:
+            mine = sorted(self._by_worker.get(worker, set()) - known)
+            for number in [number for number in mine if self.field.row_of(self.open[number].arm) >= 0][:count]:
                 given.append(self._change(self.open[number]._replace(lease_until=until)))
         if now.clock >= self._earliest:
             expired = [pull for pull in self._expired(now.clock) if pull.number not in known]
@@ -169,7 +171,7 @@ class Ledger:
                 given.append(self._change(again))
         while len(given) < count and not ((given or known) and self.engine.is_enough()):
             before = self.engine.decision if self.given_up else ()
-            arm = self.engine.ask()
+            arm = self.field.ask()
             if arm is None:
                 break
             if self.given_up and any(pull.given_up and pull.arm == arm for pull in self.open.values()):
@@ -177,7 +179,7 @@ class Ledger:
                 if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
-            self.engine.reserve(arm)
+            self.field.reserve(arm)
             pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token())
             self.asked += 1
             self._enter(pull)
@@ -226,7 +228,7 @@ class Ledger:
                 continue
             assert pull is not None
             if pull.given_up:
-                room, money = room - 1, money - self.engine.price_of(pull.arm)
+                room, money = room - 1, money - self.field.price_of(pull.arm)
             fits = not pull.given_up or (room >= 0 and money >= 0.0)  # what was given up may have been replaced
             accepted.append(fits)
             if fits:
@@ -260,7 +262,7 @@ class Ledger:
         failures = pull.failures + 1
         given_up = failures > self.spec.retries
         if given_up:
-            self.engine.release(pull.arm)
+            self.field.release(pull.arm)
         changed = {"lease_until": AVAILABLE, "failures": failures, "failed_attempt": pull.attempt, "given_up": given_up}
         self._change(pull._replace(worker=None, **changed))  # type: ignore[arg-type]
         if given_up:
@@ -304,8 +306,8 @@ class Ledger:
         """Make what was given up available again, as if it had never failed; returns how many pulls that were."""
         again = 0
         for pull in sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]:
-            if self.engine.price_of(pull.arm) <= self.engine.money:
-                self.engine.reserve(pull.arm)
+            if self.field.price_of(pull.arm) <= self.engine.money:
+                self.field.reserve(pull.arm)
                 self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
                 again += 1
         return again
@@ -313,7 +315,7 @@ class Ledger:
     def observe(self, trial: Trial, now: Moment) -> None:
         """Take in a trial made elsewhere."""
         self._require_room(1)
-        require_money(self.engine, [trial])
+        require_money(self.field, [trial])
         self._observe([self._observation(trial, now)])
 
     # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
@@ -325,20 +327,11 @@ class Ledger:
 
     def add(self, trials: Sequence[Trial], now: Moment) -> None:
         """Some of them: added up, and not looked at before all are there."""
-        require_money(self.engine, trials)
+        require_money(self.field, trials)
         rows = [self._observation(trial, now) for trial in trials]
         if self.stopped_at is None:
-            self._add_up(columns_of(rows))
+            self.field.add_up(columns_of(rows))
         self._write_down(rows)
-
-    def _add_up(self, seen: Seen) -> None:
-        self.engine.add_up(seen.arms, seen.rewards)
-        self._pay(seen)
-
-    def _pay(self, seen: Seen) -> None:
-        """What observations that were learnt have cost, where that was told."""
-        if seen.prices is not None:
-            self.engine.pay(seen.arms, seen.prices)
 
     def close_batch(self) -> None:
         """All of them are there."""
@@ -416,9 +409,9 @@ class Ledger:
         if rows and self.stopped_at is None:
             used = 1
             if len(rows) == 1:
-                self.engine.tell(rows[0].arm, rows[0].reward, rows[0].price)
+                self.field.tell(rows[0].arm, rows[0].reward, rows[0].price)
             else:
-                used = self._learn_many(columns_of(rows), heed=True)
+                used = self.field.learn_many(columns_of(rows), heed=True)
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
@@ -483,7 +476,7 @@ class Ledger:
         """An open pull is one no longer."""
         self._forget(pull.number)
         if not pull.given_up:
-            self.engine.release(pull.arm)
+            self.field.release(pull.arm)
         self.changes.answered_pulls.append(pull)
 
     def _expired(self, clock: float) -> list[PullRow]:
@@ -491,6 +484,7 @@ class Ledger:
         if clock < self._earliest:
             return []
         under_way = [pull for pull in self.open.values() if not pull.given_up and pull.answer is None]
+        under_way = [pull for pull in under_way if self.field.row_of(pull.arm) >= 0]
         found = sorted((pull for pull in under_way if pull.lease_until <= clock), key=lambda pull: pull.number)
         if not found:
             self._earliest = min((pull.lease_until for pull in under_way), default=math.inf)
@@ -529,11 +523,13 @@ class Ledger:
             self._leave_open(pull.number)
             self._enter(pull)
             if not pull.given_up:
-                self.engine.reserve(pull.arm)
+                self.field.reserve(pull.arm)
 
     def begin_again(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow], pulls: Iterable[PullRow]) -> None:
         """Take in a whole study of which more is asked: also what came after its end, where the stop is looked for."""
         self._learn(row._replace(stopped_at=row.told), seen, batches)
+        if self.spec.retired:
+            self.engine.heed()  # the last observation may be of an arm that went
         self.stopped_at = row.told if self.engine.stopped else None
         self.catch_up(row._replace(stopped_at=self.stopped_at), seen.part(0, 0), (), pulls, None)
         self.changes.specification = row.specification
@@ -542,13 +538,7 @@ class Ledger:
         """A pull is not what it was, as others have written."""
         pull = self._forget(number)
         if pull is not None and not pull.given_up:
-            self.engine.release(pull.arm)
-
-    def _learn_many(self, seen: Seen, *, heed: bool) -> int:
-        """Learn observations in their order, with what they have cost; returns how many came before the end."""
-        used = self.engine.learn_many(seen.arms, seen.rewards, heed=heed)
-        self._pay(seen.part(0, used))
-        return used
+            self.field.release(pull.arm)
 
     def _learn(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow]) -> None:
         """All observations up to the end, if there is one.
@@ -562,14 +552,14 @@ class Ledger:
             place = batch.place - self.told
             if place >= used:
                 break
-            self._learn_many(seen.part(start, place), heed=False)
+            self.field.learn_many(seen.part(start, place), heed=False)
             start = place + batch.size
-            self._add_up(seen.part(place, start))
+            self.field.add_up(seen.part(place, start))
             self.engine.look(heed=start == used and row.stopped_at is not None)
         last = used if row.stopped_at is None else max(used - 1, start)
-        self._learn_many(seen.part(start, last), heed=False)
+        self.field.learn_many(seen.part(start, last), heed=False)
         if row.stopped_at is not None:
-            self._learn_many(seen.part(last, used), heed=True)
+            self.field.learn_many(seen.part(last, used), heed=True)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

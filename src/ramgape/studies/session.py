@@ -34,7 +34,7 @@ SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than 
 
 def rehearse(spec: StudySpec) -> None:
     """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
-    engine = Engine(spec.search)
+    engine = Engine(spec.present)
     engine.reserve(0)
     engine.ask()  # in view of what is under way
     engine.release(0)
@@ -68,7 +68,8 @@ class StudySession:
     def places(self) -> dict[str, int]:
         """The numbers of arms by their names."""
         if self._named[0] is not self.spec:
-            self._named = self.spec, {name: place for place, name in enumerate(self.spec.search.names)}
+            names, retired = self.spec.search.names, set(self.spec.retired)
+            self._named = self.spec, {name: place for place, name in enumerate(names) if name not in retired}
         return self._named[1]
 
     @property
@@ -230,14 +231,16 @@ class StudySession:
         self._place += len(rows)
         rows.clear()
 
-    def extend(self, spec: StudySpec) -> Ledger:
-        """Give the study a specification that asks for more, in the transaction under way.
+    def change(self, spec: StudySpec) -> Ledger:
+        """Give the study a specification that asks for more, or has other arms, in the transaction under way.
 
         All is learnt again, as if that had been asked from the start: so does whoever opens the study later.
         """
         before, store, study = self._ledger, self.store, self.row.id
         assert before is not None
         row = before.row()._replace(specification=spec.to_text())
+        if spec.arm_changes != self.spec.arm_changes:
+            row = row._replace(decision="")  # where a rule stands is said by numbers that other arms have now
         ledger = Ledger(spec, row)
         pulls = list(before.open.values())
         ledger.begin_again(row, self._read(0), store.read_batches(study, 0), pulls)

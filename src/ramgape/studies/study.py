@@ -20,6 +20,7 @@ from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.urls import PATIENCE, parse_url
+from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.catalog import unknown_study
 from ramgape.studies.entries import Told, Trial, require_room
 from ramgape.studies.exchange import (
@@ -41,7 +42,7 @@ from ramgape.studies.exchange import (
 from ramgape.studies.in_and_out import InAndOut
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
-from ramgape.studies.report import Inference, Report, draft_report, failing_arm
+from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import trials_of
@@ -417,7 +418,47 @@ class Study(InAndOut):
         with self._session.writing() as (ledger, now):
             asked = {"epsilon": epsilon, "budget": budget, "spend": spend}
             spec = extended(ledger.spec, asked, ledger.told, ledger.done, now.time)
-            return not (ledger if spec == ledger.spec else self._session.extend(spec)).done
+            return not (ledger if spec == ledger.spec else self._session.change(spec)).done
+
+    def add_arm(self, name: str, *, price: float | None = None) -> bool:
+        """One more arm, for a study that was created with `expected_arms`: also because of what was seen.
+
+        It begins with a part of delta that was kept for it, so nothing that is said of the others is lost. A study that
+        was done goes on.
+
+        Args:
+            name: One that no arm of the study has, or had.
+            price: What a trial of it costs, where prices are stated.
+
+        Returns:
+            Whether there is something to try.
+
+        Raises:
+            InvalidSpec: There is no reserve, or none that is left; or the name is taken.
+        """
+        with self._session.writing() as (ledger, now):
+            spec = with_arm(ledger.spec, name, price, ledger.told, write_time(now.time))
+            return not self._session.change(spec).done
+
+    def retire(self, name: str) -> bool:
+        """An arm takes part no longer, in a study that was created with `expected_arms`: also because of what was seen.
+
+        It is not tried again, and no answer has it; what was told of it stays on record, and so do answers to pulls
+        that are under way.
+
+        Args:
+            name: The arm.
+
+        Returns:
+            Whether there is something to try among the others.
+
+        Raises:
+            InvalidSpec: It is the control of the task, or one of the last two; or the study has no `expected_arms`.
+            UnknownName: There is no such arm.
+        """
+        with self._session.writing() as (ledger, now):
+            spec = without_arm(ledger.spec, name, ledger.told, write_time(now.time))
+            return not self._session.change(spec).done
 
     # --- what it has found -------------------------------------------------------------------------------------------
 
@@ -443,10 +484,12 @@ class Study(InAndOut):
             expect: Whether the result says how many more pulls are expected, which takes simulations.
         """
         with self._session.reading() as (ledger, _):
-            failures = self._session.store.read_failures(self._session.row.id)
+            store = self._session.store
+            failures = store.read_failures(self._session.row.id)
             if len(failures) != ledger.failed:
-                damaged(self._session.store.url, f"there are {len(failures)} of {ledger.failed} failures")
-            inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures)
+                damaged(store.url, f"there are {len(failures)} of {ledger.failed} failures")
+            last = store.read_rows(self._session.row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
+            inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures, last)
         return Report(result=inference.result("open", expect), **draft)
 
     def _inference_of(self, ledger: Ledger) -> Inference:
@@ -499,7 +542,7 @@ class Study(InAndOut):
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
         seed = seed_of(self._seed, number, attempt)
-        return Pull(write_pull_id(row.token, number, attempt), self.arms[row.arm], seed)
+        return Pull(write_pull_id(row.token, number, attempt), self._session.spec.search.names[row.arm], seed)
 
     def check_outcome(self, given: object) -> float | Outcome:
         """What a trial gave, a reward or an `Outcome`, or an error that says what is allowed.

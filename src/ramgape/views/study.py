@@ -15,6 +15,7 @@ from ramgape.views.terminal import fraction, of_budget, still_open
 
 if TYPE_CHECKING:
     from ramgape.search.result import Expectation, Goal
+    from ramgape.studies.arrivals import RetiredArm
     from ramgape.studies.report import Report
 
 BAR = 24  # letters
@@ -49,10 +50,30 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     if report.failed:
         given_up = f"; {plural(report.given_up, 'pull')} given up" if report.given_up else ""
         facts.append(("Failed", f"{list_counts(report.arms_failed)}{given_up}"))
+    if report.info:
+        facts.append(("Info", info_words(report)))
+    if report.retired:
+        facts.append(("Retired", "; ".join(map(retired_words, report.retired))))
     reasons = reason_words(report)
     if reasons:
         facts.append(("Reasons", reasons))
     return facts
+
+
+def info_words(report: Report) -> str:
+    """What was told with the last answers, beside their rewards."""
+    parts = []
+    for key, values in list(report.info.items())[:REASONS]:
+        shown = [f"{cut(printable(value), NAME_WIDTH)} ({times:,})" for value, times in list(values.items())[:REASONS]]
+        more = f" and {len(values) - REASONS:,} others" if len(values) > REASONS else ""
+        parts.append(f"{cut(printable(key), NAME_WIDTH)} {', '.join(shown)}{more}")
+    return f"with the last answers: {'; '.join(parts)}"
+
+
+def retired_words(arm: RetiredArm) -> str:
+    """What is recorded of an arm that went."""
+    seen = f", mean {arm.mean:.4g}, std {arm.std:.3g}" if arm.pulls else ""
+    return f"{cut(printable(arm.name), NAME_WIDTH)} ({plural(arm.pulls, 'pull')}{seen}), on {arm.retired_at[:10]}"
 
 
 def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto") -> str:
