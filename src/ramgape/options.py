@@ -158,7 +158,9 @@ class GoalOptions(TypedDict, total=False):
     interleave: Annotated[bool, Option(TRIALS, FLAG, doors=ASKING, default=False, help=
         "Decide in rounds, each in random order and no arm more than 3 times in a row while others are open: for "
         "trials on a machine that warms up or drifts.")]
-    items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
+    items: Annotated[Any, Option(TRIALS, NAME, doors=(IDENTIFY, STUDY, FILE), shell=False, help=
+        "A test set, of whose items a trial takes one, the same for all arms in one random order: a list, or "
+        "`ramgape.Items`. Mean and risk are those over these items, and exact when all have been asked.")]
     price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
     spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
     workers: Annotated[int, _later(TRIALS, "Trials at once.", 1)]

@@ -94,11 +94,12 @@ def identify(
     for warning in spec.warnings:
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
     generator = np.random.default_rng(seed)
-    extra = (generator,) if wants_generator(pull) else ()
+    extra = (generator,) if wants_generator(pull, after=1 if spec.items is None else 2) else ()
     engine = Engine(spec, seed)
     try:
         while (arm := engine.ask()) is not None:
-            engine.tell(arm, engine.check_reward(pull(names[arm], *extra)))
+            item = () if spec.items is None else (spec.items.values[engine.next_item(arm) % len(spec.items.values)],)
+            engine.tell(arm, engine.check_reward(pull(names[arm], *item, *extra)))
             if callback is not None and callback(progress_of(engine)):
                 engine.finish("callback")
     except KeyboardInterrupt:
@@ -116,11 +117,14 @@ def check_callback(callback: object) -> None:
     require(callback is None or callable(callback), "callback", "a function of one argument", callback)
 
 
-def wants_generator(pull: Callable[..., float]) -> bool:
-    """Whether `pull` takes a generator beside the arm: a second positional parameter that is required or called rng."""
+def wants_generator(pull: Callable[..., float], after: int = 1) -> bool:
+    """Whether `pull` takes a generator beside the arm, and the item if it gets one: another positional parameter that is
+    required or called rng."""
     try:
         parameters = list(inspect.signature(pull).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature
         return False
     positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    return len(positional) >= 2 and (positional[1].default is positional[1].empty or positional[1].name == "rng")
+    if len(positional) <= after:
+        return False
+    return positional[after].default is positional[after].empty or positional[after].name == "rng"

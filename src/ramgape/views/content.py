@@ -158,6 +158,8 @@ ENDINGS = {
     "confidence": "the evidence sufficed",
     "budget": "the budget was used up",
     "cap": "the largest allowed number of pulls was reached",
+    "complete": "every item was asked of every arm",
+    "exhausted": "there are no items left",
     "constant": "nothing can be said of an arm whose rewards are all equal",
     "interrupted": "interrupted",
     "error": "an error ended it",
