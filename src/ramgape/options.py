@@ -158,9 +158,13 @@ class GoalOptions(TypedDict, total=False):
     interleave: Annotated[bool, Option(TRIALS, FLAG, doors=ASKING, default=False, help=
         "Decide in rounds, each in random order and no arm more than 3 times in a row while others are open: for "
         "trials on a machine that warms up or drifts.")]
-    items: Annotated[Any, Option(TRIALS, NAME, doors=(IDENTIFY, STUDY, FILE), shell=False, help=
+    items: Annotated[Any, Option(TRIALS, NAME, doors=REAL, shell=False, help=
         "A test set, of whose items a trial takes one, the same for all arms in one random order: a list, or "
-        "`ramgape.Items`. Mean and risk are those over these items, and exact when all have been asked.")]
+        "`ramgape.Items`. Mean and risk are those over these items, and exact when all have been asked.",
+        at={ANALYZE: {"panel": DATA, "shell": True, "help":
+            "Scores are on the items of a test set, one an arm and item: population, the items are all there are; "
+            "sample, they are some of a larger world; or how many there are in all, of which these are a random "
+            "sample."}})]
     price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
     spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
     workers: Annotated[int, _later(TRIALS, "Trials at once.", 1)]

@@ -199,8 +199,8 @@ MIXED = {Beta, Bernoulli, Uniform, Data, Gaussian}  # what `draw_mixed` knows
 
 
 def score_in(parameters: Floats, values: Floats, cell: int, generator: np.random.Generator) -> float:
-    """What an arm scored on an item: a cell is the arm plus the number of arms times the item, taken in turns."""
-    return float(values[cell % len(values)])
+    """What an arm scored on an item: a cell is the arm plus the number of arms times the item."""
+    return float(values[cell])
 
 
 class Sampler(NamedTuple):

@@ -194,12 +194,12 @@ class Engine:
     @property
     def stopped(self) -> Stopped | None:
         """Why the search is over, or None."""
+        if self.is_complete:
+            return "complete"
         if self._stopped[0]:
             return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
         if self._samples[0] < self._limit:
             return None
-        if self.is_complete:
-            return "complete"
         if self.spec.items is not None and self._samples[0] == len(self.arms) * len(self.spec.items):
             return "exhausted"
         return "cap" if self.spec.budget is None else "budget"
@@ -294,9 +294,10 @@ class Engine:
         return int(np.argmin(self.arms["pulls"] + np.array(self._pending)))
 
     def next_item(self, arm: int) -> int:
-        """Which item the next pull of an arm takes; what is over the number of items counts the repetitions."""
+        """Which item the next pull of an arm takes, by its place in the list of items."""
         assert self.order is not None
-        return int(self.order[self.arms["pulls"][arm] + self._pending[arm]])
+        assert self.spec.items is not None
+        return int(self.order[self.arms["pulls"][arm] + self._pending[arm]]) % len(self.spec.items.values)
 
     @property
     def is_slow(self) -> bool:

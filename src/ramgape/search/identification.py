@@ -98,7 +98,7 @@ def identify(
     engine = Engine(spec, seed)
     try:
         while (arm := engine.ask()) is not None:
-            item = () if spec.items is None else (spec.items.values[engine.next_item(arm) % len(spec.items.values)],)
+            item = () if spec.items is None else (spec.items.values[engine.next_item(arm)],)
             engine.tell(arm, engine.check_reward(pull(names[arm], *item, *extra)))
             if callback is not None and callback(progress_of(engine)):
                 engine.finish("callback")
@@ -118,8 +118,8 @@ def check_callback(callback: object) -> None:
 
 
 def wants_generator(pull: Callable[..., float], after: int = 1) -> bool:
-    """Whether `pull` takes a generator beside the arm, and the item if it gets one: another positional parameter that is
-    required or called rng."""
+    """Whether `pull` takes a generator beside the arm, and after the item if it gets one: another positional parameter
+    that is required or called rng."""
     try:
         parameters = list(inspect.signature(pull).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature

@@ -160,7 +160,7 @@ def infer(
         goal_reached=reason in ("confidence", "budget", "complete"),
         guarantee=_guarantee(engine, reason, front, said, evidence, objections),
         certified_epsilon=certified,
-        certified_delta=None if certified is None else evidence.delta,
+        certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
         samples=engine.samples,
         goal=goal_of(spec),
         risk=str(spec.risk),

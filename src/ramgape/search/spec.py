@@ -209,7 +209,15 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     asked = complete(options, IDENTIFY)
     asked["names"] = check_names(arms)
     tolerance_given = asked["epsilon"] is not None
-    for check in (check_rewards, check_objectives, check_items, check_counts, check_statements, check_goal, check_method):
+    for check in (
+        check_rewards,
+        check_objectives,
+        check_items,
+        check_counts,
+        check_statements,
+        check_goal,
+        check_method,
+    ):
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
@@ -344,7 +352,9 @@ def check_goal(asked: Asked) -> Asked:
         budget = whole(budget, "budget", asked["reason"], asked["least"])
         if asked["items"] is not None:
             most = len(asked["names"]) * len(asked["items"])
-            allowed = f"at most {most:,}: so many trials are {len(asked['items']):,} of each of {len(asked['names'])} arms"
+            allowed = (
+                f"at most {most:,}: so many trials are {len(asked['items']):,} of each of {len(asked['names'])} arms"
+            )
             require(budget <= most, "budget", allowed, budget)
         allowed = "a number under a budget for rewards without a range, or absent"
         open_share = asked["epsilon"] is None and asked["epsilon_share"] is not None

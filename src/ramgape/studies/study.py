@@ -582,7 +582,9 @@ class Study:
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
         seed = seed_of(self._seed, number, attempt)
-        return Pull(write_pull_id(row.token, number, attempt), self._names[row.arm], seed)
+        items = self._session.spec.search.items
+        item = None if items is None or row.item is None else items.values[row.item]
+        return Pull(write_pull_id(row.token, number, attempt), self._names[row.arm], seed, item)
 
     def _place(self, arm: object) -> int:
         place = self._places.get(arm) if isinstance(arm, str) else None

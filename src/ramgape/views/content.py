@@ -151,6 +151,8 @@ def _certified(result: Result) -> str:
     words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within epsilon", "none": "not certified"}
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
     first = "approximate: " if result.rigour == "approximate" else ""
+    if result.stopped == "complete":
+        return f"exactly, with nothing left to chance; of the arms {counts}"
     return f"{first}epsilon={tolerance}{delta}; of the arms {counts}"
 
 
