@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import the_bound
+from ramgape.common.checks import is_awaitable
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
@@ -74,6 +75,11 @@ def check_reward(spec: Spec, reward: object) -> float:
     low, high = spec.possible_rewards
     if type(reward) is float and low <= reward <= high:  # as nearly always
         return reward
+    if is_awaitable(reward):
+        with contextlib.suppress(Exception):
+            reward.close()  # type: ignore[attr-defined] # a coroutine would complain that nobody has awaited it
+        allowed = "a number, not what must be awaited: `identify` and `Study.run` await what `pull` gives, nobody else"
+        require(False, "reward", allowed, reward, InvalidReward)
     value = math.nan
     # float() would read texts and buffers, too, and take the real part of some complex numbers.
     if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
