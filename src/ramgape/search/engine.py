@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import the_bound
+from ramgape.common.checks import is_awaitable
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
@@ -74,6 +75,11 @@ def check_reward(spec: Spec, reward: object) -> float:
     low, high = spec.possible_rewards
     if type(reward) is float and low <= reward <= high:  # as nearly always
         return reward
+    if is_awaitable(reward):
+        with contextlib.suppress(Exception):
+            reward.close()  # type: ignore[attr-defined] # a coroutine would complain that nobody has awaited it
+        allowed = "a number, not what must be awaited: `identify` and `Study.run` await what `pull` gives, nobody else"
+        require(False, "reward", allowed, reward, InvalidReward)
     value = math.nan
     # float() would read texts and buffers, too, and take the real part of some complex numbers.
     if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
@@ -293,11 +299,12 @@ class Engine:
             return other
         return int(np.argmin(self.arms["pulls"] + np.array(self._pending)))
 
-    def next_item(self, arm: int) -> int:
-        """Which item the next pull of an arm takes, by its place in the list of items."""
+    def item_of(self, arm: int, turn: int | None = None) -> int:
+        """Which item an arm's pull takes, by its place in the list: the next one, or that of a turn."""
         assert self.order is not None
         assert self.spec.items is not None
-        return int(self.order[self.arms["pulls"][arm] + self._pending[arm]]) % len(self.spec.items.values)
+        turn = self.arms["pulls"][arm] + self._pending[arm] if turn is None else turn
+        return int(self.order[turn]) % len(self.spec.items.values)
 
     @property
     def is_slow(self) -> bool:
@@ -568,7 +575,7 @@ class Engine:
             arm = self.ask()
             if arm is None:
                 return pull
-            cell = arm if self.order is None else arm + len(self.arms) * self.next_item(arm)
+            cell = arm if self.order is None else arm + len(self.arms) * self.item_of(arm)
             reward = sampler.draw(sampler.parameters, sampler.values, cell, generator)
             self.tell(arm, self.check_reward(reward) if sampler.in_python else reward)
             if pull < len(trace):

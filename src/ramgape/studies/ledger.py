@@ -172,7 +172,7 @@ class Ledger:
                 if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
-            item = self.engine.next_item(arm) if self._strict else None
+            item = self.engine.item_of(arm) if self._strict else None
             self.engine.reserve(arm)
             pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token(), item=item)
             self.asked += 1

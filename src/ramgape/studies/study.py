@@ -13,7 +13,7 @@ from typing import IO, Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, known_name, located, require, shorten
-from ramgape.options import STUDY, StudyOptions, Tolerance, shows_options
+from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
 from ramgape.search.engine import check_reward
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.result import Result, Stopped
@@ -549,7 +549,7 @@ class Study:
 
     def run(
         self,
-        pull: Callable[..., float],
+        pull: Callable[..., Any],
         *,
         workers: int | Executor = 1,
         slots: int | None = None,
@@ -557,6 +557,7 @@ class Study:
         lease: float = RUN_LEASE,
         progress: bool = True,
         callback: Callable[[Progress], object] | None = None,
+        trials: Trials | None = None,
     ) -> Result:
         """Make all pulls that the goal takes, and return the result. A study that was interrupted goes on.
 
@@ -565,17 +566,29 @@ class Study:
         nothing. Ctrl-C returns the result so far.
 
         Args:
-            pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed.
-            workers: How many trials at once, in threads; or an executor: a process pool, a cluster.
+            pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed; it
+                may be async.
+            workers: How many trials at once, in threads or on an event loop; or an executor: a process pool, a cluster.
             slots: With an executor: how many trials at once.
             worker: A name for this process, to get its open pulls back after a restart; unless given, a new one.
             lease: Seconds after which others take over if this process dies; renewed while it lives.
             progress: Show a line on stderr, if that is a terminal.
             callback: Called after every answer with a `Progress`; a true return value ends the run.
+            trials: `Trials(rate=..., timeout=..., retry_on=...)`, for this run alone: docs/trials.md.
         """
         from ramgape.studies.running import maker_of, run_study
 
-        return run_study(self, maker_of(pull), workers, slots, worker, lease, progress, callback)
+        return run_study(
+            self,
+            maker_of(pull, self._session.spec.search.items is not None),
+            workers,
+            slots,
+            worker,
+            lease,
+            progress,
+            callback,
+            trials,
+        )
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
