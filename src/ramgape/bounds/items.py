@@ -22,25 +22,22 @@ from typing import Any
 
 from ramgape.core.box import narrow_box, narrow_risk
 from ramgape.core.items import (
-    all_stakes,
+    LACK,
+    LEAD,
+    SCORE,
+    SQUARE,
+    SQUARE_LACK,
+    evidence,
+    evidence_of,
     highest,
-    is_impossible,
-    lack_of_part,
-    lack_of_square,
-    lead,
-    log_evidence,
-    log_product,
-    modest_stakes,
-    own_lack,
-    own_part,
-    own_square,
-    own_value,
+    upper_end,
 )
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.statistics import FEWEST_PULLS
 
 BOXES = 0.2  # of delta, where two arms are compared; the rest is for that
 CELLS = 128  # of means; h is half of one
+WIDE = 0.5  # while so little is known of the mean, nothing worth its time would be found of the variance
 GROWTH = 20  # boxes are renewed when there are so many parts more scores, and when all are in
 
 
@@ -49,11 +46,6 @@ def constants(record: Any, arm_count: int, delta: float) -> None:
     level = math.log(arm_count / ((1.0 - BOXES) * delta))
     record["pair_levels"] = level, math.inf, level
     record["any_epsilon"] = 1  # wrong covers are counted whatever the data say of them
-
-
-def _evidence(value_at: Kernel, stakes: Kernel = all_stakes) -> Kernel:
-    """The evidence about one kind of values."""
-    return fixed(log_evidence, fixed(is_impossible, value_at), fixed(log_product, value_at), stakes)
 
 
 @inlined
@@ -85,25 +77,36 @@ def set_exact(row):
     row.risk_low = row.risk_high = row.risk
 
 
-@open_kernel
-def mean_ends(highest_value, highest_lack, row, past, problem):
-    """Of the average over all items."""
-    high = highest_value(past, problem, row.pulls, 0.0, row.level, row.average, row.mean_high)
-    low = 1.0 - highest_lack(past, problem, row.pulls, 0.0, row.level, 1.0 - row.average, 1.0 - row.mean_low)
-    return low, high
+@kernel
+def narrow_mean(row, past, search, problem):
+    """The interval of the mean over all items."""
+    high = highest(past, problem, row.pulls, SCORE, 0.0, row.level, row.average, row.mean_high)
+    low = 1.0 - highest(past, problem, row.pulls, LACK, 0.0, row.level, 1.0 - row.average, 1.0 - row.mean_low)
+    narrow_box(row, search, low, high, row.risk_low, row.risk_high)
+
+
+@inlined
+def cells_of(low, high):
+    """The first of the cells that an interval of means touches, and how many they are."""
+    first = int(low * CELLS)
+    return first, min(int(high * CELLS), CELLS - 1) - first + 1
 
 
 @kernel
 def variance_low(row, past, problem, low, high, known):
-    """The lower end of the variance, if the mean is between two values."""
+    """The lower end of the variance, if the mean is between two values.
+
+    Nearest to the average the evidence is least, so that cell comes first: elsewhere a look confirms it, mostly.
+    """
     half, end = 0.5 / CELLS, row.variance
-    for cell in range(int(low * CELLS), min(int(high * CELLS), CELLS - 1) + 1):
-        centre = (2 * cell + 1) * half
-        further = half * half
-        if square_lacks(past, past, problem, row.pulls, centre, 1.0 - end - further) < row.level:
-            lack = highest_lack_of_square(
-                past, problem, row.pulls, centre, row.level, 1.0 - end - further, 1.0 - known - further
-            )
+    first, count = cells_of(low, high)
+    begin = min(max(int(row.average * CELLS) - first, 0), count - 1)
+    for step in range(count):
+        centre, further = (2 * (first + (begin + step) % count) + 1) * half, half * half
+        inner = 1.0 - end - further
+        if evidence(past, past, problem, row.pulls, SQUARE_LACK, centre, inner) < row.level:
+            outer = 1.0 - known - further
+            lack = highest(past, problem, row.pulls, SQUARE_LACK, centre, row.level, inner, outer)
             end = 1.0 - lack - further
         if end <= known:
             return known
@@ -112,12 +115,13 @@ def variance_low(row, past, problem, low, high, known):
 
 @kernel
 def variance_high(row, past, problem, low, high, known):
-    """The upper end of the variance, likewise."""
+    """The upper end of the variance, likewise; here the evidence is least far from the average."""
     half, end = 0.5 / CELLS, row.variance
-    for cell in range(int(low * CELLS), min(int(high * CELLS), CELLS - 1) + 1):
-        centre = (2 * cell + 1) * half
-        if squares(past, past, problem, row.pulls, centre, end) < row.level:
-            end = highest_square(past, problem, row.pulls, centre, row.level, end, known)
+    first, count = cells_of(low, high)
+    for step in range(count):
+        centre = (2 * (first + (step + count - 1) % count) + 1) * half
+        if evidence(past, past, problem, row.pulls, SQUARE, centre, end) < row.level:
+            end = highest(past, problem, row.pulls, SQUARE, centre, row.level, end, known)
         if end >= known:
             return known
     return end
@@ -131,40 +135,34 @@ def moments_box(row, past, search, problem):
         return
     renew_when_complete(row, problem)
     alpha, rho = problem.alpha, problem.rho
-    low, high = ends_of_mean(row, past, problem)
-    narrow_box(row, search, low, high, row.risk_low, row.risk_high)
+    narrow_mean(row, past, search, problem)
     low, high = row.mean_low, row.mean_high
     top = min(max(0.5, low), high)  # no variance exceeds m (1 - m)
     least = max(row.risk_low / alpha + rho * low, 0.0)
     most = min(row.risk_high / alpha + rho * high, top * (1.0 - top))
-    least = variance_low(row, past, problem, low, high, least)
-    most = variance_high(row, past, problem, low, high, most)
+    if high - low < WIDE:
+        least = variance_low(row, past, problem, low, high, least)
+        most = variance_high(row, past, problem, low, high, most)
     narrow_risk(row, search, alpha * (least - rho * high), alpha * (most - rho * low))
 
 
 @open_kernel
-def box_of_parts(highest_part, highest_lack_of_part, transform, untransform, row, past, search, problem):
+def box_of_parts(highest_part, untransform, row, past, search, problem):
     """The box where the risk is a function of the mean of a transformed score."""
     if is_complete(row, problem):
         set_exact(row)
         return
     renew_when_complete(row, problem)
-    low, high = ends_of_mean(row, past, problem)
-    narrow_box(row, search, low, high, row.risk_low, row.risk_high)
-    average = 0.0
-    for place in range(row.pulls):
-        average += min(max(transform(problem, past[problem.first_item + place]), 0.0), 1.0) / row.pulls
-    most = highest_part(past, problem, row.pulls, 0.0, row.level, average, 1.0)
-    least = 1.0 - highest_lack_of_part(past, problem, row.pulls, 0.0, row.level, 1.0 - average, 1.0)
+    narrow_mean(row, past, search, problem)
+    most = highest_part(past, problem, row.pulls, SCORE, 0.0, row.level, 0.0, 1.0)
+    least = 1.0 - highest_part(past, problem, row.pulls, LACK, 0.0, row.level, 0.0, 1.0)
     first, second = untransform(problem, least), untransform(problem, most)
     narrow_risk(row, search, min(first, second), max(first, second))
 
 
 def means_box(transform: Kernel, untransform: Kernel) -> Kernel:
     """The kernel that makes the box of such a risk."""
-    upper = fixed(highest, _evidence(fixed(own_part, transform)))
-    lower = fixed(highest, _evidence(fixed(lack_of_part, transform)))
-    return fixed(box_of_parts, upper, lower, transform, untransform)
+    return fixed(box_of_parts, fixed(upper_end, evidence_of(transform)), untransform)
 
 
 @kernel
@@ -173,16 +171,10 @@ def mean_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
     if rival.mean_high - row.mean_low < epsilon:
         return True
     count = min(row.pulls - row.under_way, rival.pulls - rival.under_way)
-    return count >= FEWEST_PULLS and leads(past, rival_past, problem, count, 0.0, epsilon) >= level
+    return count >= FEWEST_PULLS and evidence(past, rival_past, problem, count, LEAD, 0.0, epsilon) >= level
 
 
 @inlined
 def risk_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
     """Whether boxes prove that the row's risk is less than the rival's plus epsilon."""
     return row.risk_high - rival.risk_low < epsilon
-
-
-leads = _evidence(lead, modest_stakes)
-squares, square_lacks = _evidence(own_square), _evidence(lack_of_square)
-highest_square, highest_lack_of_square = fixed(highest, squares), fixed(highest, square_lacks)
-ends_of_mean = fixed(mean_ends, fixed(highest, _evidence(own_value)), fixed(highest, _evidence(own_lack)))

@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import math
 
-from ramgape.core.kernel import inlined, open_kernel
+import numpy as np
+
+from ramgape.core.kernel import Kernel, fixed, inlined, open_kernel
 
 # Stakes in units of one over the range of values. Beyond 1 they serve averages that are close to the best of values.
 STAKES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 0.95, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -31,61 +33,40 @@ MOST = 0.95  # that a stake grows to
 LEAST = 0.01  # a factor that may become less than this ends a product
 STRIDE = 16  # factors that are multiplied before a logarithm is taken; each is between LEAST and 65
 DUST = 1e-9  # of the range: what rounding may have added to a sum
-HALVINGS = 14
+HALVINGS = 12
+
+# What is averaged over items. Not mere numbers, for each of which all would be compiled by itself.
+SCORE, LACK = np.int64(0), np.int64(1)  # a score, and what it misses of the best
+SQUARE, SQUARE_LACK = np.int64(2), np.int64(3)  # its squared distance from a centre, and what that is less than 1
+LEAD = np.int64(4)  # by how much another arm is ahead on the same item
 
 
 @inlined
-def own_value(past, others, problem, place, parameter):
-    """What an arm scored on an item."""
-    return past[problem.first_item + place]
-
-
-@inlined
-def own_lack(past, others, problem, place, parameter):
-    """What it missed of the best score."""
-    return 1.0 - past[problem.first_item + place]
-
-
-@inlined
-def lead(past, others, problem, place, parameter):
-    """By how much another arm is ahead on the same item."""
-    return others[problem.first_item + place] - past[problem.first_item + place]
-
-
-@inlined
-def own_square(past, others, problem, place, parameter):
-    """The squared distance of a score from a centre."""
-    distance = past[problem.first_item + place] - parameter
-    return distance * distance
-
-
-@inlined
-def lack_of_square(past, others, problem, place, parameter):
-    """The same, turned round."""
-    distance = past[problem.first_item + place] - parameter
-    return 1.0 - distance * distance
+def itself(problem, score):
+    """A score as it is."""
+    return score
 
 
 @open_kernel
-def own_part(transform, past, others, problem, place, parameter):
-    """What a risk makes of a score, in [0, 1]."""
-    return min(max(transform(problem, past[problem.first_item + place]), 0.0), 1.0)
+def value_at(part, past, others, problem, place, kind, centre):
+    """What an item adds to an average; `part` is what a risk makes of a score, in [0, 1], or the score itself."""
+    score = past[problem.first_item + place]
+    if kind == LEAD:
+        return others[problem.first_item + place] - score
+    value = min(max(part(problem, score), 0.0), 1.0)
+    if kind >= SQUARE:
+        value = (value - centre) * (value - centre)
+    return 1.0 - value if kind % 2 else value
 
 
 @open_kernel
-def lack_of_part(transform, past, others, problem, place, parameter):
-    """The same, turned round."""
-    return 1.0 - min(max(transform(problem, past[problem.first_item + place]), 0.0), 1.0)
-
-
-@open_kernel
-def log_product(value_at, past, others, problem, count, parameter, hypothesis, stake):
+def log_product(value_at, past, others, problem, count, kind, centre, hypothesis, stake):
     """ln of the product for one stake; minus infinity where it has been given up."""
     size, finite = problem.item_count, problem.item_count < math.inf
     total, found, product = 0.0, 0.0, 1.0
     expected, staked = hypothesis, stake
     for place in range(count):
-        value = value_at(past, others, problem, place, parameter)
+        value = value_at(past, others, problem, place, kind, centre)
         if finite:
             left = size - place
             expected = (size * hypothesis - total) / left
@@ -101,50 +82,43 @@ def log_product(value_at, past, others, problem, count, parameter, hypothesis, s
 
 
 @open_kernel
-def is_impossible(value_at, past, others, problem, count, parameter, hypothesis):
-    """Whether not even the best of values for the items that are left bring the average to a hypothesis."""
-    total = 0.0
-    for place in range(count):
-        total += value_at(past, others, problem, place, parameter)
-    return problem.item_count * (hypothesis - DUST) > total + problem.item_count - count
-
-
-@open_kernel
-def log_evidence(is_impossible, log_product, stakes, past, others, problem, count, parameter, hypothesis):
+def log_evidence(value_at, log_product, past, others, problem, count, kind, centre, hypothesis):
     """ln of the evidence, from the first `count` items, that the average over all is below a hypothesis."""
-    if problem.item_count < math.inf and is_impossible(past, others, problem, count, parameter, hypothesis):
-        return math.inf
-    largest, total, used = -math.inf, 0.0, stakes()
-    for number in range(used):
-        found = log_product(past, others, problem, count, parameter, hypothesis, STAKES[number])
+    if problem.item_count < math.inf:
+        total = 0.0
+        for place in range(count):
+            total += value_at(past, others, problem, place, kind, centre)
+        if problem.item_count * (hypothesis - DUST) > total + problem.item_count - count:
+            return math.inf  # not even the best of values for the items that are left bring the average there
+    largest, total, stakes = -math.inf, 0.0, MODEST if kind == LEAD else len(STAKES)
+    for number in range(stakes):
+        found = log_product(past, others, problem, count, kind, centre, hypothesis, STAKES[number])
         if found > largest:
             total, largest = total * math.exp(largest - found) + 1.0, found
         elif found > -math.inf:
             total += math.exp(found - largest)
-    return largest + math.log(total / used) if total > 0.0 else -math.inf
-
-
-@inlined
-def all_stakes():
-    """For averages that may be near the best of values."""
-    return len(STAKES)
-
-
-@inlined
-def modest_stakes():
-    """For differences."""
-    return MODEST
+    return largest + math.log(total / stakes) if total > 0.0 else -math.inf
 
 
 @open_kernel
-def highest(evidence, past, problem, count, parameter, level, inner, known):
-    """The upper end of an average: the least value found, above one that is likely, of which the evidence suffices."""
-    if not inner < known or evidence(past, past, problem, count, parameter, known) < level:
+def upper_end(log_evidence, past, problem, count, kind, centre, level, inner, known):
+    """The least value found, above one to begin with, of which the evidence suffices that the average is below it."""
+    if not inner < known or log_evidence(past, past, problem, count, kind, centre, known) < level:
         return known
     for _ in range(HALVINGS):
         middle = 0.5 * (inner + known)
-        if evidence(past, past, problem, count, parameter, middle) >= level:
+        if log_evidence(past, past, problem, count, kind, centre, middle) >= level:
             known = middle
         else:
             inner = middle
     return known
+
+
+def evidence_of(part: Kernel) -> Kernel:
+    """The evidence about averages of what a risk makes of scores."""
+    value = fixed(value_at, part)
+    return fixed(log_evidence, value, fixed(log_product, value))
+
+
+evidence = evidence_of(itself)
+highest = fixed(upper_end, evidence)

@@ -48,7 +48,7 @@ def shown_items(spec: Spec) -> str:
     """What means are taken over.
 
     >>> from ramgape.search.spec import make_spec
-    >>> shown_items(make_spec("AB", items=range(300), reward_range=(0, 1), epsilon=0.1))
+    >>> shown_items(make_spec(["A", "B"], items=range(300), reward_range=(0, 1), epsilon=0.1))
     'these 300 items'
     """
     assert spec.items is not None

@@ -103,4 +103,6 @@ def check_known(given: Any) -> Any:
         given = int(given)
     if isinstance(given, int):
         return whole(given, "items", "a whole number of at least 2", 2)
-    return make_items(given)
+    items = make_items(given)
+    require(items.repeats == 1, "the repeats of items", "1 for logged scores, one an arm and item", items.repeats)
+    return items
