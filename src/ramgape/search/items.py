@@ -69,7 +69,11 @@ class Items:
 
     def order(self, seed: int | None) -> NDArray[np.int64]:
         """The trials in random order, the same for all arms: the number of the item, and what is over it counts its
-        repetitions."""
+        repetitions.
+
+        Args:
+            seed: Of the order; None for one by chance.
+        """
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))  # not that of rewards or rounds
         return generator.permutation(len(self))
 
