@@ -20,6 +20,7 @@ from ramgape.common.checks import check_number, whole
 from ramgape.errors import Retry, known_name, require
 
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}  # in which a rate may be stated
+LONGEST_WAIT = 1.0  # seconds at once
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a call is tried again, the first time and ever
 DOUBLINGS = 10  # more than there are between the two
@@ -109,10 +110,14 @@ class Clock:
         return time.monotonic()
 
     def wait(self, calls: Collection[Future[Any]], seconds: float | None) -> None:
-        """Until one of the calls has ended, or so many seconds have passed."""
+        """Until one of the calls has ended, so many seconds have passed, or it is time to look for an interrupt.
+
+        One that comes in the moment before a wait is heard of when that is over, on some systems any one.
+        """
+        seconds = LONGEST_WAIT if seconds is None else min(seconds, LONGEST_WAIT)
         if calls:
             wait(calls, seconds, FIRST_COMPLETED)
-        elif seconds is not None:
+        else:
             time.sleep(seconds)
 
 
@@ -188,7 +193,7 @@ class Calls(Generic[Asked]):
             if ended or not (self._begun or self._resting or full) or (full and self.room):
                 return ended
             moment, now = self._next_moment(full), self._clock.now()
-            self._clock.wait(self._begun, None if moment is None else min(max(moment - now, 0.0), LONGEST_TIMEOUT))
+            self._clock.wait(self._begun, None if moment is None else max(moment - now, 0.0))
 
     def _wake(self) -> None:
         """Begin what has rested, as the rate allows; who was to be first is."""
@@ -242,4 +247,4 @@ class Calls(Generic[Asked]):
 
 def error_of(future: Future[Any]) -> BaseException | None:
     """The error in which a call has ended, if it has."""
-    return CancelledError() if future.cancelled() else future.exception()
+    return CancelledError("a call was cancelled") if future.cancelled() else future.exception()
