@@ -42,6 +42,7 @@ NEW = {
     "common/integration.py": "the truth of a risk from outside",
     "storage/protocol.py": "stores from outside",
     "storage/migrations/versions/0003_snapshots.py": "snapshots",
+    "storage/migrations/versions/0004_items_prices_info.py": "items, prices and remarks",
     "studies/exchange.py": "answers and pulls in one transaction",
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
@@ -89,6 +90,7 @@ NEW = {
 GROWN = {
     "storage/": ("snapshots, and stores from outside", 112),
     "studies/": ("snapshots, what is computed outside the lock, and fewer records for an ask and a tell", 60),
+    "storage/records.py, storage/schema.py, studies/": ("items, prices and remarks, stored, exported and imported", 70),
     "problems/distribution.py, problems/distributions.py": (
         "distributions and plain functions as arms, checked at the door; cumulative shares, skewness and kurtosis",
         170,

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.extension import Extension
     from ramgape.search.identification import Progress, identify
+    from ramgape.search.items import Items
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
@@ -104,6 +105,7 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "Items",
     "LeastRisk",
     "LogNormal",
     "Lomax",
@@ -197,6 +199,7 @@ _HOMES = {
         "UnknownStudy",
     ),
     "options": ("Search", "Trials"),
+    "search.items": ("Items",),
     "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),

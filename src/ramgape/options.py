@@ -65,6 +65,7 @@ COUNT, SEED, SECONDS = Kind(parse_number, "COUNT"), Kind(parse_number, "SEED"), 
 TOLERANCE, RANGE = Kind(tolerance, "NUMBER"), Kind(number_range, "LO HI")
 MEASURE, CONSTANT = Kind(as_typed, "NAME:NUMBER"), Kind(number_or_name, "A")
 LEVEL = Kind(number_or_name, "NUMBER")
+ITEMS_FILE = Kind(as_typed, "FILE")
 
 
 class Option(NamedTuple):
@@ -160,7 +161,13 @@ class GoalOptions(TypedDict, total=False):
     interleave: Annotated[bool, Option(TRIALS, FLAG, doors=ASKING, default=False, help=
         "Decide in rounds, each in random order and no arm more than 3 times in a row while others are open: for "
         "trials on a machine that warms up or drifts.")]
-    items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
+    items: Annotated[Any, Option(TRIALS, NAME, doors=REAL, shell=False, help=
+        "A test set, of whose items a trial takes one, the same for all arms in one random order: a list, or "
+        "`ramgape.Items`. Mean and risk are those over these items, and exact when all have been asked.",
+        at={STUDY: {"shell": True, "kind": ITEMS_FILE}, ANALYZE: {"panel": DATA, "shell": True, "help":
+            "Scores are on the items of a test set, one an arm and item: population, the items are all there are; "
+            "sample, they are some of a larger world; or how many there are in all, of which these are a random "
+            "sample."}})]
     price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
     spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
     workers: Annotated[int, Option(TRIALS, COUNT, doors=(IDENTIFY,), shell=False, default=1, help=

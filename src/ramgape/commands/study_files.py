@@ -11,8 +11,9 @@
     quick = "sort --parallel=1 data-{seed}.txt"     # run by the shell
     merge = ["./merge", "data-{seed}.txt"]          # run as it is
 
-All other keys of [study] are the keywords of `Study.create`. Paths are relative to the file. In a line for the shell
-{arm} and {seed} are put in as one word each, so they stand outside quotes.
+All other keys of [study] are the keywords of `Study.create`. Paths are relative to the file; `items`, a test set, may
+be that of one (see `read_items`). In a line for the shell {arm}, {seed} and {item} are put in as one word each, so they
+stand outside quotes.
 
 With `reward = "elapsed"` less is better, the range is from 0 to the timeout, and a failed trial counts as the worst
 time there is. For a timeout that is plain: all that is known of such a run is that it takes at least so long, and to
@@ -23,6 +24,7 @@ And since the quick runs of an arm would be told before its slow ones, `in_order
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -48,10 +50,11 @@ KEYS = ("name", "reward", "storage", "cwd", *options_at(FILE))
 
 Command = str | tuple[str, ...]  # for the shell, or words
 
-PLACEHOLDERS = ("{arm}", "{seed}")
+PLACEHOLDERS = ("{arm}", "{seed}", "{item}")
+PLACEHOLDER = re.compile(r"\{(?:arm|seed|item)\}")
 # What the shell does not read as plain words: an escaped letter, quotes, a comment, the beginning of a here-document.
 _NOT_PLAIN = re.compile(
-    r"""\\(?:\{arm}|\{seed}|.) | '[^']*'? | "(?:\\.|[^"\\])*"? | (?<!\S)\#[^\n]* | <<""", re.DOTALL | re.VERBOSE
+    r"""\\(?:\{arm}|\{seed}|\{item}|.) | '[^']*'? | "(?:\\.|[^"\\])*"? | (?<!\S)\#[^\n]* | <<""", re.DOTALL | re.VERBOSE
 )
 
 
@@ -112,6 +115,8 @@ def read_study_file(path: Path) -> StudyFile:
         timeout = _timeout(study.get("timeout"), reward)
         storage = _storage(study.get("storage"), path)
         options = {key: study[key] for key in options_at(FILE) if key in study and key != "timeout"}
+        if isinstance(options.get("items"), str):
+            options["items"] = read_items(path.parent / options["items"])
         if reward == "elapsed":
             assert timeout is not None
             options = {"failure": "worst", "in_order": True, **options, **_timing(options, timeout)}
@@ -138,6 +143,20 @@ def read_study_file(path: Path) -> StudyFile:
         warnings=warnings,
         defaults={key: words for key, words in defaults.items() if key not in study},
     )
+
+
+def read_items(path: Path | str) -> list[Any]:
+    """The items of a test set, from a file: a JSON list, or an item a line, JSON where it ends in .jsonl."""
+    text = read_text(Path(path), "a file with items", InvalidSpec)
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        if str(path).endswith(".json"):
+            found = json.loads(text)
+            require(isinstance(found, list), "items", f"a list in {path}", found)
+            return list(found)
+        return [json.loads(line) for line in lines] if str(path).endswith(".jsonl") else lines
+    except (ValueError, RecursionError) as error:
+        raise InvalidSpec(place=str(path), allowed=f"valid JSON: {error}") from None
 
 
 def _table(found: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -198,13 +217,13 @@ def _command(arm: str, command: object, folder: Path) -> Command:
     require(usable and bool(words[0].strip()) and "\0" not in arm, f"arm {arm!r}", allowed, command)
     if isinstance(command, str):
         plain = (
-            "a line with {arm} and {seed} outside quotes and here-documents: each is put in as one word of its own "
-            "(inside quotes write $RAMGAPE_ARM and $RAMGAPE_SEED)"
+            "a line with {arm}, {seed} and {item} outside quotes and here-documents: each is put in as one word of its "
+            "own (inside quotes write $RAMGAPE_ARM, $RAMGAPE_SEED and $RAMGAPE_ITEM)"
         )
         require(not _quotes_a_placeholder(command), f"arm {arm!r}", plain, command)
         return command
     program = words[0].replace("{arm}", arm)
-    if "{seed}" not in program:
+    if "{seed}" not in program and "{item}" not in program:
         there = shutil.which(folder / program if os.path.dirname(program) else program)  # noqa: PTH120
         require(there is not None, f"arm {arm!r}", "a program that can be found, and its arguments", command)
     return tuple(words)

@@ -55,7 +55,7 @@ from ramgape.errors import InvalidReward, require
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.search.alarms import Watch
-from ramgape.search.assembly import Adder, make_look, make_rule, make_state
+from ramgape.search.assembly import Adder, kept_columns, make_look, make_rule, make_state
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
@@ -109,6 +109,7 @@ class Engine:
         self._reason: Stopped = "confidence"  # why it stopped, once it has
         self._entries: Entries | None = None
         self._adder: Adder | None = None
+        self.order = None if spec.items is None else spec.items.order(seed)
         self._hold(make_state(spec, spec.bound, spec.delta))
         if spec.interleave:
             self.begin_rounds(seed)
@@ -146,7 +147,7 @@ class Engine:
         engine = cls(spec)
         engine.sample, engine.watch = sample, watch
         learning = spec.risk.kernels(spec.noise)
-        engine.state.take(statistics, learning.columns - learning.narrowed if another_bound else None)
+        engine.state.take(statistics, kept_columns(spec) - learning.narrowed if another_bound else None)
         engine._samples[0] = engine.arms["pulls"].sum()
         return engine
 
@@ -199,11 +200,21 @@ class Engine:
     @property
     def stopped(self) -> Stopped | None:
         """Why the search is over, or None."""
+        if self.is_complete:
+            return "complete"
         if self._stopped[0]:
             return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
         if self._samples[0] < self._limit:
             return None
+        if self.spec.items is not None and self._samples[0] == len(self.arms) * len(self.spec.items):
+            return "exhausted"
         return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every item of a test set that is all there is has been asked of every arm."""
+        items = self.spec.items
+        return items is not None and items.population and self.samples == len(self.arms) * len(items)
 
     @property
     def set_aside(self) -> Mask:
@@ -263,6 +274,11 @@ class Engine:
         """
         if self._stopped[0] or self._samples[0] + self._under_way >= self._limit:
             return None
+        arm = self._decide()
+        return arm if self.order is None or self._has_items(arm) else self._instead_of(arm)
+
+    def _decide(self) -> int:
+        """The arm that the rule wants next."""
         if self.spec.interleave:
             return self._ask_in_rounds()
         if self._under_way:
@@ -270,6 +286,25 @@ class Engine:
         if self._ready[0]:
             return int(self._steps().decide(*self.state))
         return int(least_pulled(self.arms))
+
+    def _has_items(self, arm: int) -> bool:
+        """Whether there are items that an arm has not been asked."""
+        assert self.order is not None
+        return bool(self.arms["pulls"][arm] + self._pending[arm] < len(self.order))
+
+    def _instead_of(self, arm: int) -> int:
+        """In place of an arm that has been asked all items: the one it is compared with, or the least asked."""
+        other = int(self.arms["rival"][arm])
+        if 0 <= other != arm and self._has_items(other):
+            return other
+        return int(np.argmin(self.arms["pulls"] + np.array(self._pending)))
+
+    def item_of(self, arm: int, turn: int | None = None) -> int:
+        """Which item an arm's pull takes, by its place in the list: the next one, or that of a turn."""
+        assert self.order is not None
+        assert self.spec.items is not None
+        turn = self.arms["pulls"][arm] + self._pending[arm] if turn is None else turn
+        return int(self.order[turn]) % len(self.spec.items.values)
 
     @property
     def is_slow(self) -> bool:
@@ -503,7 +538,7 @@ class Engine:
 
     def prepare(self, sampler: Sampler) -> None:
         """Compile what `advance` needs, so that its time is that of the pulls alone."""
-        if self.is_slow or sampler.in_python:
+        if self.is_slow or sampler.in_python or self.order is not None:
             return
         assert self.rule
         rules.compile_for(sampler.draw, rules.DRAW)
@@ -523,7 +558,7 @@ class Engine:
         or more.
         """
         count = 0 if self._stopped[0] else min(count, self.spec.limit - self.samples)
-        if self.is_slow or sampler.in_python:
+        if self.is_slow or sampler.in_python or self.order is not None:
             return self._advance_slowly(sampler, generator, count, truth, trace)
         self.prepare(sampler)
         drawn = (sampler.parameters, sampler.values, generator)
@@ -540,7 +575,8 @@ class Engine:
             arm = self.ask()
             if arm is None:
                 return pull
-            reward = sampler.draw(sampler.parameters, sampler.values, arm, generator)
+            cell = arm if self.order is None else arm + len(self.arms) * self.item_of(arm)
+            reward = sampler.draw(sampler.parameters, sampler.values, cell, generator)
             self.tell(arm, self.check_reward(reward) if sampler.in_python else reward)
             if pull < len(trace):
                 note_pull(trace, pull, self.arms, self.search, self.problem, truth, arm)

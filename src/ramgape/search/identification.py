@@ -68,7 +68,8 @@ def identify(
     """Find the arms with the best trade-offs between mean reward and risk, with as few pulls as the goal allows.
 
     Args:
-        pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator.
+        pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator; with
+            `items` tries it on one of them, `pull(arm, item)` or `pull(arm, item, rng)`.
         arms: What is handed to `pull`; their text is their name.
         {options}
         seed: Of the generator that `pull` gets, and of the order in rounds.

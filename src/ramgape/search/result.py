@@ -22,7 +22,20 @@ Certificate = Literal["in", "out", "within-epsilon", "none"]
 AlarmKind = Literal["level", "spread", "memory", "clusters"]
 # "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
 # "constant": nothing can be said of an arm whose rewards are all equal, and all else is settled.
-Stopped = Literal["confidence", "budget", "cap", "constant", "interrupted", "error", "callback", "open", "data"]
+# "complete": every item has been asked of every arm; "exhausted": likewise, but they are a sample of more.
+Stopped = Literal[
+    "confidence",
+    "budget",
+    "cap",
+    "constant",
+    "complete",
+    "exhausted",
+    "interrupted",
+    "error",
+    "callback",
+    "open",
+    "data",
+]
 
 
 @dataclass(frozen=True, slots=True)

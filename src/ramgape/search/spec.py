@@ -12,13 +12,14 @@ from ramgape.bounds import BOUNDS, BOXLESS, Bound, resolve_bound, the_bound, usu
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, NOISES, Noise, noise_names
+from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, ITEMS, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.extension import Extension
+from ramgape.search.items import Items, check_size, make_items
 from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
@@ -57,6 +58,7 @@ class Spec:
     alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
     interleave: bool = False  # pulls are decided in rounds, and shuffled
     looked_at_once: bool = False  # all rewards are there already, and their order is not known
+    items: Items | None = None  # a test set, of which a trial takes one
     extensions: tuple[Extension, ...] = ()  # of a study that was to go on for more: what was asked for before
 
     @property
@@ -110,7 +112,8 @@ class Spec:
     @property
     def limit(self) -> int:
         """The most pulls this search makes."""
-        return self.max_pulls if self.budget is None else self.budget
+        limit = self.max_pulls if self.budget is None else self.budget
+        return limit if self.items is None else min(limit, len(self.names) * len(self.items))
 
     @property
     def risk_range(self) -> tuple[float, float]:
@@ -206,7 +209,15 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     asked = complete(options, IDENTIFY)
     asked["names"] = check_names(arms)
     tolerance_given = asked["epsilon"] is not None
-    for check in (check_rewards, check_objectives, check_counts, check_statements, check_goal, check_method):
+    for check in (
+        check_rewards,
+        check_objectives,
+        check_items,
+        check_counts,
+        check_statements,
+        check_goal,
+        check_method,
+    ):
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
@@ -217,11 +228,19 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
 def check_rewards(asked: Asked) -> Asked:
     """The noise, with its parameters, and the range of the rewards."""
     usual = ANY if asked["reward_range"] is None else BOUNDED
+    if asked["items"] is not None:
+        usual = ITEMS
+        asked["noise"] = None if asked["noise"] == BOUNDED else asked["noise"]  # which it is, and more is known
+        allowed = "given with items: two numbers that no score can leave, such as (0, 1)"
+        require(asked["reward_range"] is not None, "reward_range", allowed, asked["reward_range"])
     named = {name: row.parameters for name, row in NOISES.items()}
     noise, parameters = (usual, {}) if asked["noise"] is None else parse_numbers(asked["noise"], named, "noise")
     for name, value in parameters.items():
         require(asked[name] is None, name, "given once, by itself or with the noise", asked[name])
         asked[name] = value
+    if (noise == ITEMS) != (asked["items"] is not None):
+        allowed = f"{ITEMS} or {BOUNDED} with items" if asked["items"] is not None else "another one without items"
+        require(False, "noise", allowed, asked["noise"])
     reward_range = check_reward_range(noise, asked["reward_range"])
     known_name(asked["direction"], ["maximize", "minimize"], "direction")
     known_name(asked["returned"], ["last", "smallest-doubt"], "returned")
@@ -245,6 +264,15 @@ def check_objectives(asked: Asked) -> Asked:
         risk_epsilon = tolerance / risk.usual_scale(asked["span"])
     objectives = {"task": task, "risk": risk, "alpha": alpha}
     return {**objectives, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "epsilon_share": share}
+
+
+def check_items(asked: Asked) -> Asked:
+    """A test set, if there is one; scores in an order by chance are watched by nobody."""
+    if asked["items"] is None:
+        return {}
+    items = make_items(asked["items"])
+    check_size(items, len(asked["names"]))
+    return {"items": items, "alarm": None}
 
 
 def check_counts(asked: Asked) -> Asked:
@@ -322,6 +350,12 @@ def check_goal(asked: Asked) -> Asked:
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])
+        if asked["items"] is not None:
+            most = len(asked["names"]) * len(asked["items"])
+            allowed = (
+                f"at most {most:,}: so many trials are {len(asked['items']):,} of each of {len(asked['names'])} arms"
+            )
+            require(budget <= most, "budget", allowed, budget)
         allowed = "a number under a budget for rewards without a range, or absent"
         open_share = asked["epsilon"] is None and asked["epsilon_share"] is not None
         require(not open_share, "epsilon", allowed, f"{100.0 * (asked['epsilon_share'] or 0.0):g}%")

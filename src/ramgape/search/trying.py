@@ -73,7 +73,8 @@ class Trying:
 
     Args:
         engine: The search.
-        pull: The user's function, of an arm or of an arm and a generator; what it gives may have to be awaited.
+        pull: The user's function, of an arm, of an item if there are any, and perhaps of a generator; what it gives may
+            have to be awaited.
         arms: What it is given for each of them.
         seed: Where the randomness comes from.
         manner: How its trials are made.
@@ -91,7 +92,9 @@ class Trying:
     ) -> None:
         self.engine, self.pull, self.arms, self.manner, self.heard = engine, pull, arms, manner, heard
         self.entropy: Any = np.random.SeedSequence(seed).entropy
-        self.generator = np.random.default_rng(seed) if wants_generator(pull) else None
+        self.items = engine.spec.items
+        after = 1 if self.items is None else 2
+        self.generator = np.random.default_rng(seed) if wants_generator(pull, after) else None
         # One generator serves all calls, one after the other, unless they may overlap.
         self.overlaps = manner.workers > 1 or manner.limits.timeout is not None
 
@@ -115,7 +118,8 @@ class Trying:
                 arm, more = left
                 self.engine.reserve(arm)
                 calls.adopt(Call(arm, pulls[arm]), executor.submit(more))
-            self._several(calls, Turns(self.manner.in_order, pulls))
+            # Two arms are compared on the same items, so what is learnt of each must be the first of them.
+            self._several(calls, Turns(self.manner.in_order or self.items is not None, pulls))
 
     def _one_by_one(self) -> tuple[int, Callable[[], Any]] | None:
         """Plain calls to the end; or to the first that asks for more than that, which the other loop goes on with."""
@@ -123,7 +127,7 @@ class Trying:
         extra = () if self.generator is None else (self.generator,)
         while (arm := engine.ask()) is not None:
             try:
-                reward = pull(arms[arm], *extra)
+                reward = pull(arms[arm], *self._item(arm), *extra)
             except Retry as retry:
                 return arm, _raising(retry)
             if type(reward) is not float and is_awaitable(reward):
@@ -187,12 +191,17 @@ class Trying:
 
     def _make(self, call: Call) -> Any:
         """Make a call, wherever that is done."""
+        given = (self.arms[call.arm], *self._item(call.arm, call.turn))
         if self.generator is None:
-            return self.pull(self.arms[call.arm])
+            return self.pull(*given)
         generator = self.generator
         if self.overlaps:  # the same rewards for the same pull of an arm, whoever is faster
             generator = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(REWARDS, *call)))
-        return self.pull(self.arms[call.arm], generator)
+        return self.pull(*given, generator)
+
+    def _item(self, arm: int, turn: int | None = None) -> tuple[Any, ...]:
+        """The item of an arm's pull, of the next one unless it is said which."""
+        return () if self.items is None else (self.items.values[self.engine.item_of(arm, turn)],)
 
     async def _await(self, call: Call) -> Any:
         return await self._make(call)
@@ -205,11 +214,14 @@ def _raising(error: Exception) -> Callable[[], Any]:
     return fail
 
 
-def wants_generator(pull: Callable[..., Any]) -> bool:
-    """Whether `pull` takes a generator beside the arm: a second positional parameter that is required or called rng."""
+def wants_generator(pull: Callable[..., Any], after: int = 1) -> bool:
+    """Whether `pull` takes a generator after the arm, or after arm and item: a further positional parameter that is
+    required or called rng."""
     try:
         parameters = list(inspect.signature(pull).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature
         return False
     positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    return len(positional) >= 2 and (positional[1].default is positional[1].empty or positional[1].name == "rng")
+    if len(positional) <= after:
+        return False
+    return positional[after].default is positional[after].empty or positional[after].name == "rng"

@@ -19,12 +19,11 @@ import math
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import BudgetSpent, ChangedAnswer, FailingArm, UnknownPull, shorten
+from ramgape.errors import ChangedAnswer, FailingArm, UnknownPull, shorten
 from ramgape.search.engine import Engine
 from ramgape.storage.records import (
     AnswerRow,
@@ -38,23 +37,13 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.storage.seals import next_link
+from ramgape.studies.entries import Trial, columns_of, held_answer, holding, require_room
 from ramgape.studies.pull_ids import PullId, base_seed, new_token, write_pull_id
 from ramgape.studies.specification import StudySpec
 
 FindAnswer = Callable[[int], AnswerRow | None]  # of a pull that is not open: what was answered
 
 AVAILABLE = 0.0  # a lease that ran out long ago
-
-
-class Trial(NamedTuple):
-    """A trial made elsewhere."""
-
-    arm: int
-    reward: float
-    failed: bool = False
-    worker: str | None = None
-    told_at: float | None = None
-    origin: str | None = None
 
 
 class Ledger:
@@ -74,6 +63,8 @@ class Ledger:
         self._by_worker: dict[str, set[int]] = {}
         self._unanswered: defaultdict[int, list[int]] = defaultdict(list)  # by arm, in order
         self._held: defaultdict[int, list[int]] = defaultdict(list)  # likewise: answered, but held back
+        # Scores are learnt in the order of their items: none is left out, not even one that was given up.
+        self._strict = spec.search.items is not None
         self._batch: BatchRow | None = None
         self._earliest = math.inf  # no lease runs out before that
         self._decision: tuple[int, ...] = ()
@@ -181,8 +172,9 @@ class Ledger:
                 if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
+            item = self.engine.item_of(arm) if self._strict else None
             self.engine.reserve(arm)
-            pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token())
+            pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token(), item=item)
             self.asked += 1
             self._enter(pull)
             self.changes.new_pulls.append(pull)
@@ -220,7 +212,7 @@ class Ledger:
             pull = self._open_pull(pull_id, find_answer)
             earlier = fresh.get(number)
             if earlier is None and (pull is None or pull.answer is not None):
-                earlier = find_answer(number) if pull is None else _held_answer(pull)
+                earlier = find_answer(number) if pull is None else held_answer(pull)
             if earlier is not None:
                 same = earlier.attempt == attempt
                 if same and earlier.reward != reward and not earlier.failed:
@@ -245,7 +237,7 @@ class Ledger:
         """An attempt has failed. False if that makes no difference: the pull is answered, or with somebody else."""
         pull = self._open_pull(pull_id, find_answer)
         if pull is None or pull.answer is not None:  # told again, perhaps, after a lost reply
-            answer = find_answer(pull_id.number) if pull is None else _held_answer(pull)
+            answer = find_answer(pull_id.number) if pull is None else held_answer(pull)
             return answer is not None and answer.failed and answer.attempt == pull_id.attempt
         if pull.attempt != pull_id.attempt:
             return False
@@ -328,7 +320,7 @@ class Ledger:
         """Some of them: added up, and not looked at before all are there."""
         rows = [self._observation(trial, now) for trial in trials]
         if self.stopped_at is None:
-            self.engine.add_up(*_columns(rows))
+            self.engine.add_up(*columns_of(rows))
         self._write_down(rows)
 
     def close_batch(self) -> None:
@@ -366,9 +358,11 @@ class Ledger:
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
         """Answer an open pull; what can be observed by that, in its order."""
-        if self.spec.in_order and not pull.given_up and self._unanswered[pull.arm][0] < pull.number:
-            held = {"answer_failed": answer.failed, "answer_attempt": answer.attempt}
-            self._change(pull._replace(answer=answer.reward, answered_at=now.time, **held))  # type: ignore[arg-type]
+        waits = self.spec.in_order and (self._strict or not pull.given_up)
+        if waits and self._unanswered[pull.arm][0] < pull.number:
+            if pull.given_up:  # it is under way again, for those who decide
+                self.engine.reserve(pull.arm)
+            self._change(holding(pull._replace(given_up=False), answer, now.time))
             return []
         self._close(pull)
         rows = [self._observed(pull, answer, now.time)]
@@ -378,9 +372,9 @@ class Ledger:
         """The answers of an arm that have been held back and need not be any longer: no earlier pull is under way."""
         rows = []
         held, unanswered = self._held.get(arm), self._unanswered.get(arm)
-        while held and not (unanswered and unanswered[0] < held[0] and not self.done):
+        while held and not (unanswered and unanswered[0] < held[0] and (self._strict or not self.done)):
             pull = self.open[held[0]]
-            answer = _held_answer(pull)
+            answer = held_answer(pull)
             assert answer is not None
             assert pull.answered_at is not None
             self._close(pull)
@@ -389,17 +383,19 @@ class Ledger:
 
     def _observed(self, pull: PullRow, answer: AnswerRow, told_at: float) -> ObservationRow:
         """The next observation: a pull that has an answer."""
-        attempt, reward, failed, token = answer
+        attempt, reward, failed, token, price, info = answer
         worker = pull.worker if attempt == pull.attempt else None
         self.chain = link = next_link(self.chain, pull.arm, reward)
-        return ObservationRow(pull.number, attempt, pull.arm, reward, failed, worker, told_at, None, token, link)
+        known = (pull.number, attempt, pull.arm, reward, failed, worker, told_at)
+        return ObservationRow(*known, None, token, link, pull.item, price, info)
 
     def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
         """The next observation: a trial made elsewhere."""
-        arm, reward, failed, worker, told_at, origin = trial
+        arm, reward, failed, worker, told_at, origin, item, price, info = trial
         self.chain = link = next_link(self.chain, arm, reward)
         told_at = now.time if told_at is None else told_at
-        return ObservationRow(None, 0, arm, reward, failed, worker, told_at, origin, None, link)
+        known = (None, 0, arm, reward, failed, worker, told_at)
+        return ObservationRow(*known, origin, None, link, item, price, info)
 
     def _observe(self, rows: list[ObservationRow]) -> None:
         """Add observations, looked at one by one; those that come after the end are no part of the answer."""
@@ -408,7 +404,7 @@ class Ledger:
             if len(rows) == 1:
                 self.engine.tell(rows[0].arm, rows[0].reward)
             else:
-                used = self.engine.learn_many(*_columns(rows))
+                used = self.engine.learn_many(*columns_of(rows))
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
@@ -436,6 +432,8 @@ class Ledger:
         self.open[pull.number] = pull
         if pull.given_up:
             self.given_up += 1
+            if self._strict:
+                insort(self._unanswered[pull.arm], pull.number)
         elif pull.answer is not None:
             insort(self._held[pull.arm], pull.number)
         else:
@@ -452,6 +450,8 @@ class Ledger:
             return None
         if pull.given_up:
             self.given_up -= 1
+            if self._strict:
+                _remove(self._unanswered, pull)
         elif pull.answer is not None:
             _remove(self._held, pull)
         else:
@@ -564,25 +564,6 @@ class Ledger:
         self.engine.learn_many(arms[start:last], rewards[start:last], heed=False)
         if row.stopped_at is not None:
             self.engine.learn_many(arms[last:used], rewards[last:used])
-
-
-def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:
-    """Complain about more observations than the budget has room for."""
-    budget = spec.search.budget
-    if budget is not None and count > budget - told - under_way:
-        free = max(budget - told - under_way, 0)
-        room = f"the budget of {budget:,} pulls has room for {free:,} more ({told:,} are told, {under_way:,} under way)"
-        raise BudgetSpent(room, given=f"{count:,}")
-
-
-def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Arms and rewards."""
-    return np.array([row.arm for row in rows], np.int64), np.array([row.reward for row in rows], np.float64)
-
-
-def _held_answer(pull: PullRow) -> AnswerRow | None:
-    """The answer to an open pull, if it has one."""
-    return None if pull.answer is None else AnswerRow(pull.answer_attempt, pull.answer, pull.answer_failed, pull.token)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

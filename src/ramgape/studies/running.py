@@ -43,24 +43,25 @@ SHORTEST_WAIT, LONGEST_WAIT = 0.02, 1.0  # seconds, while others have all the pu
 SHOWN = 8  # rewards in a message
 
 Show = Callable[[Progress], object] | None
-Maker = Callable[[str, int], Any]  # makes a trial of an arm with a seed; what it gives may have to be awaited
+Maker = Callable[..., Any]  # makes a trial of an arm with a seed, and on an item; its result may have to be awaited
 Given = TypeVar("Given")
 
 
-def make_trial(pull: Callable[..., Any], with_generator: bool, arm: str, seed: int) -> Any:
+def make_trial(pull: Callable[..., Any], with_generator: bool, arm: str, seed: int, *item: Any) -> Any:
     """One trial, wherever it is made."""
-    return pull(arm, np.random.default_rng(seed)) if with_generator else pull(arm)
+    return pull(arm, *item, np.random.default_rng(seed)) if with_generator else pull(arm, *item)
 
 
-async def await_trial(pull: Callable[..., Any], with_generator: bool, arm: str, seed: int) -> Any:
+async def await_trial(pull: Callable[..., Any], with_generator: bool, arm: str, seed: int, *item: Any) -> Any:
     """The same, where it must be awaited."""
-    return await make_trial(pull, with_generator, arm, seed)
+    return await make_trial(pull, with_generator, arm, seed, *item)
 
 
-def maker_of(pull: Callable[..., Any]) -> Maker:
-    """What makes a trial of an arm with a seed, from what a user gives."""
+def maker_of(pull: Callable[..., Any], on_items: bool) -> Maker:
+    """What makes a trial of an arm with a seed, and perhaps on an item, from what a user gives."""
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
-    return partial(await_trial if is_async(pull) else make_trial, pull, wants_generator(pull))
+    with_generator = wants_generator(pull, after=2 if on_items else 1)
+    return partial(await_trial if is_async(pull) else make_trial, pull, with_generator)
 
 
 def first_id(pull: Pull) -> str:
@@ -88,7 +89,8 @@ def run_study(
     with executor_of(make, workers, slots, limits.timeout) as (executor, places), watched(progress, budget) as show:
 
         def submit(pull: Pull) -> Future[Any]:
-            return executor.submit(make, pull.arm, pull.seed)
+            item = () if study.spec.search.items is None else (pull.item,)
+            return executor.submit(make, pull.arm, pull.seed, *item)
 
         calls = Calls(submit, places, limits, cancels=isinstance(executor, Loop))
         runner = Runner(study, calls, limits, worker, lease, show, callback)

@@ -11,8 +11,10 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.search.engine import FEW, Engine
@@ -26,12 +28,16 @@ from ramgape.studies.specification import StudySpec
 NOTHING = np.empty(0, np.int64), np.empty(0)
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
 PAGE = 5_000  # observations that are read, and in memory, at a time
+REHEARSED = 64  # items
 SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than a moment
 
 
 def rehearse(spec: StudySpec) -> None:
     """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
-    engine = Engine(spec.search)
+    search = spec.search
+    if search.items is not None:  # of the few there may be, not enough for all that follows
+        search = replace(search, items=replace(search.items, values=tuple(range(REHEARSED))))
+    engine = Engine(search)
     engine.reserve(0)
     engine.ask()  # in view of what is under way
     engine.release(0)
@@ -98,6 +104,22 @@ class StudySession:
                 if link != row.chain:
                     damaged(where, "an observation does not belong behind the one before it")
                 yield row
+
+    def details(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The items and prices of observations, in order, inside a transaction: -1 and NaN where there is none.
+
+        From whole rows, whose seals are looked at: the check value of all observations knows nothing of these two.
+        Who has neither need not ask.
+        """
+        items, prices = np.full(stop - start, -1, np.int64), np.full(stop - start, np.nan)
+        for first in range(start, stop, PAGE):
+            page = self.store.read_rows(self.row.id, first, min(first + PAGE, stop))
+            for place, row in enumerate(page, first - start):
+                if row.item is not None:
+                    items[place] = row.item
+                if row.price is not None:
+                    prices[place] = row.price
+        return items, prices
 
     # --- transactions ----------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from ramgape.storage.records import PullRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.catalog import unknown_study
+from ramgape.studies.entries import Trial, require_room
 from ramgape.studies.exchange import (
     ANSWERS,
     DEFAULT_LEASE,
@@ -39,7 +40,7 @@ from ramgape.studies.exchange import (
     pull_id_of,
 )
 from ramgape.studies.files import ImportedRow, read_rows, write_rows
-from ramgape.studies.ledger import Ledger, Trial, require_room
+from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
 from ramgape.studies.report import Inference, Report, draft_report, failing_arm
 from ramgape.studies.session import StudySession
@@ -476,7 +477,8 @@ class Study:
             pull = row.origin
             if row.number is not None and row.token is not None:
                 pull = write_pull_id(row.token, row.number, row.attempt)
-            yield ImportedRow(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
+            known = (self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
+            yield ImportedRow(*known, row.item, row.price, row.info)
 
     def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
         """Read and check everything first, so that nobody has to wait for a slow or faulty file."""
@@ -496,10 +498,10 @@ class Study:
     def _trial(self, place: str, row: ImportedRow) -> Trial:
         with located(place):
             arm, reward = self._place(row.arm), self.check_reward(row.reward)
-        return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull)
+        return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull, row.item, row.price, row.info)
 
     def _export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
-        return write_rows(path, form, self._observations())
+        return write_rows(path, form, self._observations)
 
     # --- what it has found -------------------------------------------------------------------------------------------
 
@@ -576,14 +578,26 @@ class Study:
         """
         from ramgape.studies.running import maker_of, run_study
 
-        return run_study(self, maker_of(pull), workers, slots, worker, lease, progress, callback, trials)
+        return run_study(
+            self,
+            maker_of(pull, self._session.spec.search.items is not None),
+            workers,
+            slots,
+            worker,
+            lease,
+            progress,
+            callback,
+            trials,
+        )
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
         seed = seed_of(self._seed, number, attempt)
-        return Pull(write_pull_id(row.token, number, attempt), self._names[row.arm], seed)
+        items = self._session.spec.search.items
+        item = None if items is None or row.item is None else items.values[row.item]
+        return Pull(write_pull_id(row.token, number, attempt), self._names[row.arm], seed, item)
 
     def _place(self, arm: object) -> int:
         place = self._places.get(arm) if isinstance(arm, str) else None
