@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ import pytest
 
 import ramgape
 from ramgape import Retry, Study, Trials, identify
+from ramgape.cli.run import make_trials
+from ramgape.commands.study_files import read_study_file
 from ramgape.common.executors import Loop, Threads
 from ramgape.search.calls import Calls, Clock, Limits
 from ramgape.search.engine import Engine
@@ -786,7 +789,7 @@ def test_an_executor_of_somebody_else_awaits_as_well(kind: str) -> None:
 
 
 def test_a_maker_travels() -> None:
-    make = pickle.loads(pickle.dumps(maker_of(coroutine)))
+    make = pickle.loads(pickle.dumps(maker_of(coroutine, False)))
     assert asyncio.run(make("steady", 1)) == plain("steady", np.random.default_rng(1))
 
 
@@ -796,3 +799,15 @@ def test_threads_are_used_again() -> None:
         names.add(threads.submit(lambda: threading.current_thread().name).result(LONG))
     threads.shutdown()
     assert len(names) <= 3  # a new one only where the last was not idle yet
+
+
+def test_a_study_file_has_a_rate(tmp_path: Path, clock: Time) -> None:
+    path = tmp_path / "mine.toml"
+    table = '[study]\nbudget = 6\nreward_range = [0, 1]\nrate = "1000/h"\n'
+    path.write_text(f'{table}[arms]\none = "echo 0.5"\ntwo = "echo 0.25"\n', encoding="utf-8")
+    file = read_study_file(path)
+    assert file.rate == "1000/h"
+    study = Study.create(file.name, file.commands, **file.options)
+    assert make_trials(study, file, 1, f"sqlite:///{tmp_path / 'none.db'}") == 0
+    assert study.done
+    assert clock.now() == pytest.approx(5 * 3.6)

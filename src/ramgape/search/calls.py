@@ -70,16 +70,18 @@ class Limits:
 def make_limits(asked: Mapping[str, Any], retries: int) -> Limits:
     """The limits among the options of a door, checked."""
     timeout, retry_on = asked["timeout"], asked["retry_on"]
-    if timeout is not None:
-        allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
-        timeout = check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+    timeout = None if timeout is None else check_timeout(timeout)
     kinds = retry_on if isinstance(retry_on, tuple | list) else () if retry_on is None else (retry_on,)
     usable = all(isinstance(kind, type) and issubclass(kind, Exception) for kind in kinds)
     require(usable, "retry_on", "an exception, or several in a tuple: (TimeoutError, ConnectionError)", retry_on)
-    return Limits(interval_of(asked["rate"]), timeout, tuple(kinds), whole(retries, "retries", RETRIES, 0))
+    retries = whole(retries, "retries", "a whole number of at least 0", 0)
+    return Limits(interval_of(asked["rate"]), timeout, tuple(kinds), retries)
 
 
-RETRIES = "a whole number of at least 0"
+def check_timeout(timeout: object) -> float:
+    """Seconds that a trial may take."""
+    allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
+    return check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
 
 
 def interval_of(rate: object) -> float:
