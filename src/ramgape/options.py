@@ -237,7 +237,7 @@ class TrialOptions(TypedDict, total=False):
         "Seconds after which a trial has failed.", at={door: {"help":
             "Seconds after which a trial is waited for no longer, which is a TimeoutError: an async call is "
             "cancelled, but nothing can end a thread."} for door in CALLING})]
-    rate: Annotated[float | str | None, Option(TRIALS, NAME, doors=CALLING, shell=False, help=
+    rate: Annotated[float | str | None, Option(TRIALS, NAME, doors=(*CALLING, FILE), shell=False, help=
         "The most trials that may begin: 60/min, 5/s, 1000/h, or a number per second. They are spaced evenly.")]
     retry_on: Annotated[Any, Option(TRIALS, NAME, doors=CALLING, shell=False, help=
         "The exceptions, (TimeoutError, ConnectionError), say, after which a trial is tried again, up to {retries} "

@@ -35,16 +35,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ramgape.common.checks import check_number
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
 from ramgape.noises import NOISES
 from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
 from ramgape.problems.instance_files import read_text
+from ramgape.search.calls import check_timeout, interval_of
 from ramgape.storage.urls import anchored, has_password, parse_url
 
 REWARDS = ("output", "elapsed")
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
-LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
 KEYS = ("name", "reward", "storage", "cwd", *options_at(FILE))
 
@@ -66,6 +65,7 @@ class StudyFile:
     timeout     seconds, or None: no limit
     folder      where the commands run
     storage     where the study lives, if the file says so
+    rate        the most trials that may begin, as it stands there, or None
     defaults    keys that the file leaves out, and in words what stands for them: errors about these must say so
     """
 
@@ -78,6 +78,7 @@ class StudyFile:
     storage: str | None
     options: StudyOptions
     warnings: tuple[str, ...] = ()
+    rate: float | str | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -114,7 +115,8 @@ def read_study_file(path: Path) -> StudyFile:
         reward = known_name(study.get("reward", "output"), REWARDS, "reward")
         timeout = _timeout(study.get("timeout"), reward)
         storage = _storage(study.get("storage"), path)
-        options = {key: study[key] for key in options_at(FILE) if key in study and key != "timeout"}
+        interval_of(study.get("rate"))
+        options = {key: study[key] for key in options_at(FILE) if key in study and key not in ("timeout", "rate")}
         if isinstance(options.get("items"), str):
             options["items"] = read_items(path.parent / options["items"])
         if reward == "elapsed":
@@ -141,6 +143,7 @@ def read_study_file(path: Path) -> StudyFile:
         storage=storage,
         options=cast(StudyOptions, options),
         warnings=warnings,
+        rate=study.get("rate"),
         defaults={key: words for key, words in defaults.items() if key not in study},
     )
 
@@ -176,8 +179,7 @@ def _timeout(timeout: object, reward: str) -> float | None:
     if timeout is None:
         require(reward != "elapsed", "timeout", "given with reward = 'elapsed': it is the worst time there is", timeout)
         return None
-    allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
-    return check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+    return check_timeout(timeout)
 
 
 def _storage(storage: object, path: Path) -> str | None:

@@ -10,18 +10,17 @@ import inspect
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from concurrent.futures import Executor, Future, InvalidStateError
+from contextlib import contextmanager, suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from ramgape.common.checks import is_awaitable, whole
+from ramgape.errors import require
 
 if TYPE_CHECKING:
-    import asyncio
-
-from ramgape.errors import require
+    import asyncio  # which takes a while to import, and most programs need it not
 
 GRACE = 1.0  # seconds for what was cancelled, to clean up after itself
 
@@ -66,16 +65,30 @@ class Loop(Executor):
         """A call on the loop. To cancel it there, cancel the future."""
         import asyncio
 
-        async def made() -> Any:
-            result = function(*arguments, **named)
-            return await result if is_awaitable(result) else result
+        future: Future[Any] = Future()
+
+        async def make() -> None:
+            """Whatever comes out goes into the future: an interrupt, say, would end the loop, and all other calls."""
+            outcome: Callable[[], object]
+            try:
+                result = function(*arguments, **named)
+                outcome = partial(future.set_result, await result if is_awaitable(result) else result)
+            except asyncio.CancelledError:
+                outcome = future.cancel
+            except BaseException as error:  # noqa: BLE001 - the caller of `result` gets it
+                outcome = partial(future.set_exception, error)
+            with suppress(InvalidStateError):  # nobody waits for it any longer
+                outcome()
 
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._serve, name="ramgape-loop", daemon=True)
                 self._thread.start()
         loop, _ = self._running.result()
-        return asyncio.run_coroutine_threadsafe(made(), loop)
+        task = asyncio.run_coroutine_threadsafe(make(), loop)
+        task.add_done_callback(lambda ended: future.cancel())  # of one that never began
+        future.add_done_callback(lambda ended: ended.cancelled() and task.cancel())
+        return future
 
     def _serve(self) -> None:
         import asyncio

@@ -20,6 +20,7 @@ from ramgape.common.checks import check_number, whole
 from ramgape.errors import Retry, known_name, require
 
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}  # in which a rate may be stated
+LONGEST_WAIT = 1.0  # seconds at once
 LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a call is tried again, the first time and ever
 DOUBLINGS = 10  # more than there are between the two
@@ -69,16 +70,18 @@ class Limits:
 def make_limits(asked: Mapping[str, Any], retries: int) -> Limits:
     """The limits among the options of a door, checked."""
     timeout, retry_on = asked["timeout"], asked["retry_on"]
-    if timeout is not None:
-        allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
-        timeout = check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+    timeout = None if timeout is None else check_timeout(timeout)
     kinds = retry_on if isinstance(retry_on, tuple | list) else () if retry_on is None else (retry_on,)
     usable = all(isinstance(kind, type) and issubclass(kind, Exception) for kind in kinds)
     require(usable, "retry_on", "an exception, or several in a tuple: (TimeoutError, ConnectionError)", retry_on)
-    return Limits(interval_of(asked["rate"]), timeout, tuple(kinds), whole(retries, "retries", RETRIES, 0))
+    retries = whole(retries, "retries", "a whole number of at least 0", 0)
+    return Limits(interval_of(asked["rate"]), timeout, tuple(kinds), retries)
 
 
-RETRIES = "a whole number of at least 0"
+def check_timeout(timeout: object) -> float:
+    """Seconds that a trial may take."""
+    allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
+    return check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
 
 
 def interval_of(rate: object) -> float:
@@ -109,10 +112,14 @@ class Clock:
         return time.monotonic()
 
     def wait(self, calls: Collection[Future[Any]], seconds: float | None) -> None:
-        """Until one of the calls has ended, or so many seconds have passed."""
+        """Until one of the calls has ended, so many seconds have passed, or it is time to look for an interrupt.
+
+        One that comes in the moment before a wait is heard of when that is over, on some systems any one.
+        """
+        seconds = LONGEST_WAIT if seconds is None else min(seconds, LONGEST_WAIT)
         if calls:
             wait(calls, seconds, FIRST_COMPLETED)
-        elif seconds is not None:
+        else:
             time.sleep(seconds)
 
 
@@ -188,7 +195,7 @@ class Calls(Generic[Asked]):
             if ended or not (self._begun or self._resting or full) or (full and self.room):
                 return ended
             moment, now = self._next_moment(full), self._clock.now()
-            self._clock.wait(self._begun, None if moment is None else min(max(moment - now, 0.0), LONGEST_TIMEOUT))
+            self._clock.wait(self._begun, None if moment is None else max(moment - now, 0.0))
 
     def _wake(self) -> None:
         """Begin what has rested, as the rate allows; who was to be first is."""
@@ -242,4 +249,4 @@ class Calls(Generic[Asked]):
 
 def error_of(future: Future[Any]) -> BaseException | None:
     """The error in which a call has ended, if it has."""
-    return CancelledError() if future.cancelled() else future.exception()
+    return CancelledError("a call was cancelled") if future.cancelled() else future.exception()

@@ -58,7 +58,7 @@ def hear(callback: Callback, engine: Engine) -> object:
 
 @shows_options(IDENTIFY)
 def identify(
-    pull: Callable[..., float],
+    pull: Callable[..., Any],
     arms: Sequence[Any],
     *,
     seed: int | None = None,
@@ -69,10 +69,12 @@ def identify(
 
     Args:
         pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator; with
-            `items` tries it on one of them, `pull(arm, item)` or `pull(arm, item, rng)`.
+            `items` tries it on one of them, `pull(arm, item)` or `pull(arm, item, rng)`. It may be async, also where an
+            event loop is running; `raise Retry(after=seconds)` asks for another try.
         arms: What is handed to `pull`; their text is their name.
         {options}
-        seed: Of the generator that `pull` gets, and of the order in rounds.
+        seed: Of the generator that `pull` gets, and of the order in rounds. With several `workers` an arm's rewards
+            come from it, but not which arms are tried: that depends on who is faster.
         callback: Called after every pull with a `Progress`; a true return value ends the search.
 
     Returns:

@@ -136,7 +136,7 @@ class Runner:
         self.pauses: dict[str, float] = {}  # before it is
         self.untold: list[tuple[Pull, float]] = []  # measured
         self.failed: list[tuple[Pull, str]] = []  # and why; not told yet
-        self.fatal: Exception | None = None  # why no trial can be made any more
+        self.fatal: BaseException | None = None  # why no trial can be made any more
         self.patience = study.patience
 
     def to_the_end(self) -> Result:
@@ -163,8 +163,9 @@ class Runner:
                 self.calls.start(pull, self.pauses.pop(first_id(pull), 0.0))
             if self.calls.under_way:
                 pause = SHORTEST_WAIT
-                self._collect(self.calls.wait())
-                if self._is_ended():
+                ended = self.calls.wait()
+                self._collect(ended)
+                if ended and self._is_ended():
                     return "callback"
             elif self._patiently(lambda: self.study.done):
                 return "open"
@@ -221,8 +222,9 @@ class Runner:
         """Take over what was measured, and which trials failed."""
         for pull, future in ended:
             error = error_of(future)
-            # Nobody is there to make trials, or the trial itself knows that its arm cannot work: no failure to count.
-            if isinstance(error, (BrokenExecutor, FailingArm)):
+            # Nobody is there to make trials, the trial itself knows that its arm cannot work, or it is an interrupt: no
+            # failure to count.
+            if isinstance(error, (BrokenExecutor, FailingArm)) or not isinstance(error, Exception | None):
                 self.fatal = error
                 continue
             if error is None:
