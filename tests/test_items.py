@@ -337,3 +337,11 @@ def test_an_instance_of_scores_is_written_as_it_was_read() -> None:
     assert ramgape.load_instance(instance.to_dict()).to_dict() == instance.to_dict()
     draws = {instance.draw(0, np.random.default_rng(seed)) for seed in range(20)}
     assert draws == {0.0, 1.0}
+
+
+def test_there_is_no_lower_bound_for_what_has_an_end() -> None:
+    instance = scored(np.array([[0.0, 1.0, 1.0], [0.5, 0.5, 0.0]]))
+    with pytest.raises(InvalidInstance, match="no lower bound is known"):
+        ramgape.lower_bound(instance)
+    planned = ramgape.plan(instance, task="best-mean", epsilon=0.1, runs=2)
+    assert "no lower bound is known" in " ".join(str(planned).split())
