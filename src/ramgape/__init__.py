@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         NoAnswer,
         RamgapeError,
         RamgapeWarning,
+        Retry,
         SpecificationError,
         StorageError,
         StorageUnavailable,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.extension import Extension
     from ramgape.search.identification import Progress, identify
+    from ramgape.search.items import Items
     from ramgape.search.outcome import Outcome
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
@@ -104,6 +106,7 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "Items",
     "LeastRisk",
     "LogNormal",
     "Lomax",
@@ -126,6 +129,7 @@ __all__ = [
     "Replication",
     "Report",
     "Result",
+    "Retry",
     "Run",
     "Search",
     "Semivariance",
@@ -185,6 +189,7 @@ _HOMES = {
         "NoAnswer",
         "RamgapeError",
         "RamgapeWarning",
+        "Retry",
         "SpecificationError",
         "StorageError",
         "StorageUnavailable",
@@ -196,6 +201,7 @@ _HOMES = {
         "UnknownStudy",
     ),
     "options": ("Search", "Trials"),
+    "search.items": ("Items",),
     "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),

@@ -20,6 +20,7 @@ from ramgape.views.terminal import print_object
 
 if TYPE_CHECKING:
     from ramgape.studies.exchange import Answer
+    from ramgape.studies.exchange import Pull as Handed
     from ramgape.studies.study import Study
 
 PULL = "The id that ask gave, such as a1b2c3-17."
@@ -69,14 +70,20 @@ def ask(
             raise
         done = study.done
     if as_json:
-        print_object({"pulls": [{"id": each.id, "arm": each.arm, "seed": each.seed} for each in pulls], "done": done})
+        print_object({"pulls": [described(each) for each in pulls], "done": done})
         return
     from ramgape.errors import printable
 
     for each in pulls:
-        typer.echo(f"{each.id}\t{printable(each.arm)}\t{each.seed}")
+        item = "" if each.item is None else f"\t{printable(json.dumps(each.item))}"
+        typer.echo(f"{each.id}\t{printable(each.arm)}\t{each.seed}{item}")
     if not pulls:
         tell("note", "the study is done" if done else "nothing to try now: enough pulls are under way", "bold")
+
+
+def described(pull: Handed) -> dict[str, object]:
+    """A pull as JSON has it; its item only where there are any."""
+    return {name: value for name, value in pull._asdict().items() if value is not None}
 
 
 def tell_reward(

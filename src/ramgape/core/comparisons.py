@@ -143,8 +143,13 @@ def set_all_errors(arms, memory, problem, since):
 
 
 @inlined
-def divide(arms, search, one, two, by_mean):
-    """Which of two arms to pull: by what each contributes to the error of their comparison, for its price."""
+def divide(arms, search, problem, one, two, by_mean):
+    """Which of two arms to pull: by what each contributes to the error of their comparison, for its price.
+
+    Where both meet the same items, the one that has seen fewer: only what both have seen is compared.
+    """
+    if problem.item_count > 0.0 and by_mean and arms[one].pulls != arms[two].pulls:
+        return one if arms[one].pulls < arms[two].pulls else two
     if by_mean:
         own, others = arms[one].mean_error, arms[two].mean_error
     else:

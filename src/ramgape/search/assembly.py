@@ -71,7 +71,7 @@ def make_prove(spec: Spec) -> Kernel:
 def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
     """The kernel that adds a reward: what the risk remembers and estimates, and a box by the bound if one is wanted."""
     kernels, risk = the_bound(bound).kernels, spec.risk.kernels(spec.noise)
-    more = getattr(kernels, "remember", learning.nothing)
+    more = getattr(kernels, "remember", learning.nothing) if spec.items is None else learning.keep_score
     due, box = getattr(kernels, "due", learning.always), make_box(spec, bound)
     if not boxes:
         due, box = learning.always, learning.no_box
@@ -94,6 +94,8 @@ def make_box(spec: Spec, bound: str | Bound) -> Kernel:
     of_moments = getattr(kernels, "moments_box", None)
     if of_moments is not None and not {MOMENTS, ROOT}.isdisjoint(risk.made_of):
         return risk.box_by(of_moments)
+    if hasattr(kernels, "means_box"):
+        return kernels.means_box(risk.transform, risk.untransform)  # type: ignore[no-any-return]
     if hasattr(kernels, "moment_intervals"):
         assert risk.normal_risk is not None
         return fixed(learning.box_of_normal, kernels.moment_intervals, risk.normal_risk)
@@ -114,11 +116,16 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     elif chosen.narrows:
         arms["risk_low"], arms["risk_high"] = (spec.unit_scale * end for end in spec.risk.possible)
     search, problem = empty_search(), make_problem(spec, bound, delta)
-    columns = spec.risk.kernels(spec.noise).columns + chosen.columns
+    columns = kept_columns(spec) + chosen.columns
     if designates(spec):
         columns += comparisons.COLUMNS + columns
     search["epsilon"] = 0.0 if spec.is_open else (spec.epsilon or 0.0) / spec.span
     return State(arms, empty_memory(count, columns), search, problem)
+
+
+def kept_columns(spec: Spec) -> int:
+    """How much of the memory is about rewards, whatever the bound: what the risk remembers, and scores on items."""
+    return spec.risk.kernels(spec.noise).columns + (0 if spec.items is None else len(spec.items))
 
 
 def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
@@ -159,10 +166,14 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     record["interleave"] = spec.interleave
+    if spec.items is not None:
+        record["item_count"] = len(spec.items) if spec.items.population else math.inf
+        record["first_item"] = spec.risk.kernels(spec.noise).columns
     # Tasks that weigh mistakes themselves have shrunken their estimates already.
-    record["shrinks"] = spec.goal == "budget" and rule_of(spec.policy).shrinks and not spec.task.weighs
+    shrinks = rule_of(spec.policy).shrinks and spec.items is None  # what is known exactly needs none of it
+    record["shrinks"] = spec.goal == "budget" and shrinks and not spec.task.weighs
     record["designated_level"] = math.inf
-    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns if designates(spec) else -1
+    record["snapshot"] = kept_columns(spec) + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)
     if constants is not None and delta is not None:
         constants(record, len(spec.names), delta)

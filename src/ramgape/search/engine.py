@@ -10,9 +10,7 @@ table in which those pulls have narrowed the boxes; what has been observed, and 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import math
 import platform
 import zlib
 from collections.abc import Iterable
@@ -33,7 +31,6 @@ from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance_at_once, advance_in_rounds, note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import anticipate
-from ramgape.core.prices import affordable
 from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
 from ramgape.core.rule import Entries, Rule
 from ramgape.core.statistics import least_pulled
@@ -50,12 +47,11 @@ from ramgape.core.table import (
     Table,
     new_table,
 )
-from ramgape.errors import InvalidReward, require
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.search.alarms import Watch
-from ramgape.search.assembly import Adder, make_look, make_rule, make_state
-from ramgape.search.outcome import check_price, outcome_of
+from ramgape.search.assembly import Adder, kept_columns, make_look, make_rule, make_state
+from ramgape.search.outcome import Outcome, check_price, check_reward
 from ramgape.search.policy_state import ask_policy
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
@@ -69,23 +65,6 @@ kernel.on_compile(tell_compiling)
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 NO_TABLES = new_table(0, ARM), new_table(0, SEARCH)  # where nothing is decided in rounds
-
-
-def check_reward(spec: Spec, reward: object) -> float:
-    """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
-    low, high = spec.possible_rewards
-    if type(reward) is float and low <= reward <= high:  # as nearly always
-        return reward
-    value = math.nan
-    # float() would read texts and buffers, too, and take the real part of some complex numbers.
-    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            value = float(reward)  # type: ignore[arg-type]
-    if not low <= value <= high:  # also false for NaN
-        size = "a finite number" if spec.reward_range is None else "a number"
-        stated = "" if spec.cv is None else ", since cv states that none is negative"
-        require(False, "reward", f"{size} from {low:g} to {high:g}{stated}", reward, InvalidReward)
-    return value
 
 
 class Engine(Spending):
@@ -108,6 +87,7 @@ class Engine(Spending):
         self._reason: Stopped = "confidence"  # why it stopped, once it has
         self._entries: Entries | None = None
         self._adder: Adder | None = None
+        self.order = None if spec.items is None else spec.items.order(seed)
         self._hold(make_state(spec, spec.bound, spec.delta))
         if spec.interleave:
             self.begin_rounds(seed)
@@ -145,7 +125,7 @@ class Engine(Spending):
         engine = cls(spec)
         engine.sample, engine.watch = sample, watch
         learning = spec.risk.kernels(spec.noise)
-        engine.state.take(statistics, learning.columns - learning.narrowed if another_bound else None)
+        engine.state.take(statistics, kept_columns(spec) - learning.narrowed if another_bound else None)
         engine._samples[0] = engine.arms["pulls"].sum()
         return engine
 
@@ -198,13 +178,21 @@ class Engine(Spending):
     @property
     def stopped(self) -> Stopped | None:
         """Why the search is over, or None."""
+        if self.is_complete:
+            return "complete"
         if self._stopped[0]:
             return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
-        if self._samples[0] >= self._limit:
-            return "cap" if self.spec.budget is None else "budget"
-        return (
-            None if self.spec.spend is None or affordable(self.arms, self.problem, 0, self.elsewhere) >= 0 else "spend"
-        )
+        if self._samples[0] < self._limit:
+            return None if self._can_buy(self.elsewhere) else "spend"
+        if self.spec.items is not None and self._samples[0] == len(self.arms) * len(self.spec.items):
+            return "exhausted"
+        return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every item of a test set that is all there is has been asked of every arm."""
+        items = self.spec.items
+        return items is not None and items.population and self.samples == len(self.arms) * len(items)
 
     @property
     def set_aside(self) -> Mask:
@@ -264,13 +252,13 @@ class Engine(Spending):
         """
         if self._stopped[0] or self._samples[0] + self._under_way >= self._limit:
             return None
-        if self.spec.spend is None:
-            return self._choose()
-        arm = int(affordable(self.arms, self.problem, self._choose(), self._reserved))
-        return arm if arm >= 0 else None
+        arm = self._decide()
+        if self.order is not None and not self._has_items(arm):
+            arm = self._instead_of(arm)
+        return arm if self.spec.spend is None else self._affordable(arm)
 
-    def _choose(self) -> int:
-        """The arm that the rule wants to be pulled next."""
+    def _decide(self) -> int:
+        """The arm that the rule wants next."""
         if self.spec.interleave:
             return self._ask_in_rounds()
         if self._under_way:
@@ -278,6 +266,25 @@ class Engine(Spending):
         if self._ready[0]:
             return int(self._steps().decide(*self.state))
         return int(least_pulled(self.arms))
+
+    def _has_items(self, arm: int) -> bool:
+        """Whether there are items that an arm has not been asked."""
+        assert self.order is not None
+        return bool(self.arms["pulls"][arm] + self._pending[arm] < len(self.order))
+
+    def _instead_of(self, arm: int) -> int:
+        """In place of an arm that has been asked all items: the one it is compared with, or the least asked."""
+        other = int(self.arms["rival"][arm])
+        if 0 <= other != arm and self._has_items(other):
+            return other
+        return int(np.argmin(self.arms["pulls"] + np.array(self._pending)))
+
+    def item_of(self, arm: int, turn: int | None = None) -> int:
+        """Which item an arm's pull takes, by its place in the list: the next one, or that of a turn."""
+        assert self.order is not None
+        assert self.spec.items is not None
+        turn = self.arms["pulls"][arm] + self._pending[arm] if turn is None else turn
+        return int(self.order[turn]) % len(self.spec.items.values)
 
     @property
     def is_slow(self) -> bool:
@@ -514,10 +521,11 @@ class Engine(Spending):
         """A reward as a float, or an error."""
         return check_reward(self.spec, reward)
 
-    def tell_outcome(self, arm: int, given: object) -> None:
-        """Learn what a trial gave: a reward, or an `Outcome`."""
-        outcome = outcome_of(given)
-        self.tell(arm, self.check_reward(outcome.reward), check_price(outcome.price, self.spec.price))
+    def check_outcome(self, given: object) -> Outcome:
+        """What a trial gave, a reward or an `Outcome`; or an error."""
+        if not isinstance(given, Outcome):
+            return Outcome(self.check_reward(given))
+        return Outcome(self.check_reward(given.reward), check_price(given.price, self.spec.price))
 
     @property
     def _loop(self) -> kernel.Kernel:
@@ -526,7 +534,7 @@ class Engine(Spending):
 
     def prepare(self, sampler: Sampler) -> None:
         """Compile what `advance` needs, so that its time is that of the pulls alone."""
-        if self.is_slow or sampler.in_python:
+        if self.is_slow or sampler.in_python or self.order is not None:
             return
         assert self.rule
         rules.compile_for(sampler.draw, rules.DRAW)
@@ -546,7 +554,7 @@ class Engine(Spending):
         or more.
         """
         count = 0 if self._stopped[0] else min(count, self.spec.limit - self.samples)
-        if self.is_slow or sampler.in_python:
+        if self.is_slow or sampler.in_python or self.order is not None:
             return self._advance_slowly(sampler, generator, count, truth, trace)
         self.prepare(sampler)
         drawn = (sampler.parameters, sampler.values, generator)
@@ -563,7 +571,8 @@ class Engine(Spending):
             arm = self.ask()
             if arm is None:
                 return pull
-            reward = sampler.draw(sampler.parameters, sampler.values, arm, generator)
+            cell = arm if self.order is None else arm + len(self.arms) * self.item_of(arm)
+            reward = sampler.draw(sampler.parameters, sampler.values, cell, generator)
             self.tell(arm, self.check_reward(reward) if sampler.in_python else reward)
             if pull < len(trace):
                 note_pull(trace, pull, self.arms, self.search, self.problem, truth, arm)

@@ -19,7 +19,14 @@ from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
 from ramgape.search.assembly import make_prove
-from ramgape.search.assumptions import Objection, assumption_of, equal_rewards, objections_to, warnings_of
+from ramgape.search.assumptions import (
+    Objection,
+    asked_items,
+    assumption_of,
+    equal_rewards,
+    objections_to,
+    warnings_of,
+)
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import ArmReport, Certificate, ControlDifference, Goal, Result, Stopped, Truth
@@ -102,6 +109,8 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         else:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
+    if engine.is_complete:
+        proved, exact = np.ones(count, dtype=bool), np.ones(count, dtype=bool)
     accepted = engine.arms["accepted"]
     settled = engine.stopped == "confidence" and bool((accepted != 0).all())
     # An arm that was set aside was accepted without a proof, though its box may tell something by now.
@@ -148,10 +157,10 @@ def infer(
         arms=reports,
         front=front,
         stopped=reason,
-        goal_reached=reason in ("confidence", "budget") or (reason == "spend" and spec.goal == "budget"),
+        goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
         guarantee=_guarantee(engine, reason, front, said, evidence, objections),
         certified_epsilon=certified,
-        certified_delta=None if certified is None else evidence.delta,
+        certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
         samples=engine.samples,
         goal=goal_of(spec),
         risk=str(spec.risk),
@@ -416,6 +425,9 @@ def _guarantee(
     doubts = ""
     if objections:
         doubts = f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
+    if engine.is_complete:
+        claim = spec.task.claim(wanted_of(spec, returned))
+        return f"Exact, since {asked_items(spec)} has been asked of every arm: {claim}"
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
@@ -429,6 +441,8 @@ def _guarantee(
     supported = _claim(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
     if stopped == "spend" and spec.goal == "confidence":
         return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
+    if stopped == "exhausted":
+        return f"Undecided: there are no items left, and {samples:,} trials were not enough. So far: {supported}"
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":

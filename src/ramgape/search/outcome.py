@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ramgape.common.checks import LARGEST, as_float
+import numpy as np
+
+from ramgape.common.checks import LARGEST, as_float, is_awaitable
 from ramgape.errors import InvalidReward, require
+
+if TYPE_CHECKING:
+    from ramgape.search.spec import Spec
 
 TOLD_PRICES = "told"  # of prices that come with the answers
 
@@ -51,3 +58,25 @@ def check_price(price: object, stated: object) -> float | None:
     paid = as_float(price)
     require(0.0 <= paid <= LARGEST, "price", f"a number from 0 to {LARGEST:g}", price, InvalidReward)
     return paid + 0.0
+
+
+def check_reward(spec: Spec, reward: object) -> float:
+    """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
+    low, high = spec.possible_rewards
+    if type(reward) is float and low <= reward <= high:  # as nearly always
+        return reward
+    if is_awaitable(reward):
+        with contextlib.suppress(Exception):
+            reward.close()  # type: ignore[attr-defined] # a coroutine would complain that nobody has awaited it
+        allowed = "a number, not what must be awaited: `identify` and `Study.run` await what `pull` gives, nobody else"
+        require(False, "reward", allowed, reward, InvalidReward)
+    value = math.nan
+    # float() would read texts and buffers, too, and take the real part of some complex numbers.
+    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            value = float(reward)  # type: ignore[arg-type]
+    if not low <= value <= high:  # also false for NaN
+        size = "a finite number" if spec.reward_range is None else "a number"
+        stated = "" if spec.cv is None else ", since cv states that none is negative"
+        require(False, "reward", f"{size} from {low:g} to {high:g}{stated}", reward, InvalidReward)
+    return value

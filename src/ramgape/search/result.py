@@ -23,8 +23,20 @@ AlarmKind = Literal["level", "spread", "memory", "clusters"]
 # "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
 # "constant": nothing can be said of an arm whose rewards are all equal, and all else is settled.
 # "spend": there is no money for another pull.
+# "complete": every item has been asked of every arm; "exhausted": likewise, but they are a sample of more.
 Stopped = Literal[
-    "confidence", "budget", "spend", "cap", "constant", "interrupted", "error", "callback", "open", "data"
+    "confidence",
+    "budget",
+    "spend",
+    "cap",
+    "constant",
+    "complete",
+    "exhausted",
+    "interrupted",
+    "error",
+    "callback",
+    "open",
+    "data",
 ]
 
 

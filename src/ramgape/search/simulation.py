@@ -71,7 +71,7 @@ class Run:
     @property
     def decided(self) -> bool:
         """Whether it came to an answer."""
-        return self.stopped not in ("cap", "constant")
+        return self.stopped not in ("cap", "constant", "exhausted")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -301,6 +301,8 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     for what in ("noise", "reward_range"):
         require(options.get(what) is None, what, "absent: the instance knows its own", options.get(what))
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
+    require(options.get("items") is None, "items", "absent: the instance knows its own", options.get("items"))
+    options["items"] = None if instance.items is None else range(instance.items)
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk
     spec = make_spec(instance.names, **options)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
 from ramgape import registry
 from ramgape.bounds import BOUNDS, BOXLESS, Bound, resolve_bound, the_bound, usual_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
-from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_numbers
-from ramgape.core.prices import ROUNDING
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, NOISES, Noise, noise_names
+from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, ITEMS, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.extension import Extension
-from ramgape.search.outcome import TOLD_PRICES
+from ramgape.search.items import Items, check_size, make_items
+from ramgape.search.pricing import check_prices, kind_of_goal
 from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
@@ -60,6 +59,7 @@ class Spec:
     alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
     interleave: bool = False  # pulls are decided in rounds, and shuffled
     looked_at_once: bool = False  # all rewards are there already, and their order is not known
+    items: Items | None = None  # a test set, of which a trial takes one
     extensions: tuple[Extension, ...] = ()  # of a study that was to go on for more: what was asked for before
     price: tuple[float, ...] | Literal["told"] | None = None  # of a pull of each arm, or told with each answer
     spend: float | None = None  # the most that all pulls may cost
@@ -123,7 +123,8 @@ class Spec:
     @property
     def limit(self) -> int:
         """The most pulls this search makes."""
-        return self.max_pulls if self.budget is None else self.budget
+        limit = self.max_pulls if self.budget is None else self.budget
+        return limit if self.items is None else min(limit, len(self.names) * len(self.items))
 
     @property
     def risk_range(self) -> tuple[float, float]:
@@ -223,6 +224,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     for check in (
         check_rewards,
         check_objectives,
+        check_items,
         check_counts,
         check_prices,
         check_statements,
@@ -239,11 +241,19 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
 def check_rewards(asked: Asked) -> Asked:
     """The noise, with its parameters, and the range of the rewards."""
     usual = ANY if asked["reward_range"] is None else BOUNDED
+    if asked["items"] is not None:
+        usual = ITEMS
+        asked["noise"] = None if asked["noise"] == BOUNDED else asked["noise"]  # which it is, and more is known
+        allowed = "given with items: two numbers that no score can leave, such as (0, 1)"
+        require(asked["reward_range"] is not None, "reward_range", allowed, asked["reward_range"])
     named = {name: row.parameters for name, row in NOISES.items()}
     noise, parameters = (usual, {}) if asked["noise"] is None else parse_numbers(asked["noise"], named, "noise")
     for name, value in parameters.items():
         require(asked[name] is None, name, "given once, by itself or with the noise", asked[name])
         asked[name] = value
+    if (noise == ITEMS) != (asked["items"] is not None):
+        allowed = f"{ITEMS} or {BOUNDED} with items" if asked["items"] is not None else "another one without items"
+        require(False, "noise", allowed, asked["noise"])
     reward_range = check_reward_range(noise, asked["reward_range"])
     known_name(asked["direction"], ["maximize", "minimize"], "direction")
     known_name(asked["returned"], ["last", "smallest-doubt"], "returned")
@@ -269,6 +279,15 @@ def check_objectives(asked: Asked) -> Asked:
     return {**objectives, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "epsilon_share": share}
 
 
+def check_items(asked: Asked) -> Asked:
+    """A test set, if there is one; scores in an order by chance are watched by nobody."""
+    if asked["items"] is None:
+        return {}
+    items = make_items(asked["items"])
+    check_size(items, len(asked["names"]))
+    return {"items": items, "alarm": None}
+
+
 def check_counts(asked: Asked) -> Asked:
     """Numbers that stand for themselves."""
     checked: Asked = {}
@@ -290,41 +309,6 @@ def check_counts(asked: Asked) -> Asked:
     checked["alarm"] = check_alarm(asked["alarm"])
     require(isinstance(asked["interleave"], bool), "interleave", "true or false", asked["interleave"])
     return {**checked, "initial_pulls": pulls, "first_looks": looks, "least": least, "reason": reason}
-
-
-def kind_of_goal(asked: Asked) -> str:
-    """A budget, in pulls or in money; but money beside a tolerance or a confidence is a cap, as max_pulls is one."""
-    alone = asked["spend"] is not None and asked["epsilon"] is None and asked["delta"] is None
-    return "confidence" if asked["budget"] is None and not alone else "budget"
-
-
-def check_prices(asked: Asked) -> Asked:
-    """What a pull of each arm costs, and what all may cost."""
-    price, spend, names = asked["price"], asked["spend"], asked["names"]
-    if spend is not None:
-        spend = check_number(spend, "spend", "a finite number above 0", lambda value: value > 0.0)
-    if price is None and spend is not None:
-        price = TOLD_PRICES
-    if price is None or price == TOLD_PRICES:
-        return {"price": price, "spend": spend}
-    if isinstance(price, Mapping):
-        for name in price:
-            known_name(str(name), names, "each arm in price")
-        given = {str(name): value for name, value in price.items()}
-        missing = [name for name in names if name not in given]
-        require(not missing, "price", f"given for every arm, also for {shorten(missing[:1])[1:-1]}", price)
-    else:
-        require(not math.isnan(as_float(price)), "price", "a number, one for each arm (a mapping), or 'told'", price)
-        given = dict.fromkeys(names, price)
-    prices = []
-    for name in names:
-        what, allowed = f"the price of {shorten(name)}", "a finite number above 0"
-        prices.append(check_number(given[name], what, allowed, lambda value: value >= SMALLEST))
-    least = asked["initial_pulls"] * math.fsum(prices)
-    if spend is not None:
-        allowed = f"at least {least:g}, what the first {plural(asked['initial_pulls'], 'pull')} of each arm cost"
-        require(spend >= least * (1.0 - ROUNDING), "spend", allowed, spend)
-    return {"price": tuple(prices), "spend": spend}
 
 
 def check_statements(asked: Asked) -> Asked:
@@ -381,6 +365,12 @@ def check_goal(asked: Asked) -> Asked:
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])
+        if asked["items"] is not None:
+            most = len(asked["names"]) * len(asked["items"])
+            allowed = (
+                f"at most {most:,}: so many trials are {len(asked['items']):,} of each of {len(asked['names'])} arms"
+            )
+            require(budget <= most, "budget", allowed, budget)
         allowed = "a number under a budget for rewards without a range, or absent"
         open_share = asked["epsilon"] is None and asked["epsilon_share"] is not None
         require(not open_share, "epsilon", allowed, f"{100.0 * (asked['epsilon_share'] or 0.0):g}%")

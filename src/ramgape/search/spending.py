@@ -8,7 +8,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.core.prices import money_left
+from ramgape.core.prices import affordable, money_left
 from ramgape.core.table import State, Table
 from ramgape.search.outcome import TOLD_PRICES
 from ramgape.search.spec import Spec
@@ -24,10 +24,16 @@ class Spending:
     _pending: list[int]
     _under_way: int
 
+    order: NDArray[np.int64] | None  # of the items, if there are any
+
     @property
     @abstractmethod
     def spec(self) -> Spec:
         """What is asked."""
+
+    @abstractmethod
+    def _has_items(self, arm: int) -> bool:
+        """Whether there are items that an arm has not been asked."""
 
     def pay(self, arms: NDArray[np.int64], prices: NDArray[np.float64]) -> None:
         """What pulls have cost, NaN where nobody has said so: from then on the mean of what was told is the price.
@@ -69,3 +75,21 @@ class Spending:
     def spent(self) -> float | None:
         """What all pulls have cost, where there are prices, those of retired arms as well."""
         return None if self.spending is None else math.fsum([*self.spending, self.elsewhere])
+
+    def _affordable(self, arm: int) -> int | None:
+        """The arm itself, if there is money for a pull of it, or one that comes in its place; None if there is none."""
+        arm = int(affordable(self.arms, self.problem, arm, self._reserved))
+        if arm < 0 or self.order is None or self._has_items(arm):
+            return arm if arm >= 0 else None
+        possible = [each for each in range(len(self.arms)) if self._has_items(each)]
+        possible = [each for each in possible if self.price_of(each) <= self.money]
+        return min(possible, key=lambda each: self.arms["pulls"][each], default=None)
+
+    def _can_buy(self, reserved: float) -> bool:
+        """Whether there is money for any pull that may be made."""
+        if self.spec.spend is None:
+            return True
+        if self.order is None:
+            return bool(affordable(self.arms, self.problem, 0, reserved) >= 0)
+        left = float(money_left(self.arms, self.problem)) - reserved
+        return bool(((self.arms["price"] <= left) & (self.arms["pulls"] < len(self.order))).any())

@@ -71,6 +71,9 @@ def with_reserve(arms: Any, asked: dict[str, Any], search: Spec, expected: Any) 
     expected = whole(expected, "expected_arms", allowed, least)
     allowed = "absent under a budget, which has no delta to share"
     require(search.goal == "confidence", "expected_arms", allowed, expected)
+    require(
+        search.items is None, "expected_arms", "absent with items, whose bounds take all arms to be there", expected
+    )
     if the_bound(search.bound).compares_pairs:
         allowed = "one with intervals for each arm where arms may come later: comparisons of pairs take all to be there"
         require(asked["bound"] == "auto", "bound", allowed, asked["bound"])

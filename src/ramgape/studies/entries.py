@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import BudgetSpent, ChangedAnswer
+from ramgape.errors import BudgetSpent, ChangedAnswer, InvalidSpec
 from ramgape.storage.records import AnswerRow, ObservationRow, PullRow
 from ramgape.studies.pull_ids import PullId, write_pull_id
 from ramgape.studies.specification import StudySpec
@@ -51,7 +51,10 @@ class Trial(NamedTuple):
 
 
 def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:
-    """Complain about more observations than the budget has room for."""
+    """Complain about more observations than the budget has room for, and about any that answer no question of ours."""
+    if count and spec.search.items is not None:
+        allowed = "answers to pulls of a study with items, which has an order of its own: ask for them"
+        raise InvalidSpec(what="trials", allowed=allowed, given=f"{count:,} made elsewhere")
     budget = spec.search.budget
     if budget is not None and count > budget - told - under_way:
         free = max(budget - told - under_way, 0)

@@ -27,11 +27,13 @@ class Pull(NamedTuple):
         id: By which it is told.
         arm: What to try, by name.
         seed: For the randomness of this trial.
+        item: What of a test set to try it on; None where there is none.
     """
 
     id: str
     arm: str
     seed: int
+    item: Any = None
 
 
 @dataclass(frozen=True, slots=True)

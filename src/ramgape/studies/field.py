@@ -41,6 +41,10 @@ class Field:
         row = self.engine.ask()
         return row if row is None or self._arms is None else int(self._arms[row])
 
+    def item_of(self, arm: int) -> int:
+        """Which item the next pull of an arm takes, by its place in the list."""
+        return self.engine.item_of(self.row_of(arm))
+
     def reserve(self, arm: int) -> None:
         """A pull is under way."""
         if (row := self.row_of(arm)) >= 0:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from ramgape.errors import known_name, located
-from ramgape.search.engine import check_reward
-from ramgape.search.outcome import check_price
+from ramgape.search.outcome import check_price, check_reward
 from ramgape.studies.entries import Trial
 from ramgape.studies.files import ImportedRow, read_rows, write_rows
 from ramgape.studies.pull_ids import write_pull_id

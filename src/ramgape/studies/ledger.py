@@ -71,6 +71,8 @@ class Ledger:
         self._by_worker: dict[str, set[int]] = {}
         self._unanswered: defaultdict[int, list[int]] = defaultdict(list)  # by arm, in order
         self._held: defaultdict[int, list[int]] = defaultdict(list)  # likewise: answered, but held back
+        # Scores are learnt in the order of their items: none is left out, not even one that was given up.
+        self._strict = spec.search.items is not None
         self._batch: BatchRow | None = None
         self._earliest = math.inf  # no lease runs out before that
         self._decision: tuple[int, ...] = ()
@@ -179,8 +181,9 @@ class Ledger:
                 if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
+            item = self.field.item_of(arm) if self._strict else None
             self.field.reserve(arm)
-            pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token())
+            pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token(), item=item)
             self.asked += 1
             self._enter(pull)
             self.changes.new_pulls.append(pull)
@@ -368,8 +371,11 @@ class Ledger:
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
         """Answer an open pull; what can be observed by that, in its order."""
-        if self.spec.in_order and not pull.given_up and self._unanswered[pull.arm][0] < pull.number:
-            self._change(holding(pull, answer, now.time))
+        waits = self.spec.in_order and (self._strict or not pull.given_up)
+        if waits and self._unanswered[pull.arm][0] < pull.number:
+            if pull.given_up:  # it is under way again, for those who decide
+                self.engine.reserve(pull.arm)
+            self._change(holding(pull._replace(given_up=False), answer, now.time))
             return []
         self._close(pull)
         rows = [self._observed(pull, answer, now.time)]
@@ -379,7 +385,7 @@ class Ledger:
         """The answers of an arm that have been held back and need not be any longer: no earlier pull is under way."""
         rows = []
         held, unanswered = self._held.get(arm), self._unanswered.get(arm)
-        while held and not (unanswered and unanswered[0] < held[0] and not self.done):
+        while held and not (unanswered and unanswered[0] < held[0] and (self._strict or not self.done)):
             pull = self.open[held[0]]
             answer = held_answer(pull)
             assert answer is not None
@@ -439,6 +445,8 @@ class Ledger:
         self.open[pull.number] = pull
         if pull.given_up:
             self.given_up += 1
+            if self._strict:
+                insort(self._unanswered[pull.arm], pull.number)
         elif pull.answer is not None:
             insort(self._held[pull.arm], pull.number)
         else:
@@ -455,6 +463,8 @@ class Ledger:
             return None
         if pull.given_up:
             self.given_up -= 1
+            if self._strict:
+                _remove(self._unanswered, pull)
         elif pull.answer is not None:
             _remove(self._held, pull)
         else:

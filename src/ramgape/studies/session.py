@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,16 @@ from ramgape.studies.specification import StudySpec
 NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
 PAGE = 5_000  # observations that are read, and in memory, at a time
+REHEARSED = 64  # items
 SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than a moment
 
 
 def rehearse(spec: StudySpec) -> None:
     """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
-    engine = Engine(spec.present)
+    search = spec.present
+    if search.items is not None:  # of the few there may be, not enough for all that follows
+        search = replace(search, items=replace(search.items, values=tuple(range(REHEARSED))))
+    engine = Engine(search)
     engine.reserve(0)
     engine.ask()  # in view of what is under way
     engine.release(0)

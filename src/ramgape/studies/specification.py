@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -26,6 +27,7 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
 from ramgape.search.explained import restore
 from ramgape.search.extension import Extension
+from ramgape.search.items import Items
 from ramgape.search.result import Goal
 from ramgape.search.spec import Spec, make_spec
 from ramgape.studies.arrivals import ArmChange, first_count, present, with_reserve
@@ -37,7 +39,7 @@ EXPIRED = ("retry", "fail")
 OF_A_SEARCH = frozenset(Options.__annotations__)
 OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share", "spend")
 # Left out where there is nothing: older programs can read what they can follow.
-COMING, NEWER = ("expected_arms", "arm_changes"), ("extensions", "price", "spend", "shares", "expected_arms")
+COMING, NEWER = ("expected_arms", "arm_changes"), ("extensions", "items", "price", "spend", "shares", "expected_arms")
 
 FORMAT = 3  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
@@ -118,6 +120,7 @@ class StudySpec:
         }
         del stored["search"]["decide"]  # a policy from outside is found by its name
         stored["search"]["extensions"] = [asdict(each) for each in self.search.extensions]
+        stored["search"]["items"] = asdict(self.search.items) if self.search.items is not None else None
         stored["arm_changes"] = [asdict(each) for each in self.arm_changes]
         for table, names in ((stored, COMING), (stored["search"], NEWER)):
             for name in names:
@@ -147,6 +150,7 @@ class StudySpec:
                 search["policy"], search["goal"], search["task"].serving(search["goal"])
             )
             search["extensions"] = [restore(Extension, each) for each in search.get("extensions", ())]
+            search["items"] = Items(**search["items"]) if search.get("items") else None
             for name, value in search.items():
                 if isinstance(value, list):
                     search[name] = tuple(value)
@@ -214,9 +218,20 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     allowed = "'retry' unless failure is 'worst': what is tried again has no lease to fail by"
     require(expired == "retry" or failure == "worst", "expired", allowed, expired)
     require(isinstance(asked["in_order"], bool), "in_order", "true or false", asked["in_order"])
+    if search.items is not None:
+        require(is_plain(search.items.values), "items", "what JSON has, for a study, which keeps them", search.items)
+        asked["in_order"] = True  # two arms are compared on the same items
     asked["retries"] = whole(asked["retries"], "retries", "a whole number of at least 0", 0)
     asked["seed"] = None if seed is None else check_seed(seed)
     return StudySpec(search, **asked)
+
+
+def is_plain(values: Iterable[Any]) -> bool:
+    """Whether JSON gives back what it was given."""
+    listed = list(values)
+    with suppress(TypeError, ValueError, RecursionError):
+        return bool(json.loads(json.dumps(listed, allow_nan=False)) == listed)
+    return False
 
 
 def _from_outside(search: Spec) -> list[tuple[str, str, object]]:

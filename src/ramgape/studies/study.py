@@ -11,7 +11,7 @@ from typing import Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, known_name, require, shorten
-from ramgape.options import STUDY, StudyOptions, Tolerance, shows_options
+from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.outcome import Outcome, check_price, outcome_of
 from ramgape.search.result import Result, Stopped
@@ -508,7 +508,7 @@ class Study(InAndOut):
 
     def run(
         self,
-        pull: Callable[..., float],
+        pull: Callable[..., Any],
         *,
         workers: int | Executor = 1,
         slots: int | None = None,
@@ -516,6 +516,7 @@ class Study(InAndOut):
         lease: float = RUN_LEASE,
         progress: bool = True,
         callback: Callable[[Progress], object] | None = None,
+        trials: Trials | None = None,
     ) -> Result:
         """Make all pulls that the goal takes, and return the result. A study that was interrupted goes on.
 
@@ -524,25 +525,38 @@ class Study(InAndOut):
         nothing. Ctrl-C returns the result so far.
 
         Args:
-            pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed. It
-                returns a reward, or an `Outcome` with more.
-            workers: How many trials at once, in threads; or an executor: a process pool, a cluster.
+            pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed; it
+                may be async. It returns a reward, or an `Outcome` with more.
+            workers: How many trials at once, in threads or on an event loop; or an executor: a process pool, a cluster.
             slots: With an executor: how many trials at once.
             worker: A name for this process, to get its open pulls back after a restart; unless given, a new one.
             lease: Seconds after which others take over if this process dies; renewed while it lives.
             progress: Show a line on stderr, if that is a terminal.
             callback: Called after every answer with a `Progress`; a true return value ends the run.
+            trials: `Trials(rate=..., timeout=..., retry_on=...)`, for this run alone: docs/trials.md.
         """
         from ramgape.studies.running import maker_of, run_study
 
-        return run_study(self, maker_of(pull), workers, slots, worker, lease, progress, callback)
+        return run_study(
+            self,
+            maker_of(pull, self._session.spec.search.items is not None),
+            workers,
+            slots,
+            worker,
+            lease,
+            progress,
+            callback,
+            trials,
+        )
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
         seed = seed_of(self._seed, number, attempt)
-        return Pull(write_pull_id(row.token, number, attempt), self._session.spec.search.names[row.arm], seed)
+        items = self._session.spec.search.items
+        item = None if items is None or row.item is None else items.values[row.item]
+        return Pull(write_pull_id(row.token, number, attempt), self._session.spec.search.names[row.arm], seed, item)
 
     def check_outcome(self, given: object) -> float | Outcome:
         """What a trial gave, a reward or an `Outcome`, or an error that says what is allowed.

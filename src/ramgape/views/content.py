@@ -164,6 +164,8 @@ def _certified(result: Result) -> str:
     words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within epsilon", "none": "not certified"}
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
     first = "approximate: " if result.rigour == "approximate" else ""
+    if result.stopped == "complete":
+        return f"exactly, with nothing left to chance; of the arms {counts}"
     return f"{first}epsilon={tolerance}{delta}; of the arms {counts}"
 
 
@@ -172,6 +174,8 @@ ENDINGS = {
     "budget": "the budget was used up",
     "spend": "there is no money for another pull",
     "cap": "the largest allowed number of pulls was reached",
+    "complete": "every item was asked of every arm",
+    "exhausted": "there are no items left",
     "constant": "nothing can be said of an arm whose rewards are all equal",
     "interrupted": "interrupted",
     "error": "an error ended it",
