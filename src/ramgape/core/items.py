@@ -82,7 +82,7 @@ def log_product(item_value, past, others, problem, count, kind, centre, hypothes
 
 
 @open_kernel
-def evidence_below(item_value, log_product, past, others, problem, count, kind, centre, hypothesis):
+def average_evidence(item_value, log_product, past, others, problem, count, kind, centre, hypothesis):
     """ln of the evidence, from the first `count` items, that the average over all is below a hypothesis."""
     if problem.item_count < math.inf:
         total = 0.0
@@ -101,13 +101,13 @@ def evidence_below(item_value, log_product, past, others, problem, count, kind, 
 
 
 @open_kernel
-def upper_end(evidence_below, past, problem, count, kind, centre, level, inner, known):
+def upper_end(average_evidence, past, problem, count, kind, centre, level, inner, known):
     """The least value found, above one to begin with, of which the evidence suffices that the average is below it."""
-    if not inner < known or evidence_below(past, past, problem, count, kind, centre, known) < level:
+    if not inner < known or average_evidence(past, past, problem, count, kind, centre, known) < level:
         return known
     for _ in range(HALVINGS):
         middle = 0.5 * (inner + known)
-        if evidence_below(past, past, problem, count, kind, centre, middle) >= level:
+        if average_evidence(past, past, problem, count, kind, centre, middle) >= level:
             known = middle
         else:
             inner = middle
@@ -117,7 +117,7 @@ def upper_end(evidence_below, past, problem, count, kind, centre, level, inner, 
 def evidence_of(part: Kernel) -> Kernel:
     """The evidence about averages of what a risk makes of scores."""
     value = fixed(item_value, part)
-    return fixed(evidence_below, value, fixed(log_product, value))
+    return fixed(average_evidence, value, fixed(log_product, value))
 
 
 evidence = evidence_of(itself)
