@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ramgape.search.extension import Extension
     from ramgape.search.identification import Progress, identify
     from ramgape.search.items import Items
+    from ramgape.search.outcome import Outcome
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
@@ -115,6 +116,7 @@ __all__ = [
     "MissingExtra",
     "Mixture",
     "NoAnswer",
+    "Outcome",
     "Pareto",
     "Plan",
     "Progress",
@@ -205,6 +207,7 @@ _HOMES = {
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
     "search.extension": ("Extension",),
+    "search.outcome": ("Outcome",),
     "search.result": ("Alarm", "ArmReport", "ArmTruth", "ControlDifference", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),

@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from ramgape.common.parsing import as_typed, number_or_name, number_range, parse_number, tolerance
+from ramgape.common.parsing import as_typed, number_or_name, number_or_pairs, number_range, parse_number, tolerance
 from ramgape.errors import known_name, require
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ REAL = (IDENTIFY, ANALYZE, STUDY, FILE)
 ALL = (IDENTIFY, *SIMULATED, ANALYZE, STUDY, FILE)
 ASKING = (IDENTIFY, *SIMULATED, STUDY, FILE)  # that decide what is pulled
 STUDIES = (STUDY, FILE)
+PRICED = (IDENTIFY, SIMULATE, STUDY, FILE)
 RUN = "Study.run"  # which takes `Trials`: how it makes trials is no part of a study
 CALLING = (IDENTIFY, RUN)
 
@@ -64,6 +65,7 @@ NAME, FLAG, NUMBER, PULLS = (
 COUNT, SEED, SECONDS = Kind(parse_number, "COUNT"), Kind(parse_number, "SEED"), Kind(parse_number, "SECONDS")
 TOLERANCE, RANGE = Kind(tolerance, "NUMBER"), Kind(number_range, "LO HI")
 MEASURE, CONSTANT = Kind(as_typed, "NAME:NUMBER"), Kind(number_or_name, "A")
+PRICES = Kind(number_or_pairs, "ARM=NUMBER,...")
 LEVEL = Kind(number_or_name, "NUMBER")
 ITEMS_FILE = Kind(as_typed, "FILE")
 
@@ -168,8 +170,12 @@ class GoalOptions(TypedDict, total=False):
             "Scores are on the items of a test set, one an arm and item: population, the items are all there are; "
             "sample, they are some of a larger world; or how many there are in all, of which these are a random "
             "sample."}})]
-    price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
-    spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
+    price: Annotated[Mapping[Any, float] | float | str | None, Option(TRIALS, PRICES, doors=PRICED, help=
+        "What a trial of each arm costs, one number for all, or told: with each answer. What a trial tells is weighed "
+        "against it, and results show what was spent.")]
+    spend: Annotated[float | None, Option(GOAL, NUMBER, doors=PRICED, help=
+        "The most that all trials may cost: by itself for the best guess that the money buys; beside {epsilon} or "
+        "{delta} give up, undecided, before the pull that would cost more.")]
     workers: Annotated[int, Option(TRIALS, COUNT, doors=(IDENTIFY,), shell=False, default=1, help=
         "Trials at once: so many calls of an `async def`, or so many threads.")]
     trials: Annotated["Trials | None", Option(TRIALS, NAME, doors=(IDENTIFY, STUDY, RUN), shell=False, help=
@@ -251,7 +257,9 @@ class StudyOptions(Options, TrialOptions, total=False):
         "What an expired lease is: a trial to retry with somebody else or, with {failure} worst, to fail.")]
     seed: Annotated[int | None, Option(TRIALS, SEED, doors=STUDIES, unless="a random one", help=
         "For a study that can be repeated: the seeds of its trials come from it.")]
-    expected_arms: Annotated[int | None, _later(GOAL, "How many arms there will be, with those that come later.")]
+    expected_arms: Annotated[int | None, Option(GOAL, COUNT, doors=STUDIES, help=
+        "How many arms there may be with those that come later: keeps a tenth of {delta} for them, and has intervals "
+        "for each arm in place of comparisons of pairs.", unless="no arm comes or goes")]
 # fmt: on
 
 

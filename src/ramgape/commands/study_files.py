@@ -11,9 +11,9 @@
     quick = "sort --parallel=1 data-{seed}.txt"     # run by the shell
     merge = ["./merge", "data-{seed}.txt"]          # run as it is
 
-All other keys of [study] are the keywords of `Study.create`. Paths are relative to the file; `items`, a test set, may
-be that of one (see `read_items`). In a line for the shell {arm}, {seed} and {item} are put in as one word each, so they
-stand outside quotes.
+A table [price] may say what a trial of each arm costs. All other keys of [study] are the keywords of `Study.create`.
+Paths are relative to the file; `items`, a test set, may be that of one (see `read_items`). In a line for the shell
+{arm}, {seed} and {item} are put in as one word each, so they stand outside quotes.
 
 With `reward = "elapsed"` less is better, the range is from 0 to the timeout, and a failed trial counts as the worst
 time there is. For a timeout that is plain: all that is known of such a run is that it takes at least so long, and to
@@ -106,8 +106,13 @@ def read_study_file(path: Path) -> StudyFile:
         raise InvalidSpec(place=str(path), allowed=f"valid TOML: {error}") from None
     with located(str(path)):
         for key in found:
-            known_name(key, ("study", "arms"), "every table")
+            known_name(key, ("study", "arms", "price"), "every table")
         study, arms = _table(found, "study"), _table(found, "arms")
+        if "price" in found:
+            require(
+                "price" not in study, "price", "given once, in [study] or as a table of its own", study.get("price")
+            )
+            study = study | {"price": _table(found, "price")}
     with located(f"{path}, [study]", RamgapeError):
         for key in study:
             known_name(key, KEYS, "every key")

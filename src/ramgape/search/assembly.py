@@ -57,7 +57,7 @@ def designates(spec: Spec) -> bool:
     """Whether answers are fixed beforehand: only where all must be told apart, since other searches are too short."""
     # A share may come out as 0, but the state was made before that was known. And a search that began with a tolerance
     # has spent all of delta on what is proved without designations.
-    known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.extensions and not spec.looked_at_once
+    known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.is_extended and not spec.looked_at_once
     return known and spec.task.designates and the_bound(spec.bound).designates
 
 
@@ -106,7 +106,10 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     """A search before its first pull; boxes that are intersected over time start at what is possible."""
     count, chosen = len(spec.names), the_bound(bound)
     arms = empty_table(count)
-    arms["level"] = math.nan if delta is None else chosen.level(count, delta, about_risk=spec.task.about_risk)
+    for arm, parts in enumerate([count] * count if spec.shares is None else [1.0 / each for each in spec.shares]):
+        arms["level"][arm] = math.nan if delta is None else chosen.level(parts, delta, about_risk=spec.task.about_risk)
+    if spec.price is not None:
+        arms["price"] = 0.0 if isinstance(spec.price, str) else spec.price  # what is to be told is not known yet
     if chosen.narrows and spec.rewards.ranged:
         arms["mean_low"], arms["mean_high"] = 0.0, 1.0
         arms["risk_low"], arms["risk_high"] = spec.risk_range
@@ -151,8 +154,9 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
         record["epsilon_share"] = spec.epsilon_share
     else:
         record["epsilon"] = (spec.first_epsilon or 0.0) / span
-    record["any_epsilon"] = spec.is_open or (bool(spec.extensions) and spec.goal == "confidence")
-    record["budget"] = math.inf if spec.budget is None else spec.budget
+    record["any_epsilon"] = spec.is_open or (spec.is_extended and spec.goal == "confidence")
+    record["budget"] = spec.limit if spec.goal == "budget" else math.inf
+    record["spend"] = math.inf if spec.spend is None else spec.spend
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     for stated in ("sigma_max", "kurtosis", "cv"):
         value = getattr(spec, stated)

@@ -30,6 +30,7 @@ class Progress:
         doubt: V(t), which is to fall below epsilon, in the user's units.
         epsilon: The tolerance; None where there is none.
         arms: How many there are.
+        spent, spend: What pulls have cost, and what they may cost, where there are prices.
         unproved: Of how many the evidence does not suffice yet, where arms are compared in pairs: such a search ends
             when there are none, whatever the doubt between intervals; None elsewhere.
     """
@@ -40,6 +41,8 @@ class Progress:
     epsilon: float | None
     arms: int = 0
     unproved: int | None = None
+    spent: float | None = None
+    spend: float | None = None
 
 
 Callback = Callable[[Progress], object]
@@ -48,7 +51,9 @@ Callback = Callable[[Progress], object]
 def progress_of(engine: Engine) -> Progress:
     """Where a search stands."""
     spec = engine.spec
-    return Progress(engine.samples, spec.limit, engine.doubt, spec.epsilon, len(spec.names), engine.unproved)
+    spent = None if spec.price is None else engine.spent
+    known = (engine.samples, spec.limit, engine.doubt, spec.epsilon, len(spec.names), engine.unproved)
+    return Progress(*known, spent, spec.spend)
 
 
 def hear(callback: Callback, engine: Engine) -> object:
@@ -70,7 +75,8 @@ def identify(
     Args:
         pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator; with
             `items` tries it on one of them, `pull(arm, item)` or `pull(arm, item, rng)`. It may be async, also where an
-            event loop is running; `raise Retry(after=seconds)` asks for another try.
+            event loop is running; `raise Retry(after=seconds)` asks for another try. A reward with what the trial has
+            cost is an `Outcome`.
         arms: What is handed to `pull`; their text is their name.
         {options}
         seed: Of the generator that `pull` gets, and of the order in rounds. With several `workers` an arm's rewards

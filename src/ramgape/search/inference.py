@@ -157,7 +157,7 @@ def infer(
         arms=reports,
         front=front,
         stopped=reason,
-        goal_reached=reason in ("confidence", "budget", "complete"),
+        goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
         guarantee=_guarantee(engine, reason, front, said, evidence, objections),
         certified_epsilon=certified,
         certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
@@ -191,6 +191,7 @@ def infer(
         alarms=engine.alarms,
         extensions=spec.extensions,
         about_risk=spec.task.about_risk,
+        spent=engine.spent,
         lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
     )
 
@@ -283,6 +284,11 @@ def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
 def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
     """That an objective, or both, decided nothing."""
     told = _level_note(spec)
+    if spec.shares is not None:
+        told = (
+            *told,
+            "delta is shared with arms that come later; what is said is about the arms there are now",
+        )
     if not spec.epsilon:
         return told
     label = "scaled risk" if spec.risk_factor != 1.0 else risk_label(spec)
@@ -332,7 +338,7 @@ def proving_bound(spec: Spec) -> str | Bound:
 
 def goal_of(spec: Spec) -> Goal:
     """What a specification asks for."""
-    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share)
+    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share, spec.spend)
 
 
 def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
@@ -359,6 +365,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     risks = seen.risk.tolist()
     risk_lows, risk_highs = seen.risk_low.clip(least, most).tolist(), seen.risk_high.clip(least, most).tolist()
     pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
+    spending = engine.spending
     open_ended = not ready or spec.goal == "confidence"
     costs = spec.direction == "minimize"
     return tuple(
@@ -381,6 +388,8 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             risk_shown=spec.risk.shown(risks[arm], costs),
             risk_shown_interval=shown_interval(spec, risk_lows[arm], risk_highs[arm]),
             rival=None if rivals[arm] in (-1, arm) else spec.names[rivals[arm]],
+            price=None if spending is None else engine.price_of(arm),
+            spent=None if spending is None else float(spending[arm]),
         )
         for arm, name in enumerate(spec.names)
     )
@@ -430,6 +439,8 @@ def _guarantee(
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
     supported = _claim(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
+    if stopped == "spend" and spec.goal == "confidence":
+        return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
     if stopped == "exhausted":
         return f"Undecided: there are no items left, and {samples:,} trials were not enough. So far: {supported}"
     if stopped == "cap":
@@ -438,7 +449,7 @@ def _guarantee(
         return f"The data leave it undecided. So far: {supported}"
     if stopped == "open":
         return f"Not at its end yet. So far: {supported}"
-    if stopped != "budget":
+    if stopped not in ("budget", "spend"):
         return f"Stopped before the goal. So far: {supported}"
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
@@ -463,9 +474,9 @@ def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) ->
 
 def _theorem(spec: Spec) -> str:
     """What Theorem 1 adds, which is about the set at the round of smallest doubt."""
-    assert spec.budget is not None
     if spec.exploration is None:
         return ""
+    assert spec.budget is not None
     if spec.extensions:
         return "The paper's Theorem 1 proves nothing of a budget that was extended."
     count = len(spec.names)

@@ -28,8 +28,9 @@ def expect_pulls(engine: Engine) -> Expectation | None:
     if engine.stopped is not None:
         return None
     left = engine.spec.limit - engine.samples
-    if engine.spec.budget is not None:
-        return Expectation(left)
+    if engine.spec.goal == "budget":
+        bought = pulls_for_money(engine)
+        return Expectation(left if bought is None else min(left, bought)) if bought or engine.spec.budget else None
     if not engine.ready:
         return None
     work = WORK if engine.order is None else ITEM_WORK
@@ -42,6 +43,12 @@ def expect_pulls(engine: Engine) -> Expectation | None:
             return Expectation(cap, at_least=True)
     typical = statistics.median_low(runs)
     return Expectation(typical, at_least=typical == cap)
+
+
+def pulls_for_money(engine: Engine) -> int | None:
+    """How many more pulls the money buys, if they go on to cost what they did on average; None where nobody knows."""
+    spent = engine.spent
+    return int(engine.money * engine.samples / spent) if spent and math.isfinite(engine.money) else None
 
 
 def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:

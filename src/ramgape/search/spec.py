@@ -20,6 +20,7 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.extension import Extension
 from ramgape.search.items import Items, check_size, make_items
+from ramgape.search.pricing import check_prices, kind_of_goal
 from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
@@ -60,6 +61,10 @@ class Spec:
     looked_at_once: bool = False  # all rewards are there already, and their order is not known
     items: Items | None = None  # a test set, of which a trial takes one
     extensions: tuple[Extension, ...] = ()  # of a study that was to go on for more: what was asked for before
+    price: tuple[float, ...] | Literal["told"] | None = None  # of a pull of each arm, or told with each answer
+    spend: float | None = None  # the most that all pulls may cost
+    shares: tuple[float, ...] | None = None  # of delta, for each arm, where they are not equal
+    expected_arms: int | None = None  # how many there may be with those that come later
 
     @property
     def rewards(self) -> Noise:
@@ -108,6 +113,12 @@ class Spec:
     def first_epsilon(self) -> float | None:
         """The tolerance that the search began with: by it bounds choose what must not depend on the data."""
         return self.extensions[0].epsilon if self.extensions else self.epsilon
+
+    @property
+    def is_extended(self) -> bool:
+        """Whether another tolerance was asked for before; more pulls or more money are no other question."""
+        asked = [each.epsilon if each.epsilon_share is None else each.epsilon_share for each in self.extensions]
+        return any(each != (self.epsilon if self.epsilon_share is None else self.epsilon_share) for each in asked)
 
     @property
     def limit(self) -> int:
@@ -209,11 +220,13 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     asked = complete(options, IDENTIFY)
     asked["names"] = check_names(arms)
     tolerance_given = asked["epsilon"] is not None
+    asked["goal"] = kind_of_goal(asked)
     for check in (
         check_rewards,
         check_objectives,
         check_items,
         check_counts,
+        check_prices,
         check_statements,
         check_goal,
         check_method,
@@ -286,7 +299,7 @@ def check_counts(asked: Asked) -> Asked:
         stated = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", FEWEST)
         looks = (stated, stated)
     # A budget is spent to the last pull: only what is said of it afterwards waits for so many.
-    pulls = looks[0] if asked["budget"] is None or asked["initial_pulls"] is not None else FEWEST
+    pulls = looks[0] if asked["goal"] == "confidence" or asked["initial_pulls"] is not None else FEWEST
     for name in ("sigma_max", "resolution"):
         if asked[name] is not None:
             checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
@@ -332,11 +345,13 @@ def check_alarm(alarm: Any) -> float | None:
 
 def check_goal(asked: Asked) -> Asked:
     """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
-    delta, budget = asked["delta"], asked["budget"]
-    goal = "confidence" if budget is None else "budget"
+    delta, budget, goal = asked["delta"], asked["budget"], asked["goal"]
     serving = asked["task"].serving(goal)
     policy, decide = resolve_policy(asked["policy"], goal, serving, pairs=compares_pairs(asked, goal))
-    if budget is None:
+    if goal == "budget" and budget is None:
+        allowed = f"{BY_PAIRS} where money is the goal: others must know how many pulls there will be"
+        require(policy == BY_PAIRS, "policy", allowed, policy)
+    elif budget is None:
         if asked["epsilon"] is None and asked["epsilon_share"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
             raise InvalidSpec(what="epsilon", allowed=allowed)

@@ -20,6 +20,7 @@ from ramgape.common.executors import Loop, executor_of, is_async
 from ramgape.errors import InvalidReward, Retry
 from ramgape.search.calls import Calls, Limits, error_of
 from ramgape.search.engine import Engine
+from ramgape.search.outcome import Outcome
 
 REWARDS, PAUSES = 2, 3  # what the seeds of calls are for: none serves twice
 
@@ -46,14 +47,14 @@ class Turns:
 
     def __init__(self, in_order: bool, learnt: Sequence[int]) -> None:
         self._next = list(learnt) if in_order else None  # by arm: whose turn it is to be learnt
-        self._held: dict[tuple[int, int], float] = {}
+        self._held: dict[tuple[int, int], Outcome] = {}
 
-    def learnable(self, call: Call, reward: float) -> Iterator[float]:
+    def learnable(self, call: Call, outcome: Outcome) -> Iterator[Outcome]:
         """What may be learnt of the call's arm now that its reward is in, in its order."""
         if self._next is None:
-            yield reward
+            yield outcome
             return
-        self._held[call.arm, call.turn] = reward
+        self._held[call.arm, call.turn] = outcome
         while (place := (call.arm, self._next[call.arm])) in self._held:
             self._next[call.arm] += 1
             yield self._held.pop(place)
@@ -132,7 +133,8 @@ class Trying:
                 return arm, _raising(retry)
             if type(reward) is not float and is_awaitable(reward):
                 return arm, lambda reward=reward: reward
-            engine.tell(arm, engine.check_reward(reward))
+            outcome = engine.check_outcome(reward)
+            engine.tell(arm, outcome.reward, outcome.price)
             if heard is not None and heard():
                 engine.finish("callback")
         return None
@@ -164,11 +166,11 @@ class Trying:
             error = error_of(future)
             if error is None:
                 try:
-                    reward = self.engine.check_reward(future.result())
+                    outcome = self.engine.check_outcome(future.result())
                 except InvalidReward as invalid:
                     error = invalid
                 else:
-                    self._tell(call.arm, turns.learnable(call, reward))
+                    self._tell(call.arm, turns.learnable(call, outcome))
             if error is not None:
                 failed.append((call, error))
         return failed
@@ -180,12 +182,12 @@ class Trying:
             raise error
         return call._replace(attempt=call.attempt + 1), pause
 
-    def _tell(self, arm: int, rewards: Iterator[float]) -> None:
-        for reward in rewards:
+    def _tell(self, arm: int, outcomes: Iterator[Outcome]) -> None:
+        for outcome in outcomes:
             if self.engine.stopped:
                 return
             self.engine.release(arm)
-            self.engine.tell(arm, reward)
+            self.engine.tell(arm, outcome.reward, outcome.price)
             if self.heard is not None and self.heard():
                 self.engine.finish("callback")
 

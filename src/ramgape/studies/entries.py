@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import BudgetSpent, InvalidSpec
+from ramgape.errors import BudgetSpent, ChangedAnswer, InvalidSpec
 from ramgape.storage.records import AnswerRow, ObservationRow, PullRow
+from ramgape.studies.pull_ids import PullId, write_pull_id
 from ramgape.studies.specification import StudySpec
+
+
+class Told(NamedTuple):
+    """An answer on its way in."""
+
+    pull_id: PullId
+    reward: float
+    price: float | None = None
+    info: str | None = None
+
+
+class Seen(NamedTuple):
+    """Observations in order, as columns: arms and rewards; of a study that has them, prices (NaN: not told)."""
+
+    arms: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    prices: NDArray[np.float64] | None = None
+
+    def part(self, start: int, stop: int) -> Seen:
+        """Those from one place to before another."""
+        return Seen(*(None if column is None else column[start:stop] for column in self))  # type: ignore[arg-type]
 
 
 class Trial(NamedTuple):
@@ -39,9 +62,20 @@ def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None
         raise BudgetSpent(room, given=f"{count:,}")
 
 
-def columns_of(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Arms and rewards."""
-    return np.array([row.arm for row in rows], np.int64), np.array([row.reward for row in rows], np.float64)
+def require_same(what: str, pull_id: PullId, earlier: float | None, given: float | None) -> None:
+    """Complain about another answer than the one that was told before."""
+    if given is not None and given != earlier:
+        about, allowed = f"the {what} of pull {write_pull_id(*pull_id)}", f"{earlier!r}, as it was told before"
+        raise ChangedAnswer(what=about, allowed=allowed, given=repr(given))
+
+
+def columns_of(rows: Sequence[ObservationRow]) -> Seen:
+    """Arms and rewards, and prices if any was told."""
+    arms, rewards = [row.arm for row in rows], [row.reward for row in rows]
+    prices = None
+    if any(row.price is not None for row in rows):
+        prices = np.array([math.nan if row.price is None else row.price for row in rows])
+    return Seen(np.array(arms, np.int64), np.array(rewards, np.float64), prices)
 
 
 def held_answer(pull: PullRow) -> AnswerRow | None:

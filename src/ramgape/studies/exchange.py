@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ramgape.common.checks import as_float, check_many, check_number, check_text, is_text, whole
-from ramgape.errors import InvalidSpec, require, shorten
+from ramgape.common.checks import as_float, check_many, check_text, is_text, whole
+from ramgape.errors import InvalidReward, InvalidSpec, require, shorten
 from ramgape.studies.pull_ids import PullId, read_pull_id
 
 DEFAULT_LEASE = 3600.0  # seconds
@@ -114,12 +114,6 @@ def check_reason(reason: object) -> str:
     return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."
 
 
-def check_price(price: object) -> float | None:
-    """What a trial has cost, if that was said; nothing is a price, too."""
-    allowed = "a number of at least 0"
-    return None if price is None else check_number(price, "price", allowed, lambda value: value >= 0.0) + 0.0
-
-
 def write_info(info: object) -> str | None:
     """What else was told with an answer, as JSON that every store keeps: without a character beyond ASCII."""
     if info is None:
@@ -133,7 +127,7 @@ def write_info(info: object) -> str | None:
             text = json.dumps(dict(info), allow_nan=False)
             if json.loads(text) != dict(info) or not is_text(json.dumps(dict(info), ensure_ascii=False)):
                 text = ""  # what would come back as something else: a key that is no text, a tuple, half a character
-    require(0 < len(text) <= LONGEST_INFO, "info", allowed, info)
+    require(0 < len(text) <= LONGEST_INFO, "info", allowed, info, InvalidReward)
     return text
 
 

@@ -16,7 +16,8 @@ from ramgape.common.columns import find_column
 from ramgape.common.files import as_text, open_file, read_number
 from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
-from ramgape.studies.exchange import check_price, write_info
+from ramgape.search.outcome import TOLD_PRICES, check_price
+from ramgape.studies.exchange import write_info
 from ramgape.studies.report import read_time, write_time
 
 FORMS = ("csv", "jsonl")
@@ -139,10 +140,11 @@ def _item(given: Any) -> int | None:
 
 
 def _price(given: Any) -> float | None:
+    """Whether the study has such prices is not for the file to know."""
     if isinstance(given, str):
         with suppress(ValueError):
             given = read_number(given)
-    return check_price(given)
+    return check_price(given, TOLD_PRICES)
 
 
 def _info(given: Any) -> str | None:

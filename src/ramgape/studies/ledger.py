@@ -20,10 +20,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ramgape.errors import ChangedAnswer, FailingArm, UnknownPull, shorten
+from ramgape.errors import FailingArm, UnknownPull, shorten
 from ramgape.search.engine import Engine
 from ramgape.storage.records import (
     AnswerRow,
@@ -37,7 +34,17 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.storage.seals import next_link
-from ramgape.studies.entries import Trial, columns_of, held_answer, holding, require_room
+from ramgape.studies.entries import (
+    Seen,
+    Told,
+    Trial,
+    columns_of,
+    held_answer,
+    holding,
+    require_room,
+    require_same,
+)
+from ramgape.studies.field import Field, require_money
 from ramgape.studies.pull_ids import PullId, base_seed, new_token, write_pull_id
 from ramgape.studies.specification import StudySpec
 
@@ -51,7 +58,8 @@ class Ledger:
 
     def __init__(self, spec: StudySpec, row: StudyRow) -> None:
         self.spec = spec
-        self.engine = Engine(spec.search, base_seed(spec.seed, row.key))
+        self.engine = Engine(spec.present, base_seed(spec.seed, row.key))
+        self.field = Field(spec, self.engine)
         self.name = row.name
         self._fixed = tuple(row[:5])
         self._row: StudyRow | None = None  # as it was last written
@@ -123,7 +131,7 @@ class Ledger:
 
     def snapshot(self) -> SnapshotRow | None:
         """What all observations have led to; None where that cannot be written down."""
-        state = self.engine.state_bytes()
+        state = None if self.spec.retired else self.engine.state_bytes()  # of those that went it says nothing
         if state is None:
             return None
         return SnapshotRow(self.told, self.chain, self.batches, self.stopped_at, self.engine.stamp, state)
@@ -155,7 +163,8 @@ class Ledger:
         until = now.clock + lease
         given = []
         if worker is not None:
-            for number in sorted(self._by_worker.get(worker, set()) - known)[:count]:
+            mine = sorted(self._by_worker.get(worker, set()) - known)
+            for number in [number for number in mine if self.field.row_of(self.open[number].arm) >= 0][:count]:
                 given.append(self._change(self.open[number]._replace(lease_until=until)))
         if now.clock >= self._earliest:
             expired = [pull for pull in self._expired(now.clock) if pull.number not in known]
@@ -164,7 +173,7 @@ class Ledger:
                 given.append(self._change(again))
         while len(given) < count and not ((given or known) and self.engine.is_enough()):
             before = self.engine.decision if self.given_up else ()
-            arm = self.engine.ask()
+            arm = self.field.ask()
             if arm is None:
                 break
             if self.given_up and any(pull.given_up and pull.arm == arm for pull in self.open.values()):
@@ -172,8 +181,8 @@ class Ledger:
                 if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
-            item = self.engine.item_of(arm) if self._strict else None
-            self.engine.reserve(arm)
+            item = self.field.item_of(arm) if self._strict else None
+            self.field.reserve(arm)
             pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token(), item=item)
             self.asked += 1
             self._enter(pull)
@@ -183,7 +192,7 @@ class Ledger:
 
     def take_in(
         self,
-        told: Sequence[tuple[PullId, float]],
+        told: Sequence[Told],
         failed: Sequence[tuple[PullId, str]],
         given_back: Sequence[PullId],
         now: Moment,
@@ -202,12 +211,12 @@ class Ledger:
             accepted += [self.give_back(pull_id, find) for pull_id in given_back]
         return accepted
 
-    def tell(self, answers: Sequence[tuple[PullId, float]], now: Moment, find_answer: FindAnswer) -> list[bool]:
+    def tell(self, answers: Sequence[Told], now: Moment, find_answer: FindAnswer) -> list[bool]:
         """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
         accepted = []
         fresh: dict[int, AnswerRow] = {}
-        room = self._room() if self.given_up else 0
-        for pull_id, reward in answers:
+        room, money = (self._room(), self.engine.money) if self.given_up else (0, 0.0)
+        for pull_id, reward, price, info in answers:
             number, attempt = pull_id.number, pull_id.attempt
             pull = self._open_pull(pull_id, find_answer)
             earlier = fresh.get(number)
@@ -215,18 +224,18 @@ class Ledger:
                 earlier = find_answer(number) if pull is None else held_answer(pull)
             if earlier is not None:
                 same = earlier.attempt == attempt
-                if same and earlier.reward != reward and not earlier.failed:
-                    what = f"the reward of pull {write_pull_id(*pull_id)}"
-                    allowed = f"{earlier.reward!r}, as it was told before"
-                    raise ChangedAnswer(what=what, allowed=allowed, given=repr(reward))
+                if same and not earlier.failed:
+                    require_same("reward", pull_id, earlier.reward, reward)
+                    require_same("price", pull_id, earlier.price, price)
                 accepted.append(same and earlier.reward == reward)
                 continue
             assert pull is not None
-            fits = not pull.given_up or room > 0  # what was given up may have been replaced
-            room -= pull.given_up
+            if pull.given_up:
+                room, money = room - 1, money - self.field.price_of(pull.arm)
+            fits = not pull.given_up or (room >= 0 and money >= 0.0)  # what was given up may have been replaced
             accepted.append(fits)
             if fits:
-                fresh[number] = AnswerRow(attempt, reward, False, pull.token)
+                fresh[number] = AnswerRow(attempt, reward, False, pull.token, price, info)
         rows: list[ObservationRow] = []
         for number, answer in fresh.items():
             rows += self._answer(self.open[number], answer, now)
@@ -256,7 +265,7 @@ class Ledger:
         failures = pull.failures + 1
         given_up = failures > self.spec.retries
         if given_up:
-            self.engine.release(pull.arm)
+            self.field.release(pull.arm)
         changed = {"lease_until": AVAILABLE, "failures": failures, "failed_attempt": pull.attempt, "given_up": given_up}
         self._change(pull._replace(worker=None, **changed))  # type: ignore[arg-type]
         if given_up:
@@ -298,15 +307,18 @@ class Ledger:
 
     def retry(self) -> int:
         """Make what was given up available again, as if it had never failed; returns how many pulls that were."""
-        again = sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]
-        for pull in again:
-            self.engine.reserve(pull.arm)
-            self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
-        return len(again)
+        again = 0
+        for pull in sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]:
+            if self.field.price_of(pull.arm) <= self.engine.money:
+                self.field.reserve(pull.arm)
+                self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
+                again += 1
+        return again
 
     def observe(self, trial: Trial, now: Moment) -> None:
         """Take in a trial made elsewhere."""
         self._require_room(1)
+        require_money(self.field, [trial])
         self._observe([self._observation(trial, now)])
 
     # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
@@ -318,9 +330,10 @@ class Ledger:
 
     def add(self, trials: Sequence[Trial], now: Moment) -> None:
         """Some of them: added up, and not looked at before all are there."""
+        require_money(self.field, trials)
         rows = [self._observation(trial, now) for trial in trials]
         if self.stopped_at is None:
-            self.engine.add_up(*columns_of(rows))
+            self.field.add_up(columns_of(rows))
         self._write_down(rows)
 
     def close_batch(self) -> None:
@@ -402,9 +415,9 @@ class Ledger:
         if rows and self.stopped_at is None:
             used = 1
             if len(rows) == 1:
-                self.engine.tell(rows[0].arm, rows[0].reward)
+                self.field.tell(rows[0].arm, rows[0].reward, rows[0].price)
             else:
-                used = self.engine.learn_many(*columns_of(rows))
+                used = self.field.learn_many(columns_of(rows), heed=True)
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
@@ -473,7 +486,7 @@ class Ledger:
         """An open pull is one no longer."""
         self._forget(pull.number)
         if not pull.given_up:
-            self.engine.release(pull.arm)
+            self.field.release(pull.arm)
         self.changes.answered_pulls.append(pull)
 
     def _expired(self, clock: float) -> list[PullRow]:
@@ -481,6 +494,7 @@ class Ledger:
         if clock < self._earliest:
             return []
         under_way = [pull for pull in self.open.values() if not pull.given_up and pull.answer is None]
+        under_way = [pull for pull in under_way if self.field.row_of(pull.arm) >= 0]
         found = sorted((pull for pull in under_way if pull.lease_until <= clock), key=lambda pull: pull.number)
         if not found:
             self._earliest = min((pull.lease_until for pull in under_way), default=math.inf)
@@ -491,8 +505,7 @@ class Ledger:
     def catch_up(
         self,
         row: StudyRow,
-        arms: NDArray[np.int64],
-        rewards: NDArray[np.float64],
+        seen: Seen,
         batches: Iterable[BatchRow],
         pulls: Iterable[PullRow],
         answered: Iterable[int] | None,
@@ -503,7 +516,7 @@ class Ledger:
         Where these are None, the pulls are all that are open.
         """
         if self.stopped_at is None:
-            self._learn(row, arms, rewards, batches)
+            self._learn(row, seen, batches)
             if row.stopped_at is not None:
                 self.engine.finish("confidence")
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
@@ -520,50 +533,43 @@ class Ledger:
             self._leave_open(pull.number)
             self._enter(pull)
             if not pull.given_up:
-                self.engine.reserve(pull.arm)
+                self.field.reserve(pull.arm)
 
-    def begin_again(
-        self,
-        row: StudyRow,
-        arms: NDArray[np.int64],
-        rewards: NDArray[np.float64],
-        batches: Iterable[BatchRow],
-        pulls: Iterable[PullRow],
-    ) -> None:
+    def begin_again(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow], pulls: Iterable[PullRow]) -> None:
         """Take in a whole study of which more is asked: also what came after its end, where the stop is looked for."""
-        self._learn(row._replace(stopped_at=row.told), arms, rewards, batches)
+        self._learn(row._replace(stopped_at=row.told), seen, batches)
+        if self.spec.retired:
+            self.engine.heed()  # the last observation may be of an arm that went
         self.stopped_at = row.told if self.engine.stopped else None
-        self.catch_up(row._replace(stopped_at=self.stopped_at), arms[:0], rewards[:0], (), pulls, None)
+        self.catch_up(row._replace(stopped_at=self.stopped_at), seen.part(0, 0), (), pulls, None)
         self.changes.specification = row.specification
 
     def _leave_open(self, number: int) -> None:
         """A pull is not what it was, as others have written."""
         pull = self._forget(number)
         if pull is not None and not pull.given_up:
-            self.engine.release(pull.arm)
+            self.field.release(pull.arm)
 
-    def _learn(
-        self, row: StudyRow, arms: NDArray[np.int64], rewards: NDArray[np.float64], batches: Iterable[BatchRow]
-    ) -> None:
+    def _learn(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow]) -> None:
         """All observations up to the end, if there is one.
 
         Where it came is known. It is not for the stopping rule to say again: a rule that pulls two arms a round heeds
         it only between rounds, and where the rounds ended is not written down.
         """
-        used = len(arms) if row.stopped_at is None else row.stopped_at - self.told
+        used = len(seen.arms) if row.stopped_at is None else row.stopped_at - self.told
         start = 0
         for batch in batches:
             place = batch.place - self.told
             if place >= used:
                 break
-            self.engine.learn_many(arms[start:place], rewards[start:place], heed=False)
+            self.field.learn_many(seen.part(start, place), heed=False)
             start = place + batch.size
-            self.engine.add_up(arms[place:start], rewards[place:start])
+            self.field.add_up(seen.part(place, start))
             self.engine.look(heed=start == used and row.stopped_at is not None)
         last = used if row.stopped_at is None else max(used - 1, start)
-        self.engine.learn_many(arms[start:last], rewards[start:last], heed=False)
+        self.field.learn_many(seen.part(start, last), heed=False)
         if row.stopped_at is not None:
-            self.engine.learn_many(arms[last:used], rewards[last:used])
+            self.field.learn_many(seen.part(last, used), heed=True)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

@@ -28,6 +28,7 @@ from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnava
 from ramgape.options import RUN, Trials, complete
 from ramgape.search.calls import Calls, Limits, error_of, make_limits
 from ramgape.search.identification import Progress, check_callback
+from ramgape.search.outcome import Outcome
 from ramgape.search.result import Result, Stopped
 from ramgape.search.trying import wants_generator
 from ramgape.studies.exchange import RUN_LEASE
@@ -83,7 +84,7 @@ def run_study(
     """Make all pulls that the goal takes; see `Study.run`."""
     check_callback(callback)
     limits = make_limits(complete({"trials": trials}, RUN), study.spec.retries)
-    budget = study.spec.search.budget is not None
+    budget = study.spec.search.goal == "budget"
     if isinstance(workers, Executor):
         make = partial(awaited, make)
     with executor_of(make, workers, slots, limits.timeout) as (executor, places), watched(progress, budget) as show:
@@ -134,7 +135,7 @@ class Runner:
         self.callback = callback
         self.tries: Counter[str] = Counter()  # of a pull, by its first id: how often it was to be tried again
         self.pauses: dict[str, float] = {}  # before it is
-        self.untold: list[tuple[Pull, float]] = []  # measured
+        self.untold: list[tuple[Pull, float | Outcome]] = []  # measured
         self.failed: list[tuple[Pull, str]] = []  # and why; not told yet
         self.fatal: BaseException | None = None  # why no trial can be made any more
         self.patience = study.patience
@@ -229,7 +230,7 @@ class Runner:
                 continue
             if error is None:
                 try:
-                    self.untold.append((pull, self.study.check_reward(future.result())))
+                    self.untold.append((pull, self.study.check_outcome(future.result())))
                 except InvalidReward as invalid:
                     error = invalid
             if error is not None and not self._is_tried_again(pull, error):
