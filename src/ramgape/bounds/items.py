@@ -78,7 +78,7 @@ def set_exact(row):
 
 
 @kernel
-def narrow_mean(row, past, search, problem):
+def narrow_item_mean(row, past, search, problem):
     """The interval of the mean over all items."""
     high = highest(past, problem, row.pulls, SCORE, 0.0, row.level, row.average, row.mean_high)
     low = 1.0 - highest(past, problem, row.pulls, LACK, 0.0, row.level, 1.0 - row.average, 1.0 - row.mean_low)
@@ -86,7 +86,7 @@ def narrow_mean(row, past, search, problem):
 
 
 @inlined
-def cells_of(low, high):
+def touched_cells(low, high):
     """The first of the cells that an interval of means touches, and how many they are."""
     first = int(low * CELLS)
     return first, min(int(high * CELLS), CELLS - 1) - first + 1
@@ -99,7 +99,7 @@ def variance_low(row, past, problem, low, high, known):
     Nearest to the average the evidence is least, so that cell comes first: elsewhere a look confirms it, mostly.
     """
     half, end = 0.5 / CELLS, row.variance
-    first, count = cells_of(low, high)
+    first, count = touched_cells(low, high)
     begin = min(max(int(row.average * CELLS) - first, 0), count - 1)
     for step in range(count):
         centre, further = (2 * (first + (begin + step) % count) + 1) * half, half * half
@@ -117,7 +117,7 @@ def variance_low(row, past, problem, low, high, known):
 def variance_high(row, past, problem, low, high, known):
     """The upper end of the variance, likewise; here the evidence is least far from the average."""
     half, end = 0.5 / CELLS, row.variance
-    first, count = cells_of(low, high)
+    first, count = touched_cells(low, high)
     for step in range(count):
         centre = (2 * (first + (step + count - 1) % count) + 1) * half
         if evidence(past, past, problem, row.pulls, SQUARE, centre, end) < row.level:
@@ -135,7 +135,7 @@ def moments_box(row, past, search, problem):
         return
     renew_when_complete(row, problem)
     alpha, rho = problem.alpha, problem.rho
-    narrow_mean(row, past, search, problem)
+    narrow_item_mean(row, past, search, problem)
     low, high = row.mean_low, row.mean_high
     top = min(max(0.5, low), high)  # no variance exceeds m (1 - m)
     least = max(row.risk_low / alpha + rho * low, 0.0)
@@ -153,7 +153,7 @@ def box_of_parts(highest_part, untransform, row, past, search, problem):
         set_exact(row)
         return
     renew_when_complete(row, problem)
-    narrow_mean(row, past, search, problem)
+    narrow_item_mean(row, past, search, problem)
     most = highest_part(past, problem, row.pulls, SCORE, 0.0, row.level, 0.0, 1.0)
     least = 1.0 - highest_part(past, problem, row.pulls, LACK, 0.0, row.level, 0.0, 1.0)
     first, second = untransform(problem, least), untransform(problem, most)

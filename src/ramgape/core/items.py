@@ -48,7 +48,7 @@ def itself(problem, score):
 
 
 @open_kernel
-def value_at(part, past, others, problem, place, kind, centre):
+def item_value(part, past, others, problem, place, kind, centre):
     """What an item adds to an average; `part` is what a risk makes of a score, in [0, 1], or the score itself."""
     score = past[problem.first_item + place]
     if kind == LEAD:
@@ -60,13 +60,13 @@ def value_at(part, past, others, problem, place, kind, centre):
 
 
 @open_kernel
-def log_product(value_at, past, others, problem, count, kind, centre, hypothesis, stake):
+def log_product(item_value, past, others, problem, count, kind, centre, hypothesis, stake):
     """ln of the product for one stake; minus infinity where it has been given up."""
     size, finite = problem.item_count, problem.item_count < math.inf
     total, found, product = 0.0, 0.0, 1.0
     expected, staked = hypothesis, stake
     for place in range(count):
-        value = value_at(past, others, problem, place, kind, centre)
+        value = item_value(past, others, problem, place, kind, centre)
         if finite:
             left = size - place
             expected = (size * hypothesis - total) / left
@@ -82,12 +82,12 @@ def log_product(value_at, past, others, problem, count, kind, centre, hypothesis
 
 
 @open_kernel
-def log_evidence(value_at, log_product, past, others, problem, count, kind, centre, hypothesis):
+def average_evidence(item_value, log_product, past, others, problem, count, kind, centre, hypothesis):
     """ln of the evidence, from the first `count` items, that the average over all is below a hypothesis."""
     if problem.item_count < math.inf:
         total = 0.0
         for place in range(count):
-            total += value_at(past, others, problem, place, kind, centre)
+            total += item_value(past, others, problem, place, kind, centre)
         if problem.item_count * (hypothesis - DUST) > total + problem.item_count - count:
             return math.inf  # not even the best of values for the items that are left bring the average there
     largest, total, stakes = -math.inf, 0.0, MODEST if kind == LEAD else len(STAKES)
@@ -101,13 +101,13 @@ def log_evidence(value_at, log_product, past, others, problem, count, kind, cent
 
 
 @open_kernel
-def upper_end(log_evidence, past, problem, count, kind, centre, level, inner, known):
+def upper_end(average_evidence, past, problem, count, kind, centre, level, inner, known):
     """The least value found, above one to begin with, of which the evidence suffices that the average is below it."""
-    if not inner < known or log_evidence(past, past, problem, count, kind, centre, known) < level:
+    if not inner < known or average_evidence(past, past, problem, count, kind, centre, known) < level:
         return known
     for _ in range(HALVINGS):
         middle = 0.5 * (inner + known)
-        if log_evidence(past, past, problem, count, kind, centre, middle) >= level:
+        if average_evidence(past, past, problem, count, kind, centre, middle) >= level:
             known = middle
         else:
             inner = middle
@@ -116,8 +116,8 @@ def upper_end(log_evidence, past, problem, count, kind, centre, level, inner, kn
 
 def evidence_of(part: Kernel) -> Kernel:
     """The evidence about averages of what a risk makes of scores."""
-    value = fixed(value_at, part)
-    return fixed(log_evidence, value, fixed(log_product, value))
+    value = fixed(item_value, part)
+    return fixed(average_evidence, value, fixed(log_product, value))
 
 
 evidence = evidence_of(itself)
