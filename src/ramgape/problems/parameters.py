@@ -69,7 +69,7 @@ def checked_shares(shares: Any) -> Floats:
     """Shares as an array; a list, or a single number in one, is as good."""
     try:
         given = np.asarray(shares, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         given = np.array([math.nan])
     sound = given.ndim == 1 and bool(((given >= 0.0) & (given <= 1.0)).all())
     require(sound, "shares", "an array of numbers from 0 to 1", shares)
