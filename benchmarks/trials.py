@@ -40,7 +40,7 @@ class Average(NamedTuple):
     error: float
 
     @staticmethod
-    def of(counts: Sequence[int]) -> Average:
+    def of(counts: Sequence[float]) -> Average:
         return Average(statistics.fmean(counts), statistics.stdev(counts) / math.sqrt(len(counts)))
 
     def over(self, other: Average) -> Average:

@@ -98,6 +98,13 @@ def _check_counters(study: Study, own: list[dict[str, Any]], audit: Audit) -> No
     counted = (report.failed, len(failures), sum(report.arms_failed.values()))
     audit.expect(len(set(counted)) == 1, f"{study.name}: failures {counted}")
     audit.expect(report.told + report.pending <= study.spec.search.limit, f"{study.name}: above its limit")
+    search = study.spec.search
+    if search.spend is not None and isinstance(search.price, tuple):
+        spent = report.result.spent or 0.0
+        promised = sum(
+            report.arms_pending[name] * price for name, price in zip(search.names, search.price, strict=True)
+        )
+        audit.expect(spent + promised <= search.spend, f"{study.name}: {spent} and {promised} of {search.spend}")
 
 
 def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit: Audit) -> None:

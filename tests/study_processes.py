@@ -39,6 +39,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "confidence": {"reward_range": (0, 1), "epsilon": 0.08, "retries": 10**6},
     "budget": {"reward_range": (0, 1), "budget": 80, "failure": "worst"},
 }
+# What all pulls may cost, of prices that are stated.
+OPTIONS["money"] = {"reward_range": (0, 1), "price": dict(zip(ARMS, (1.0, 3.0, 10.0), strict=True)), "spend": 250.0}
+OPTIONS["money"] |= {"failure": "worst"}
 OPTIONS["in order"] = OPTIONS["budget"] | {"in_order": True}
 ELSEWHERE = "elsewhere-"  # the beginning of the name of what was observed without asking
 END = "the end:"  # of a scene; its status follows
@@ -133,6 +136,10 @@ class Worker:
         if self.dice.random() < 0.1:
             report = self.again_and_again(study.report)
             assert report.told + report.pending <= study.spec.search.limit, report
+            if self.goal == "money":
+                price = OPTIONS["money"]["price"]
+                promised = sum(price[arm] * count for arm, count in report.arms_pending.items())
+                assert (report.result.spent or 0.0) + promised <= OPTIONS["money"]["spend"], report
 
     def bring(self, study: Study) -> None:
         """Observe one trial that nobody asked for, or import several. That is not tried again: it could count twice."""

@@ -20,6 +20,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 # Of each example: what makes it shorter, a line that it prints, and the picture that it writes.
 SHOWN = {
     "models.py": (["--quick"], "arms), after 96 pulls", "models.png"),
+    "prompts.py": ([], "Best arm: step by step (1 of 8 arms)", "prompts.png"),
     "quickstart.py": ([], "Pareto set: Adler, Borges, Curie (3 of 4 arms)", "suppliers.png"),
     "risks.py": (["4000"], "std  mean-variance   semivariance       entropic           cvar", "risks.png"),
 }

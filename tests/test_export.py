@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from ramgape import StorageError, Study
+from ramgape import InvalidReward, InvalidSpec, StorageError, Study
 from ramgape.studies import session
-from ramgape.studies.ledger import Trial
+from ramgape.studies.entries import Trial
 
 ROWS = 40
 
@@ -45,6 +45,48 @@ def test_a_time_that_no_date_can_have_is_exported_all_the_same(study: Study, tmp
     assert getattr(copy, f"import_{form}")(first) == ROWS + len(times)
     getattr(copy, f"export_{form}")(second)
     assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_what_else_was_told_comes_back(study: Study, tmp_path: Path, form: str) -> None:
+    """Items, prices and remarks have columns of their own, where there are any."""
+    first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
+    getattr(study, f"export_{form}")(first)
+    assert "price" not in first.read_text()
+    with study._session.writing() as (ledger, now):  # whatever the study is: it is recorded
+        ledger.observe(Trial(0, 0.5, price=0.1, info='{"model": "\\u00fc"}'), now)
+        ledger.observe(Trial(1, 0.25, price=0.0), now)
+    getattr(study, f"export_{form}")(first)
+    assert "item" not in first.read_text()
+    with study._session.writing() as (ledger, now):
+        ledger.observe(Trial(1, 0.75, item=3), now)
+    assert getattr(study, f"export_{form}")(first) == ROWS + 3
+    copy = Study.create("copy", study.arms, reward_range=(0, 1), budget=10_000, price="told")
+    getattr(copy, f"import_{form}")(first)
+    getattr(copy, f"export_{form}")(second)
+    assert first.read_bytes() == second.read_bytes()
+    with copy._session.reading() as (ledger, _):
+        items, prices = copy._session.details(ROWS - 1, ROWS + 3)
+    assert items.tolist() == [-1, -1, -1, 3]
+    assert [None if price != price else price for price in prices.tolist()] == [None, 0.1, 0.0, None]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "words"),
+    [
+        ("item", "-1", "item must be a whole number of at least 0, got '-1'"),
+        ("item", "1.5", "item must be a whole number of at least 0, got '1.5'"),
+        ("price", "cheap", "price must be a number from 0 to .*, got 'cheap'"),
+        ("price", "-0.5", "price must be a number from 0 to .*, got -0.5"),
+        ("price", "inf", "price must be a number from 0 to .*, got inf"),
+        ("info", "[1]", r"info must be a mapping of what JSON has .*, got \[1\]"),
+        ("info", "gpt", "info must be a mapping of what JSON has .*, got 'gpt'"),
+    ],
+)
+def test_details_that_are_none(study: Study, column: str, cell: str, words: str) -> None:
+    with pytest.raises((InvalidSpec, InvalidReward), match=f"standard input, line 2: {words}"):
+        study.import_csv(io.StringIO(f"arm,reward,{column}\nA,0.5,{cell}\n"))
+    assert study.import_csv(io.StringIO(f"arm,{column}\nA,0.5\n"), reward_column=column) == 1  # it means that, then
 
 
 def test_a_file_stays_as_it_is_until_the_new_one_is_whole(study: Study, tmp_path: Path) -> None:

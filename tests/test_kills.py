@@ -255,7 +255,7 @@ def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, mon
 
 def test_an_import_that_fails_late_leaves_nothing(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if it has taken in a part already."""
-    monkeypatch.setattr("ramgape.studies.study.IMPORTED_AT_ONCE", 2)
+    monkeypatch.setattr("ramgape.studies.in_and_out.IMPORTED_AT_ONCE", 2)
     path = tmp_path / "data.csv"
     path.write_text("arm,reward\n" + "poor,0.5\n" * 5 + "poor,7\n")
     for storage in (url, None):

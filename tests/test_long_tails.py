@@ -120,6 +120,10 @@ def test_laplace_transforms_exist_or_are_refused() -> None:
     expected = scipy.integrate.quad(lambda z: math.exp(-0.7 * z) * scipy.stats.lomax(3).pdf(z), 0, np.inf)[0]
     assert Lomax(3).log_laplace(0.7) == pytest.approx(math.log(expected), rel=1e-8)
     assert Lomax(3, location=2).log_laplace(1e-9) == pytest.approx(-2.5e-9, rel=1e-6)
+    # Nearly nothing is left: by the trapezoidal rule on the logarithm of Z, about its largest term.
+    assert LogNormal(0, 1).log_laplace(1000.0) == pytest.approx(-19.93853113981653, rel=1e-9)
+    with pytest.raises(InvalidSpec, match=r"small enough .* neither infinite nor next to nothing, got 1e\+100"):
+        LogNormal(0, 1).log_laplace(1e100)
     for law in (StudentT(5), StudentT(5).mirrored(), LogNormal(0, 1, 0, -1), Lomax(5, -1), Exponential(-2)):
         with pytest.raises(InvalidSpec, match=r"gamma, for rewards from .* must be small enough"):
             law.log_laplace(0.5)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pytest
 import ramgape
 from ramgape import Study
 from ramgape.storage import upgrade
+from ramgape.storage.versions import MIGRATIONS
 
 DATA = Path(__file__).parent / "data"
 
@@ -112,3 +114,21 @@ def test_the_old_store_in_and_out(old: str, tmp_path: Path) -> None:
         rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
         assert len(rows) == study.report().told
         assert len({row["pull"].partition("-")[0] for row in rows}) == 1
+
+
+def test_damage_is_not_sealed_by_an_upgrade(tmp_path: Path) -> None:
+    """Rows are sealed anew only if their old seals are unbroken."""
+    older = tmp_path / "older"
+    shutil.copytree(MIGRATIONS, older, ignore=shutil.ignore_patterns("__pycache__", "0004*"))
+    shutil.copy(DATA / "studies-0001.db", tmp_path / "old.db")
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    assert upgrade(url, folder=older).after == "0003"
+    before = (tmp_path / "old.db").read_bytes()
+    for table, change in (("observations", "reward = 0.125"), ("pulls", "attempt = 7")):
+        with sqlite3.connect(tmp_path / "old.db") as connection:
+            connection.execute(f"UPDATE ramgape_{table} SET {change}")
+        connection.close()
+        with pytest.raises(ramgape.StorageError, match=f"is damaged: row .* of {table} is not what was written"):
+            upgrade(url)
+        (tmp_path / "old.db").write_bytes(before)
+    assert upgrade(url) == ("0003", "0004")

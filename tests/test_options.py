@@ -231,7 +231,7 @@ def test_an_expert_writes_the_same_in_two_ways() -> None:
         ({"search": "evidence"}, "search must be a ramgape.Search, got 'evidence'"),
         ({"search": Search}, "search must be a ramgape.Search, got"),
         ({"trials": Search()}, "trials must be a ramgape.Trials, got"),
-        ({"trials": Trials(retries=5)}, "retries must be left out of identify: it is an option of study, file, got 5"),
+        ({"trials": Trials(failure="worst")}, "failure must be left out of identify: it is an option of study, file"),
         ({"search": Search(alarm="stop")}, "alarm must be between 0 and 1, both excluded, or 'off', got 'stop'"),
         ({"price": 2.0}, "price must be left out of identify: not available yet, got 2"),
         ({"noise": "gaussian:kurtosis=3"}, "noise must be written gaussian[:resolution=NUMBER,sigma_max=NUMBER]"),
@@ -263,7 +263,7 @@ def test_what_is_kept_for_later_is_refused_and_never_ignored(name: str) -> None:
 def test_what_a_door_does_not_take() -> None:
     with pytest.raises(InvalidSpec, match="budget must be left out of analyze: it is an option of identify, simulate"):
         analyze([], **RANGE, budget=20)
-    with pytest.raises(InvalidSpec, match="timeout must be left out of study: it is an option of file, got 3"):
+    with pytest.raises(InvalidSpec, match="timeout must be left out of study: it is an option of identify, "):
         Study.create("any", ["a", "b"], **RANGE, epsilon=0.05, timeout=3)
 
 

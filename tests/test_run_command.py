@@ -258,7 +258,7 @@ class Command:
         self.seeds: list[int] = []
         left = iter(codes)
 
-        def run(_: CommandTrials, arm: str, seed: int) -> Finished:
+        def run(_: CommandTrials, arm: str, seed: int, item: object = None) -> Finished:
             self.seeds.append(seed)
             code = next(left)
             return Finished(abs(code), 9.0 if code < 0 else 1.0, "0.5", "why")
@@ -320,6 +320,8 @@ BAD_STUDIES = {
     "timeout = 0": "timeout must be a number of seconds above 0",
     "timeout = nan": "timeout must be a number of seconds above 0",
     "timeout = true": "timeout must be a number of seconds above 0",
+    'rate = "60/day"': "the unit of rate '60/day' must be one of s, min, h, got 'day'",
+    "rate = 0": "rate must be a number above 0 per second",
     "retries = -1": "retries must be a whole number of at least 0",
     'failure = "wurst"': "failure must be one of retry, worst, got 'wurst'; did you mean 'worst'?",
     "reward_range = [1, 0]": "reward_range must be two finite numbers",
@@ -398,7 +400,7 @@ def test_bad_arms_are_refused_at_once(arms: str, message: str, write: Callable[.
 )
 def test_a_placeholder_in_quotes_is_refused(line: str, write: Callable[..., Path]) -> None:
     message = refused(write(arms=f"[arms]\na = 'echo 1'\nb = {json.dumps(line)}"))
-    assert "[arms]: arm 'b' must be a line with {arm} and {seed} outside quotes and here-documents" in message
+    assert "[arms]: arm 'b' must be a line with {arm}, {seed} and {item} outside quotes and here-documents" in message
     assert "inside quotes write $RAMGAPE_ARM" in message
 
 

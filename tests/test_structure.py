@@ -42,6 +42,7 @@ NEW = {
     "common/integration.py": "the truth of a risk from outside",
     "storage/protocol.py": "stores from outside",
     "storage/migrations/versions/0003_snapshots.py": "snapshots",
+    "storage/migrations/versions/0004_items_prices_info.py": "items, prices and remarks",
     "studies/exchange.py": "answers and pulls in one transaction",
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
@@ -66,6 +67,10 @@ NEW = {
     "core/bets.py": "fourth-order bets",
     "search/extension.py": "studies that go on for more",
     "studies/extending.py": "studies that go on for more",
+    "common/executors.py": "calls in threads and on an event loop",
+    "search/calls.py": "several calls under way, with a rate, a timeout and retries",
+    "search/trying.py": "several calls under way, of functions that may be async",
+    **dict.fromkeys(["core/items.py", "bounds/items.py", "search/item"], "test sets"),
     "core/task_costs.py": "tasks under a budget",
     "paper/tasks.py": "tasks in the benchmark",
     "policies/sequential_halving.py": "tasks under a budget",
@@ -86,6 +91,11 @@ NEW = {
 GROWN = {
     "storage/": ("snapshots, and stores from outside", 112),
     "studies/": ("snapshots, what is computed outside the lock, and fewer records for an ask and a tell", 60),
+    "storage/records.py, storage/schema.py, studies/": ("items, prices and remarks, stored, exported and imported", 70),
+    "search/, studies/, problems/, commands/, cli/, options.py, ...": (
+        "test sets: items that are asked for, scores in files and wide tables, exact answers, what is expected of them",
+        290,
+    ),
     "problems/distribution.py, problems/distributions.py": (
         "distributions and plain functions as arms, checked at the door; cumulative shares, skewness and kurtosis",
         170,

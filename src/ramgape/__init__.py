@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         NoAnswer,
         RamgapeError,
         RamgapeWarning,
+        Retry,
         SpecificationError,
         StorageError,
         StorageUnavailable,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.extension import Extension
     from ramgape.search.identification import Progress, identify
+    from ramgape.search.items import Items
+    from ramgape.search.outcome import Outcome
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
@@ -103,6 +106,7 @@ __all__ = [
     "InvalidInstance",
     "InvalidReward",
     "InvalidSpec",
+    "Items",
     "LeastRisk",
     "LogNormal",
     "Lomax",
@@ -112,6 +116,7 @@ __all__ = [
     "MissingExtra",
     "Mixture",
     "NoAnswer",
+    "Outcome",
     "Pareto",
     "Plan",
     "Progress",
@@ -124,6 +129,7 @@ __all__ = [
     "Replication",
     "Report",
     "Result",
+    "Retry",
     "Run",
     "Search",
     "Semivariance",
@@ -183,6 +189,7 @@ _HOMES = {
         "NoAnswer",
         "RamgapeError",
         "RamgapeWarning",
+        "Retry",
         "SpecificationError",
         "StorageError",
         "StorageUnavailable",
@@ -194,11 +201,13 @@ _HOMES = {
         "UnknownStudy",
     ),
     "options": ("Search", "Trials"),
+    "search.items": ("Items",),
     "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
     "search.identification": ("Progress", "identify"),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
     "search.extension": ("Extension",),
+    "search.outcome": ("Outcome",),
     "search.result": ("Alarm", "ArmReport", "ArmTruth", "ControlDifference", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),

@@ -19,7 +19,8 @@
      │    └── BudgetSpent              an observation for which the budget has no room
      ├── TrialError               trials that fail
      │    ├── FailingArm               an arm whose trials fail again and again
-     │    └── FailedTrial              a command that failed, or printed no reward
+     │    ├── FailedTrial              a command that failed, or printed no reward
+     │    └── Retry                    raised by a trial itself: it is to be tried again, after a while
      ├── NoAnswer                 a question that the result cannot answer
      └── MissingExtra             an optional dependency is not installed; says how to get it
 
@@ -163,6 +164,28 @@ class FailingArm(TrialError):
 
 class FailedTrial(TrialError):
     """A command has failed, taken too long, or printed no reward."""
+
+
+class Retry(TrialError):
+    """For a trial to raise that is to be tried again: a service is busy, say, and has said for how long.
+
+    It counts as one of the `retries`. When these are used up it is an error, or a failed trial, like any other.
+
+    Args:
+        message: Why.
+        after: Seconds until the trial is tried again; unless given, pauses grow from one to the next.
+        **parts: As of every error.
+
+    Examples:
+        >>> Retry("the service is busy", after=2.5).after
+        2.5
+    """
+
+    def __init__(self, message: str = "", *, after: float | None = None, **parts: str) -> None:
+        super().__init__(message or "the trial is to be tried again" * (not parts), **parts)
+        usable = isinstance(after, int | float) and 0.0 <= after < float("inf")
+        require(after is None or usable, "after", "a number of seconds of at least 0, or None", after)
+        self.after = after
 
 
 class NoAnswer(RamgapeError, LookupError):

@@ -2,6 +2,7 @@
 
 any        no range, no model: what is said of them is approximate, by the central limit theorem
 bounded    every reward lies in a stated range
+items      scores, in a stated range, on the items of a test set, which all arms meet in one random order
 gaussian   normal, of unknown mean and variance
 heavy      of bounded kurtosis, standard deviation or coefficient of variation, which must be stated
 """
@@ -36,7 +37,7 @@ class Noise:
     skewed: bool = False
 
 
-ANY, BOUNDED, GAUSSIAN, HEAVY = "any", "bounded", "gaussian", "heavy"
+ANY, BOUNDED, GAUSSIAN, HEAVY, ITEMS = "any", "bounded", "gaussian", "heavy", "items"
 NOISES: dict[str, Noise] = {
     noise.name: noise
     for noise in (
@@ -44,6 +45,7 @@ NOISES: dict[str, Noise] = {
         Noise(BOUNDED, ranged=True),
         Noise(GAUSSIAN, "Gaussian rewards", ("resolution", "sigma_max"), normal=True),
         Noise(HEAVY, "rewards with heavy tails", ("kurtosis", "sigma_max", "cv")),
+        Noise(ITEMS, "the same items for all arms, in one random order", ranged=True),
     )
 }
 

@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from ramgape.common.parsing import as_typed, number_or_name, number_range, parse_number, tolerance
+from ramgape.common.parsing import as_typed, number_or_name, number_or_pairs, number_range, parse_number, tolerance
 from ramgape.errors import known_name, require
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ REAL = (IDENTIFY, ANALYZE, STUDY, FILE)
 ALL = (IDENTIFY, *SIMULATED, ANALYZE, STUDY, FILE)
 ASKING = (IDENTIFY, *SIMULATED, STUDY, FILE)  # that decide what is pulled
 STUDIES = (STUDY, FILE)
+PRICED = (IDENTIFY, SIMULATE, STUDY, FILE)
+RUN = "Study.run"  # which takes `Trials`: how it makes trials is no part of a study
+CALLING = (IDENTIFY, RUN)
 
 # The panels of a command's help, which are the sections of the reference.
 TRIALS, GOAL, RISK = "What a trial is", "What to ask for", "What counts as risk"
@@ -62,7 +65,9 @@ NAME, FLAG, NUMBER, PULLS = (
 COUNT, SEED, SECONDS = Kind(parse_number, "COUNT"), Kind(parse_number, "SEED"), Kind(parse_number, "SECONDS")
 TOLERANCE, RANGE = Kind(tolerance, "NUMBER"), Kind(number_range, "LO HI")
 MEASURE, CONSTANT = Kind(as_typed, "NAME:NUMBER"), Kind(number_or_name, "A")
+PRICES = Kind(number_or_pairs, "ARM=NUMBER,...")
 LEVEL = Kind(number_or_name, "NUMBER")
+ITEMS_FILE = Kind(as_typed, "FILE")
 
 
 class Option(NamedTuple):
@@ -158,11 +163,22 @@ class GoalOptions(TypedDict, total=False):
     interleave: Annotated[bool, Option(TRIALS, FLAG, doors=ASKING, default=False, help=
         "Decide in rounds, each in random order and no arm more than 3 times in a row while others are open: for "
         "trials on a machine that warms up or drifts.")]
-    items: Annotated[Any, _later(TRIALS, "The items of which a trial takes one: tasks of a test set, users, ...")]
-    price: Annotated[Any, _later(TRIALS, "What a trial of each arm costs.")]
-    spend: Annotated[float | None, _later(GOAL, "The most that all trials may cost.")]
-    workers: Annotated[int, _later(TRIALS, "Trials at once.", 1)]
-    trials: Annotated["Trials | None", Option(TRIALS, NAME, doors=(IDENTIFY, STUDY), shell=False, help=
+    items: Annotated[Any, Option(TRIALS, NAME, doors=REAL, shell=False, help=
+        "A test set, of whose items a trial takes one, the same for all arms in one random order: a list, or "
+        "`ramgape.Items`. Mean and risk are those over these items, and exact when all have been asked.",
+        at={STUDY: {"shell": True, "kind": ITEMS_FILE}, ANALYZE: {"panel": DATA, "shell": True, "help":
+            "Scores are on the items of a test set, one an arm and item: population, the items are all there are; "
+            "sample, they are some of a larger world; or how many there are in all, of which these are a random "
+            "sample."}})]
+    price: Annotated[Mapping[Any, float] | float | str | None, Option(TRIALS, PRICES, doors=PRICED, help=
+        "What a trial of each arm costs, one number for all, or told: with each answer. What a trial tells is weighed "
+        "against it, and results show what was spent.")]
+    spend: Annotated[float | None, Option(GOAL, NUMBER, doors=PRICED, help=
+        "The most that all trials may cost: by itself for the best guess that the money buys; beside {epsilon} or "
+        "{delta} give up, undecided, before the pull that would cost more.")]
+    workers: Annotated[int, Option(TRIALS, COUNT, doors=(IDENTIFY,), shell=False, default=1, help=
+        "Trials at once: so many calls of an `async def`, or so many threads.")]
+    trials: Annotated["Trials | None", Option(TRIALS, NAME, doors=(IDENTIFY, STUDY, RUN), shell=False, help=
         "How a trial is made: `ramgape.Trials`.")]
     search: Annotated["Search | None", Option(METHOD, NAME, doors=ALL[:-1], shell=False, help=
         "How it is searched, for experts: `ramgape.Search`.")]
@@ -217,15 +233,21 @@ class TrialOptions(TypedDict, total=False):
 
     failure: Annotated[str, Option(TRIALS, NAME, doors=STUDIES, default="retry", help=
         "What a failed trial is: one to retry, or the worst reward there is.")]
-    retries: Annotated[int, Option(TRIALS, COUNT, doors=STUDIES, default=3, help=
-        "How often a trial is tried again before it is given up.")]
-    in_order: Annotated[bool, Option(TRIALS, FLAG, doors=STUDIES, default=False, help=
+    retries: Annotated[int, Option(TRIALS, COUNT, doors=(IDENTIFY, *STUDIES), default=3, help=
+        "How often a trial is tried again before it is given up.",
+        at={IDENTIFY: {"help": "How often a trial is tried again that raises one of {retry_on}, or `ramgape.Retry`."}})]
+    in_order: Annotated[bool, Option(TRIALS, FLAG, doors=(IDENTIFY, *STUDIES), default=False, help=
         "Hold an arm's answers back until those to its earlier pulls are in: for rewards that have to do with how "
         "long a trial takes, when several are under way.")]
-    timeout: Annotated[float | None, Option(TRIALS, SECONDS, doors=(FILE,), shell=False, help=
-        "Seconds after which a trial has failed.")]
-    rate: Annotated[float | None, _later(TRIALS, "The most trials that may begin in a second.")]
-    retry_on: Annotated[Any, _later(TRIALS, "The exceptions after which a trial is tried again.")]
+    timeout: Annotated[float | None, Option(TRIALS, SECONDS, doors=(*CALLING, FILE), shell=False, help=
+        "Seconds after which a trial has failed.", at={door: {"help":
+            "Seconds after which a trial is waited for no longer, which is a TimeoutError: an async call is "
+            "cancelled, but nothing can end a thread."} for door in CALLING})]
+    rate: Annotated[float | str | None, Option(TRIALS, NAME, doors=(*CALLING, FILE), shell=False, help=
+        "The most trials that may begin: 60/min, 5/s, 1000/h, or a number per second. They are spaced evenly.")]
+    retry_on: Annotated[Any, Option(TRIALS, NAME, doors=CALLING, shell=False, help=
+        "The exceptions, (TimeoutError, ConnectionError), say, after which a trial is tried again, up to {retries} "
+        "times and with growing pauses: they must have nothing to do with the reward.")]
 
 
 class StudyOptions(Options, TrialOptions, total=False):
@@ -235,7 +257,9 @@ class StudyOptions(Options, TrialOptions, total=False):
         "What an expired lease is: a trial to retry with somebody else or, with {failure} worst, to fail.")]
     seed: Annotated[int | None, Option(TRIALS, SEED, doors=STUDIES, unless="a random one", help=
         "For a study that can be repeated: the seeds of its trials come from it.")]
-    expected_arms: Annotated[int | None, _later(GOAL, "How many arms there will be, with those that come later.")]
+    expected_arms: Annotated[int | None, Option(GOAL, COUNT, doors=STUDIES, help=
+        "How many arms there may be with those that come later: keeps a tenth of {delta} for them, and has intervals "
+        "for each arm in place of comparisons of pairs.", unless="no arm comes or goes")]
 # fmt: on
 
 

@@ -35,6 +35,7 @@ KINDS = {
     "bounded": (MOMENTS, ROOT, MEAN, MEANS),
     "gaussian": (MOMENTS, ROOT, NORMAL),
     "heavy": (MOMENTS, ROOT),
+    "items": (MOMENTS, ROOT, MEAN),
 }
 Rigour = Literal["proved", "approximate"]
 PROVED: Rigour = "proved"
@@ -213,6 +214,23 @@ BOUNDS: dict[str, Bound] = {
             rigour=APPROXIMATE,
         ),
         Bound(
+            "items",
+            "items",
+            ("items",),
+            (MOMENTS, ROOT, MEAN),
+            "a test set, without replacement: exact when all items are in",
+            mean_sides=2.0,
+        ),
+        Bound(
+            "items-pairwise",
+            "items",
+            ("items",),
+            (MOMENTS, ROOT, MEAN),
+            "the same, two arms compared by their differences on the same items",
+            spent=0.2,
+            compares_pairs=True,
+        ),
+        Bound(
             "paper",
             "paper",
             BOUNDED,
@@ -270,6 +288,7 @@ CONFIDENT = {
     "bounded": ("pairwise", "empirical-bernstein"),
     "gaussian": ("gaussian-pairwise", "gaussian"),
     "heavy": ("heavy",),
+    "items": ("items-pairwise", "items"),
 }
 USUAL = {
     **{(noise, "confidence"): bounds for noise, bounds in CONFIDENT.items()},

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.csv_rows import Rows, Source, check_delimiter, open_source
+from ramgape.cli.csv_rows import Layout, Rows, Source, check_delimiter, open_source
 from ramgape.cli.errors import warnings_told
-from ramgape.cli.options import OUTPUT, AsJson, option, takes_options
+from ramgape.cli.options import OUTPUT, AsJson, Text, option, takes_options
 from ramgape.common.parsing import parse_number
+from ramgape.errors import require
 from ramgape.options import ANALYZE, DATA, Options
 from ramgape.views.terminal import output, waiting, watching_work
 
@@ -23,6 +24,8 @@ OFTEN = 20_000  # rows after which the bar moves
 
 FILE = "A CSV file whose first line names its columns (UTF-8; .csv.gz is unpacked); - for standard input."
 NEXT = "For how many further pulls to tell which arms should get them."
+WIDE = "A column an arm, a row an item or a moment, in place of --arm-column and --reward-column."
+ITEM_COLUMN = "The column with what a score is about: arms are then compared item by item (see --items)."
 SKIP_EMPTY = "Leave out rows without a reward, and count them, instead of refusing the file."
 DELIMITER = "What stands between two columns: one letter, or tab."
 
@@ -30,9 +33,11 @@ DELIMITER = "What stands between two columns: one letter, or tab."
 @takes_options(ANALYZE)
 def analyze(
     data: Annotated[str, typer.Argument(metavar="DATA.CSV", help=FILE, show_default=False)],
-    arm_column: Annotated[str, option(DATA, "NAME", "The column with the arms' names.")],
-    reward_column: Annotated[str, option(DATA, "NAME", "The column with the rewards.")],
     options: Options,
+    arm_column: Annotated[Text, option(DATA, "NAME", "The column with the arms' names.")] = None,
+    reward_column: Annotated[Text, option(DATA, "NAME", "The column with the rewards.")] = None,
+    item_column: Annotated[Text, option(DATA, "NAME", ITEM_COLUMN)] = None,
+    wide: Annotated[bool, typer.Option("--wide", help=WIDE, rich_help_panel=DATA)] = False,
     delimiter: Annotated[str, option(DATA, "LETTER", DELIMITER)] = ",",
     skip_empty: Annotated[bool, typer.Option("--skip-empty", help=SKIP_EMPTY, rich_help_panel=DATA)] = False,
     next_pulls: Annotated[str, typer.Option("--next", metavar="PULLS", help=NEXT, rich_help_panel=OUTPUT)] = "10",
@@ -42,6 +47,9 @@ def analyze(
 
     [bold]ramgape analyze log.csv --arm-column model --reward-column score --reward-range 0 1[/bold]
     the set, what is certain of each arm, and who should get the next 10 trials
+
+    [bold]ramgape analyze scores.csv --wide --items population --reward-range 0 1 --task best-mean[/bold]
+    a finished test set, a column an arm and a row an item: the exact answer over these items
 
     The file is read once, row by row: it may be larger than memory.
 
@@ -55,14 +63,29 @@ def analyze(
     """
     letter = check_delimiter(delimiter)
     further = parse_number(next_pulls, "next")
+    layout = check_layout(arm_column, reward_column, item_column, wide)
+    if item_column is not None:
+        options.setdefault("items", "sample")
+    about_items = options.get("items") is not None
+    require(not (about_items and skip_empty), "--skip-empty", "absent with items, of which none may be missing", True)
+    require(wide or not about_items or item_column is not None, "--item-column", "given with --items, or --wide", None)
+    words = ("the name of an arm", "the reward") if wide else (f"column {arm_column!r}", f"column {reward_column!r}")
     with warnings_told() as told, open_source(data) as source:
-        rows = Rows(source, arm_column, reward_column, letter, skip_empty)
-        analysis = read(source, rows, options, further, (f"column {arm_column!r}", f"column {reward_column!r}"))
+        rows = Rows(source, layout, letter, skip_empty)
+        analysis = read(source, rows, options, further, words)
     if as_json:
         typer.echo(analysis.to_json())
         return
     untold = tuple(warning for warning in analysis.result.warnings if warning not in told)
     output().print(replace(analysis, result=replace(analysis.result, warnings=untold)))
+
+
+def check_layout(arm: Text, reward: Text, item: Text, wide: bool) -> Layout:
+    """Where things stand: in two columns, or in a wide table."""
+    for name, column in (("--arm-column", arm), ("--reward-column", reward)):
+        allowed = "absent with --wide, where every column is an arm" if wide else "given, or --wide"
+        require((column is None) == wide, name, allowed, column)
+    return Layout(arm, reward, item)
 
 
 def read(source: Source, rows: Rows, options: Options, further: Any, words: tuple[str, str]) -> Analysis:

@@ -87,11 +87,22 @@ def check_delimiter(delimiter: str) -> str:
     return letter
 
 
-class Rows:
-    """The rows of an open file, for the two columns that matter; `count` are those read, `skipped` those left out."""
+class Layout(NamedTuple):
+    """What stands where: arms and rewards in a column each; or wide, a column an arm, where both are None. Items, if
+    they have names, in a column of their own."""
 
-    def __init__(self, source: Source, arm_column: str, reward_column: str, delimiter: str, skip_empty: bool) -> None:
-        require(arm_column != reward_column, "reward column", "another one than the arm column", reward_column)
+    arm: str | None
+    reward: str | None
+    item: str | None = None
+
+
+class Rows:
+    """The rows of an open file, for the columns that matter; `count` are those read, `skipped` rewards left out."""
+
+    def __init__(self, source: Source, layout: Layout, delimiter: str, skip_empty: bool) -> None:
+        named = [column for column in layout if column is not None]
+        twice = next((column for column in named if named.count(column) > 1), None)
+        require(twice is None, "the columns for arms, rewards and items", "different ones", twice)
         self.count = self.skipped = 0
         self._source, self._skip_empty = source, skip_empty
         self._reader = csv.reader(source.text, delimiter=delimiter, strict=True)
@@ -101,8 +112,18 @@ class Rows:
             allowed = "a CSV file whose first line names its columns"
             raise InvalidData(place=source.name, allowed=allowed, given="an empty file")
         self._width = len(header)
-        self._arm = self._find(arm_column, header, "arm column", delimiter)
-        self._reward = self._find(reward_column, header, "reward column", delimiter)
+        self._header = header
+        item = layout.item
+        self._item = None if item is None else self._find(item, header, "item column", delimiter)
+        self._arm = self._reward = -1
+        self._arms: list[int] = []  # the columns of the arms, in a wide table
+        if layout.arm is not None and layout.reward is not None:
+            self._arm = self._find(layout.arm, header, "arm column", delimiter)
+            self._reward = self._find(layout.reward, header, "reward column", delimiter)
+        else:
+            self._arms = [column for column in range(len(header)) if column != self._item]
+            for column in self._arms:
+                self._find(header[column], header, "the name of an arm", delimiter)
 
     def _find(self, column: str, header: Sequence[str], what: str, delimiter: str) -> int:
         """The place of a column."""
@@ -128,19 +149,33 @@ class Rows:
     def _add_rows(self, accumulator: Accumulator, part: list[list[str]], first: int) -> None:
         """Count the rows of one part, the first of which stands in line `first`."""
         rows = part if set(map(len, part)) == {self._width} else self._whole_rows(part, first)
+        items = None
+        if self._item is not None:
+            items = list(map(itemgetter(self._item), rows))
+        elif self._arms:
+            items = [str(number) for number in range(self.count + 1, self.count + 1 + len(rows))]
         self.count += len(rows)
+        if self._arms:
+            cells = [(self._header[column], row[column]) for row in rows for column in self._arms]
+            items = [item for item in items or () for _ in self._arms]
+        else:
+            cells = [(row[self._arm], row[self._reward]) for row in rows]
+        width = max(len(self._arms), 1)
+        positions = range(len(cells))
 
         def place(position: int) -> str:
-            return self._place(part, rows[position], first)
+            position = positions[position]
+            column = f", column {self._header[self._arms[position % width]]!r}" if self._arms else ""
+            return self._place(part, rows[position // width], first) + column
 
-        if self._skip_empty:
-            told = [row for row in rows if row[self._reward].strip()]
-            if len(told) < len(rows):
-                accumulator.mention([row[self._arm] for row in rows], place)  # who has no reward is an arm all the same
-                self.skipped += len(rows) - len(told)
-                rows = told
-        rewards = self._rewards(accumulator, rows, place)
-        accumulator.add(list(map(itemgetter(self._arm), rows)), rewards, place)
+        if self._skip_empty and not all(text.strip() for _, text in cells):
+            accumulator.mention([name for name, _ in cells], place)  # who has no reward is an arm all the same
+            told = [position for position in positions if cells[position][1].strip()]
+            self.skipped += len(cells) - len(told)
+            cells = [cells[position] for position in told]
+            positions = told  # type: ignore[assignment]
+        rewards = self._rewards(accumulator, [text for _, text in cells], place)
+        accumulator.add([name for name, _ in cells], rewards, place, items)
 
     def _whole_rows(self, part: Sequence[list[str]], first: int) -> list[list[str]]:
         """The rows without empty lines, which are none; all must be as wide as the header."""
@@ -152,11 +187,10 @@ class Rows:
                     require(False, "the row", allowed, row, InvalidData)
         return rows
 
-    def _rewards(self, accumulator: Accumulator, rows: Sequence[list[str]], place: Place) -> NDArray[np.float64]:
+    def _rewards(self, accumulator: Accumulator, texts: Sequence[str], place: Place) -> NDArray[np.float64]:
         """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
         import numpy as np
 
-        texts = list(map(itemgetter(self._reward), rows))
         joined = "".join(texts)
         plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
         with suppress(ValueError):

@@ -19,7 +19,7 @@ from ramgape.cli.options import AsJson, check_jobs, option
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, located
-from ramgape.options import RUNS
+from ramgape.options import RUNS, Trials
 from ramgape.storage.urls import parse_url
 from ramgape.views.terminal import output, waiting
 
@@ -134,7 +134,7 @@ def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
     hidden = OUR_STORE + OUR_PASSWORD if parse_url(url).path is None else OUR_STORE
     with ending_gently() as signals, CommandTrials(file, succeeded(study), hidden) as trials:
         try:
-            result = run_study(study, trials, jobs)
+            result = run_study(study, trials, jobs, trials=Trials(rate=file.rate))
         except FailingArm as error:
             hint = f"mend the command in {file.path} and run it again: what was given up is then tried again"
             tell("error", f"{error}; {hint}", "bold red")

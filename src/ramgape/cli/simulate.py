@@ -92,7 +92,8 @@ def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -
 
 def simulate_once(instance: str, seed: int, options: Options) -> Result:
     """One run, with a live line on its doubt; a warning told on stderr is not told again with the result."""
-    with watching_run(budget="budget" in options) as show, warnings_told() as told:
+    budget = "budget" in options or ("spend" in options and not {"epsilon", "delta"} & set(options))
+    with watching_run(budget) as show, warnings_told() as told:
         import ramgape
 
         result = ramgape.simulate(instance, seed=seed, callback=show, **options)

@@ -65,8 +65,11 @@ class StudyCommands(CommandTable):
             "A pull will not be made: it is available to others at once, and that is no failure.",
         ),
         "extend": Line(
-            "study_work.extend", "Let a study, finished or not, go on for more: a smaller epsilon or a larger budget."
+            "study_work.extend",
+            "Let a study, finished or not, go on for more: a smaller epsilon, a larger budget, or more money.",
         ),
+        "add-arm": Line("study_work.add_arm", "One more arm, for a study that was created with --expected-arms."),
+        "retire": Line("study_work.retire", "An arm takes part no longer; what was told of it stays on record."),
         "retry": Line("study_work.retry", "Try again what was given up after too many failures."),
         "delete": Line(
             "study_delete.delete",

@@ -48,6 +48,10 @@ def create(
     if arms_file == "-" and start is not None and start.file == "-":
         given = "standard input for both"
         raise InvalidSpec(what="one of --arms-file and --data", allowed="a file", given=given)
+    if options.get("items") is not None:
+        from ramgape.commands.study_files import read_items
+
+        options["items"] = read_items(options["items"])
     names = [*(arm or []), *([] if arms_file is None else read_names(arms_file))]
     url = storage_url(storage)
     with waiting("creating"):

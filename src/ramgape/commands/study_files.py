@@ -11,8 +11,9 @@
     quick = "sort --parallel=1 data-{seed}.txt"     # run by the shell
     merge = ["./merge", "data-{seed}.txt"]          # run as it is
 
-All other keys of [study] are the keywords of `Study.create`. Paths are relative to the file. In a line for the shell
-{arm} and {seed} are put in as one word each, so they stand outside quotes.
+A table [price] may say what a trial of each arm costs. All other keys of [study] are the keywords of `Study.create`.
+Paths are relative to the file; `items`, a test set, may be that of one (see `read_items`). In a line for the shell
+{arm}, {seed} and {item} are put in as one word each, so they stand outside quotes.
 
 With `reward = "elapsed"` less is better, the range is from 0 to the timeout, and a failed trial counts as the worst
 time there is. For a timeout that is plain: all that is known of such a run is that it takes at least so long, and to
@@ -23,6 +24,7 @@ And since the quick runs of an arm would be told before its slow ones, `in_order
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -33,25 +35,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ramgape.common.checks import check_number
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
 from ramgape.noises import NOISES
 from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
 from ramgape.problems.instance_files import read_text
+from ramgape.search.calls import check_timeout, interval_of
 from ramgape.storage.urls import anchored, has_password, parse_url
 
 REWARDS = ("output", "elapsed")
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
-LONGEST_TIMEOUT = 4_000_000.0  # seconds, 46 days: more than some systems can wait for at once
 
 KEYS = ("name", "reward", "storage", "cwd", *options_at(FILE))
 
 Command = str | tuple[str, ...]  # for the shell, or words
 
-PLACEHOLDERS = ("{arm}", "{seed}")
+PLACEHOLDERS = ("{arm}", "{seed}", "{item}")
+PLACEHOLDER = re.compile(r"\{(?:arm|seed|item)\}")
 # What the shell does not read as plain words: an escaped letter, quotes, a comment, the beginning of a here-document.
 _NOT_PLAIN = re.compile(
-    r"""\\(?:\{arm}|\{seed}|.) | '[^']*'? | "(?:\\.|[^"\\])*"? | (?<!\S)\#[^\n]* | <<""", re.DOTALL | re.VERBOSE
+    r"""\\(?:\{arm}|\{seed}|\{item}|.) | '[^']*'? | "(?:\\.|[^"\\])*"? | (?<!\S)\#[^\n]* | <<""", re.DOTALL | re.VERBOSE
 )
 
 
@@ -63,6 +65,7 @@ class StudyFile:
     timeout     seconds, or None: no limit
     folder      where the commands run
     storage     where the study lives, if the file says so
+    rate        the most trials that may begin, as it stands there, or None
     defaults    keys that the file leaves out, and in words what stands for them: errors about these must say so
     """
 
@@ -75,6 +78,7 @@ class StudyFile:
     storage: str | None
     options: StudyOptions
     warnings: tuple[str, ...] = ()
+    rate: float | str | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -102,8 +106,13 @@ def read_study_file(path: Path) -> StudyFile:
         raise InvalidSpec(place=str(path), allowed=f"valid TOML: {error}") from None
     with located(str(path)):
         for key in found:
-            known_name(key, ("study", "arms"), "every table")
+            known_name(key, ("study", "arms", "price"), "every table")
         study, arms = _table(found, "study"), _table(found, "arms")
+        if "price" in found:
+            require(
+                "price" not in study, "price", "given once, in [study] or as a table of its own", study.get("price")
+            )
+            study = study | {"price": _table(found, "price")}
     with located(f"{path}, [study]", RamgapeError):
         for key in study:
             known_name(key, KEYS, "every key")
@@ -111,7 +120,10 @@ def read_study_file(path: Path) -> StudyFile:
         reward = known_name(study.get("reward", "output"), REWARDS, "reward")
         timeout = _timeout(study.get("timeout"), reward)
         storage = _storage(study.get("storage"), path)
-        options = {key: study[key] for key in options_at(FILE) if key in study and key != "timeout"}
+        interval_of(study.get("rate"))
+        options = {key: study[key] for key in options_at(FILE) if key in study and key not in ("timeout", "rate")}
+        if isinstance(options.get("items"), str):
+            options["items"] = read_items(path.parent / options["items"])
         if reward == "elapsed":
             assert timeout is not None
             options = {"failure": "worst", "in_order": True, **options, **_timing(options, timeout)}
@@ -136,8 +148,23 @@ def read_study_file(path: Path) -> StudyFile:
         storage=storage,
         options=cast(StudyOptions, options),
         warnings=warnings,
+        rate=study.get("rate"),
         defaults={key: words for key, words in defaults.items() if key not in study},
     )
+
+
+def read_items(path: Path | str) -> list[Any]:
+    """The items of a test set, from a file: a JSON list, or an item a line, JSON where it ends in .jsonl."""
+    text = read_text(Path(path), "a file with items", InvalidSpec)
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        if str(path).endswith(".json"):
+            found = json.loads(text)
+            require(isinstance(found, list), "items", f"a list in {path}", found)
+            return list(found)
+        return [json.loads(line) for line in lines] if str(path).endswith(".jsonl") else lines
+    except (ValueError, RecursionError) as error:
+        raise InvalidSpec(place=str(path), allowed=f"valid JSON: {error}") from None
 
 
 def _table(found: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -157,8 +184,7 @@ def _timeout(timeout: object, reward: str) -> float | None:
     if timeout is None:
         require(reward != "elapsed", "timeout", "given with reward = 'elapsed': it is the worst time there is", timeout)
         return None
-    allowed = f"a number of seconds above 0, at most {LONGEST_TIMEOUT:,.0f}"
-    return check_number(timeout, "timeout", allowed, lambda seconds: 0.0 < seconds <= LONGEST_TIMEOUT)
+    return check_timeout(timeout)
 
 
 def _storage(storage: object, path: Path) -> str | None:
@@ -198,13 +224,13 @@ def _command(arm: str, command: object, folder: Path) -> Command:
     require(usable and bool(words[0].strip()) and "\0" not in arm, f"arm {arm!r}", allowed, command)
     if isinstance(command, str):
         plain = (
-            "a line with {arm} and {seed} outside quotes and here-documents: each is put in as one word of its own "
-            "(inside quotes write $RAMGAPE_ARM and $RAMGAPE_SEED)"
+            "a line with {arm}, {seed} and {item} outside quotes and here-documents: each is put in as one word of its "
+            "own (inside quotes write $RAMGAPE_ARM, $RAMGAPE_SEED and $RAMGAPE_ITEM)"
         )
         require(not _quotes_a_placeholder(command), f"arm {arm!r}", plain, command)
         return command
     program = words[0].replace("{arm}", arm)
-    if "{seed}" not in program:
+    if "{seed}" not in program and "{item}" not in program:
         there = shutil.which(folder / program if os.path.dirname(program) else program)  # noqa: PTH120
         require(there is not None, f"arm {arm!r}", "a program that can be found, and its arguments", command)
     return tuple(words)

@@ -7,19 +7,20 @@ that leaves its group, as a daemon does, escapes that.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, cast
 
 import numpy as np
 
-from ramgape.commands.study_files import Command, StudyFile
+from ramgape.commands.study_files import PLACEHOLDER, Command, StudyFile
 from ramgape.commands.watchdog import MARK, Guard
 from ramgape.common.files import read_number
 from ramgape.common.interrupts import interrupts_deferred
@@ -62,13 +63,13 @@ class CommandTrials:
         self._running: set[Process] = set()
         self._closed = False
 
-    def __call__(self, arm: str, seed: int) -> float:
-        """Run the arm's command with the seed of the trial."""
-        finished = self.run(arm, seed)
-        self._check_command(arm, finished, np.random.default_rng(seed))
+    def __call__(self, arm: str, seed: int, item: object = None) -> float:
+        """Run the arm's command with the seed of the trial, and on an item if there are any."""
+        finished = self.run(arm, seed, item)
+        self._check_command(arm, finished, np.random.default_rng(seed), item)
         return reward_of(finished, self._file.reward, self._file.timeout)
 
-    def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator) -> None:
+    def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator, item: object) -> None:
         """Complain about a command that cannot work, before it is taken for an arm that is slow or fails at times.
 
         One that has never succeeded and ends with an error is run again, to see: what comes out of that is no trial.
@@ -84,10 +85,10 @@ class CommandTrials:
             if runs == FIRST_RUNS:
                 got = f"nothing but failures in its first {runs} runs, the last time {_ended_by(finished)}"
                 raise _failing(arm, "succeed", got, finished)
-            finished = self.run(arm, int(rng.integers(2**63)))
+            finished = self.run(arm, int(rng.integers(2**63)), item)
             runs += 1
 
-    def run(self, arm: str, seed: int) -> Finished:
+    def run(self, arm: str, seed: int, item: object = None) -> Finished:
         """Run the command to its end, or to its timeout."""
         process: Process | None = None
         timer: threading.Timer | None = None
@@ -95,7 +96,7 @@ class CommandTrials:
             # An interrupt in between would leave a process behind that nobody knows.
             with interrupts_deferred():
                 start = time.perf_counter()
-                process = self._start(arm, seed)
+                process = self._start(arm, seed, item)
             outputs = [Tail(cast(IO[bytes], stream)) for stream in (process.stdout, process.stderr)]
             if self._file.timeout is not None:
                 timer = threading.Timer(self._file.timeout, end, [process])
@@ -115,17 +116,17 @@ class CommandTrials:
         output, errors = (tail.text() for tail in outputs)
         return Finished(code, seconds, output, errors)
 
-    def _start(self, arm: str, seed: int) -> Process:
-        command = self._file.commands[arm]
+    def _start(self, arm: str, seed: int, item: object) -> Process:
+        command, words = self._file.commands[arm], words_of(arm, seed, item)
         with self._lock:
             if self._closed:
                 raise FailedTrial("the study is being left")
             try:
                 process = subprocess.Popen(
-                    fill(command, arm, seed),
+                    fill(command, words),
                     shell=isinstance(command, str),
                     cwd=self._file.folder,
-                    env=environment(arm, seed, self._hidden) | {MARK: self._guard.mark},
+                    env=environment(words, self._hidden) | {MARK: self._guard.mark},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
@@ -187,26 +188,35 @@ class Tail:
         return bytes(self._kept).decode(errors="replace")
 
 
-def fill(command: Command, arm: str, seed: int) -> str | list[str]:
+def words_of(arm: str, seed: int, item: object = None) -> dict[str, str]:
+    """What stands for the placeholders of a trial; an item that is no text is written as JSON."""
+    words = {"arm": arm, "seed": str(seed)}
+    return words if item is None else {**words, "item": item if isinstance(item, str) else json.dumps(item)}
+
+
+def fill(command: Command, words: Mapping[str, str]) -> str | list[str]:
     """The command of one trial. Braces around anything else are left alone: awk has its own use for them.
 
-    In a line for the shell an arm is one word, whatever it is called: the shell takes it from the environment, and the
-    name is never read as a part of the line.
+    In a line for the shell an arm is one word, whatever it is called, and so is an item: the shell takes them from the
+    environment, and they are never read as a part of the line.
 
-    >>> fill("./solve data-{seed}.txt > {arm}.log", "quick; rm *", 7)
+    >>> fill("./solve data-{seed}.txt > {arm}.log", words_of("quick; rm *", 7))
     './solve data-7.txt > "$RAMGAPE_ARM".log'
-    >>> fill(("./solve", "--{arm}"), "quick; rm *", 7)
-    ['./solve', '--quick; rm *']
+    >>> fill(("./solve", "--{arm}", "{item}"), words_of("quick; rm *", 7, "2 + 2"))
+    ['./solve', '--quick; rm *', '2 + 2']
     """
+    known = {f"{{{name}}}": text for name, text in words.items()}
     if not isinstance(command, str):
-        return [word.replace("{seed}", str(seed)).replace("{arm}", arm) for word in command]
-    return command.replace("{seed}", str(seed)).replace("{arm}", '"$RAMGAPE_ARM"' if os.name == "posix" else arm)
+        return [PLACEHOLDER.sub(lambda found: known.get(found[0], found[0]), word) for word in command]
+    if os.name == "posix":
+        known |= {f"{{{name}}}": f'"$RAMGAPE_{name.upper()}"' for name in words if name != "seed"}
+    return PLACEHOLDER.sub(lambda found: known.get(found[0], found[0]), command)
 
 
-def environment(arm: str, seed: int, hidden: Collection[str]) -> dict[str, str]:
+def environment(words: Mapping[str, str], hidden: Collection[str]) -> dict[str, str]:
     """What a command finds in its environment: which trial it is, and not where it is stored."""
     ours = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {**ours, "RAMGAPE_ARM": arm, "RAMGAPE_SEED": str(seed)}
+    return ours | {f"RAMGAPE_{name.upper()}": text for name, text in words.items()}
 
 
 def reward_of(finished: Finished, reward: str, timeout: float | None) -> float:

@@ -54,6 +54,11 @@ def whole(value: Any, what: str, allowed: str, least: int) -> int:
     return operator.index(value)
 
 
+def is_awaitable(value: object) -> bool:
+    """Whether a value is only to come: a coroutine, a task, a future of an event loop."""
+    return hasattr(type(value), "__await__")
+
+
 def check_many(values: object, what: str, allowed: str) -> None:
     """Something to go through, from beginning to end; a text is not meant as its letters."""
     usable = not isinstance(values, str | bytes)

@@ -62,6 +62,26 @@ def number_or_name(text: str, what: str = "") -> float | int | str | None:
         return text
 
 
+def number_or_pairs(text: str, what: str) -> float | int | str | dict[str, float | int | None] | None:
+    """A number for every name, NAME=NUMBER,...; one number, or a name, stays by itself. A comma in a name is %2C.
+
+    >>> number_or_pairs("A=1,a%2C b=0.5", "price"), number_or_pairs("2", "price"), number_or_pairs("told", "price")
+    ({'A': 1, 'a, b': 0.5}, 2, 'told')
+    >>> number_or_pairs("A=1,A=2", "price")
+    Traceback (most recent call last):
+    ramgape.errors.InvalidSpec: price must be written NAME=NUMBER,..., each name once, got 'A=1,A=2'
+    """
+    if "=" not in text:
+        return number_or_name(text, what)
+    found: dict[str, float | int | None] = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        name = unescape(name.strip())
+        require(bool(equals) and name not in found, what, "written NAME=NUMBER,..., each name once", text)
+        found[name] = parse_number(number.strip(), f"the {what} of {shorten(name)}")
+    return found
+
+
 def as_typed(value: object, what: str) -> object:
     """A name, or a flag, for the library to check."""
     return value

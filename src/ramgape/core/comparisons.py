@@ -32,6 +32,7 @@ import numpy as np
 
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.core.prices import for_the_money
 from ramgape.core.statistics import PSEUDO_PULLS, all_sums
 
 IN_MEAN = 0.7  # b: of an arm's weight, for claims that it withstands in mean; the rest is for risk
@@ -142,12 +143,18 @@ def set_all_errors(arms, memory, problem, since):
 
 
 @inlined
-def divide(arms, search, one, two, by_mean):
-    """Which of two arms to pull: each in proportion to what it contributes to the error of their comparison."""
+def divide(arms, search, problem, one, two, by_mean):
+    """Which of two arms to pull: by what each contributes to the error of their comparison, for its price.
+
+    Where both meet the same items, the one that has seen fewer: only what both have seen is compared.
+    """
+    if problem.item_count > 0.0 and by_mean and arms[one].pulls != arms[two].pulls:
+        return one if arms[one].pulls < arms[two].pulls else two
     if by_mean:
         own, others = arms[one].mean_error, arms[two].mean_error
     else:
         own, others = arms[one].risk_error, arms[two].risk_error
+    own, others = for_the_money(own, arms[one], arms[two]), for_the_money(others, arms[two], arms[one])
     chance = (search.samples * GOLDEN) % 1.0
     return one if chance * (own + others) < own else two
 

@@ -122,7 +122,7 @@ def next_for_control(arms, memory, search, problem):
             this_mean = found == in_mean
         if found < least:
             least, chosen, by_mean = found, arm, this_mean
-    return divide(arms, search, chosen, place, by_mean)
+    return divide(arms, search, problem, chosen, place, by_mean)
 
 
 def control_by_pairs(mean_ahead: Kernel, risk_ahead: Kernel | None) -> ByPairs:

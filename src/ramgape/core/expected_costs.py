@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from ramgape.core.kernel import inlined, kernel, open_kernel
-from ramgape.core.statistics import least_pulled, squared_error, third_moment
+from ramgape.core.prices import for_the_money, least_paid
+from ramgape.core.statistics import squared_error, third_moment
 
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 EXPLORED = 0.1  # of all pulls
@@ -88,13 +89,14 @@ def set_priors(arms, search):
 
 @open_kernel
 def pull_for_leader(gain, arms, memory, search, problem):
-    """One of the two arms behind the largest doubt, or now and then the arm with the fewest pulls.
+    """One of the two arms behind the largest doubt, or now and then the arm that least was paid for.
 
     `gain` says what the next reward of the first of two arms is worth.
     """
     if (search.samples * GOLDEN) % 1.0 < EXPLORED:
-        return least_pulled(arms)
+        return least_paid(arms)
     one, other = arms[search.leader], arms[arms[search.leader].rival]
     if one.doubt == -np.inf:  # no difference is in doubt
-        return least_pulled(arms)
-    return search.leader if gain(one, other, problem) >= gain(other, one, problem) else one.rival
+        return least_paid(arms)
+    own, others = gain(one, other, problem), gain(other, one, problem)
+    return search.leader if for_the_money(own, one, other) >= for_the_money(others, other, one) else one.rival

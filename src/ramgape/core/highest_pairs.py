@@ -96,7 +96,7 @@ def next_for_highest(arms, memory, search, problem):
                     found = certainty(row.average - rival.average + search.epsilon, error)
                     if found < least:
                         least, one, two = found, arm, other
-    return divide(arms, search, one, two, True)
+    return divide(arms, search, problem, one, two, True)
 
 
 def highest_by_pairs(ahead: Kernel) -> ByPairs:

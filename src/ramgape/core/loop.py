@@ -9,6 +9,7 @@ import math
 
 from ramgape.core.answer import is_returned, shrinkage
 from ramgape.core.kernel import fixed, inlined, kernel, long_kernel, open_kernel
+from ramgape.core.prices import affordable
 from ramgape.core.rounds import next_of_round
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import PROVED
@@ -42,7 +43,7 @@ def advance(
     ahead,
     foreseen,
 ):
-    """Simulate up to `count` pulls; fewer if the stopping rule speaks. Returns how many were made.
+    """Simulate up to `count` pulls, fewer if the stopping rule speaks or the money is spent; tells how many were made.
 
     What each pull did is written into `trace`, beside the truth, as long as that has rows left; it may have none. So
     may `ahead` and `foreseen`, in which rounds look ahead, where nothing is decided in rounds.
@@ -50,6 +51,9 @@ def advance(
     search, problem = searches[0], problems[0]
     for pull in range(count):
         arm = choose(decide, compare, arms, memory, searches, problems, ahead, foreseen)
+        arm = affordable(arms, problems, arm, 0.0)
+        if arm < 0:
+            return pull
         reward = draw(parameters, values, arm, generator)
         learn(arms, memory, search, problem, arm, reward)
         compare(arms, memory, search, problem, arm)

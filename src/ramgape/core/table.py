@@ -70,6 +70,9 @@ ARM = np.dtype(
         ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
         ("queue", np.int64, 2),  # places 2 p and 2 p + 1 of the pulls that are decided, in rounds, and not made yet
         ("under_way", np.int64),  # in a copy for decisions: how many of the pulls are not back yet
+        ("price", np.float64),  # of the next pull: as stated, or the mean of what was told
+        ("paid", np.float64),  # what was told of pulls, in all, and of how many
+        ("told", np.int64),
     ],
     align=True,
 )
@@ -134,6 +137,7 @@ PROBLEM = np.dtype(
         ("pair_scales", np.float64, 3),  # of the mixtures over the risk, in comparisons
         ("risk_factor", np.float64),  # width of the risk in units of the radius, where the bound has one
         ("budget", np.float64),  # the pulls there are in all; infinite without a budget
+        ("spend", np.float64),  # the money there is in all, likewise
         ("exploration", np.float64),  # a of the fixed-budget bound
         ("sigma_max", np.float64),  # what is stated of heavy tails, and sigma_max of Gaussian rewards, too; or NaN
         ("kurtosis", np.float64),
@@ -145,6 +149,8 @@ PROBLEM = np.dtype(
         ("reference_risk", np.float64),
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
         ("interleave", np.int64),  # 1: pulls are decided in rounds
+        ("item_count", np.float64),  # of a test set; infinite where its items are a sample of more, 0 without one
+        ("first_item", np.int64),  # the column of the memory for the score on the first item
         ("shrinks", np.int64),  # 1: the answer is the front of shrunken estimates
     ],
     align=True,
@@ -237,6 +243,7 @@ def empty_table(arm_count: int) -> Table:
     for column in ("mean_high", "risk_high", "doubt", "second"):
         arms[column] = np.inf
     arms["rival"] = -1
+    arms["price"] = 1.0
     arms["blocker"] = -2
     arms["place"] = arms["order"] = np.arange(arm_count)[:, None]
     return arms

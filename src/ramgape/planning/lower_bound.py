@@ -160,6 +160,8 @@ def lower_bound(
         3700.0
     """
     instance = load_instance(instance)
+    allowed = "one of draws from distributions: of a test set, which has an end, no lower bound is known here"
+    require(instance.items is None, "instance", allowed, instance.name, InvalidInstance)
     given = complete(options, LOWER_BOUND)
     delta = DEFAULT_DELTA if given["delta"] is None else given["delta"]
     delta = check_number(delta, "delta", "between 0 and 1, both excluded", lambda value: 0.0 < value < 1.0)

@@ -77,4 +77,4 @@ def decide(arms, memory, search, problem):
             evidence, other, in_mean = strongest_cover(arms, memory, search, problem, since, arm)
         if other >= 0 and (least < 0.0 or evidence < least):
             least, one, two, by_mean = evidence, arm, other, in_mean
-    return divide(arms, search, one, two, by_mean)
+    return divide(arms, search, problem, one, two, by_mean)

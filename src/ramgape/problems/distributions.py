@@ -381,6 +381,17 @@ class Data(Distribution):
 
 
 @dataclass(frozen=True)
+class Scores(Data):
+    """The scores of an arm on the items of a test set, in the same order for all arms of an instance.
+
+    Args:
+        values: One for each item.
+    """
+
+    kind = "scores"
+
+
+@dataclass(frozen=True)
 class Gaussian(Distribution):
     """The normal distribution, by its mean and its variance.
 

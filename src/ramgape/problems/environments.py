@@ -36,9 +36,9 @@ from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
 from ramgape.core.kernel import kernel
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
-from ramgape.noises import NOISES, noise_names
+from ramgape.noises import ITEMS, NOISES, noise_names
 from ramgape.problems.distribution import Distribution
-from ramgape.problems.distributions import Bernoulli, Beta, Data, Drawn, Gaussian, Uniform
+from ramgape.problems.distributions import Bernoulli, Beta, Data, Drawn, Gaussian, Scores, Uniform
 from ramgape.problems.kinds import DISTRIBUTIONS
 from ramgape.problems.mixtures import Mixture
 from ramgape.problems.parameters import parameter
@@ -198,6 +198,11 @@ DRAWS: dict[type[Distribution], Draw] = {
 MIXED = {Beta, Bernoulli, Uniform, Data, Gaussian}  # what `draw_mixed` knows
 
 
+def score_in(parameters: Floats, values: Floats, cell: int, generator: np.random.Generator) -> float:
+    """What an arm scored on an item: a cell is the arm plus the number of arms times the item."""
+    return float(values[cell])
+
+
 class Sampler(NamedTuple):
     """A draw kernel with the two arrays it reads: `draw(parameters, values, arm, generator)`.
 
@@ -274,6 +279,7 @@ class Instance:
             "heavy:kurtosis=10", say. Truths are those of the distributions, whether the noise describes them or not.
         sigma_max: A standard deviation that no arm exceeds, if that is to be known.
         risk: The risk that its searches are about unless another is asked for; None: the usual one.
+        items: How many items a test set has, with noise "items" and arms of `Scores`; None elsewhere.
 
     Examples:
         >>> arms = (Arm("safe", Beta(20, 20)), Arm("bold", Bernoulli(0.6)))
@@ -290,11 +296,13 @@ class Instance:
     noise: str
     sigma_max: float | None = None
     risk: Measure | str | None = None
+    items: int | None = None
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
         check_arms(self.arms)
         object.__setattr__(self, "arms", tuple(self.arms))
+        check_scores(self.arms, self.noise, self.items)
         object.__setattr__(self, "risk", checked_risk(self.risk))
         name = checked_noise(self.noise)
         if NOISES[name].ranged:
@@ -373,6 +381,8 @@ class Instance:
         usable = isinstance(generator, np.random.Generator)
         require(usable, "generator", "a numpy.random.Generator", generator)
         draw, parameters, values = self._sampler
+        if self.items is not None:
+            arm_index += len(self.arms) * int(generator.integers(self.items))
         return float(draw(parameters, values, arm_index, generator))
 
     def to_dict(self) -> dict[str, Any]:
@@ -386,12 +396,17 @@ class Instance:
             described["sigma_max"] = self.sigma_max
         if self.risk is not None:
             described["risk"] = str(self.risk)
+        if self.items is not None:
+            described["items"] = self.items
         described["arms"] = [{"name": arm.name, **arm.distribution.to_dict()} for arm in self.arms]
         return described
 
     @functools.cached_property
     def _sampler(self) -> Sampler:
         distributions = [arm.distribution for arm in self.arms]
+        if self.items is not None:
+            scores = [each.values for each in distributions if isinstance(each, Scores)]
+            return Sampler(score_in, np.empty((0, 0)), np.array(scores).T.reshape(-1))
         mixtures = [each for each in distributions if isinstance(each, Mixture)]
         parts = [part for mixture in mixtures for part in mixture.parts]  # behind the arms, in the same order
         kinds = {type(each) for each in distributions}
@@ -416,13 +431,28 @@ class Instance:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # what the constructor needs and no more: the cached sampler is made again where it is used
-        return Instance, (self.name, self.arms, self.reward_range, self.noise, self.sigma_max, self.risk)
+        return Instance, (self.name, self.arms, self.reward_range, self.noise, self.sigma_max, self.risk, self.items)
 
 
 def check_name(what: str, name: Any) -> None:
     """Names end up in terminals, pages and stores: no control characters, no lone halves of a character."""
     sound = isinstance(name, str) and name.strip() != "" and name.isprintable()
     require(sound, what, "a non-empty printable string", name, error=InvalidInstance)
+
+
+def check_scores(arms: tuple[Arm, ...], noise: Any, items: Any) -> None:
+    """A test set has a score for each of its items, of every arm; what is no test set has none."""
+    of_items = noise == ITEMS
+    allowed = f"given with noise {ITEMS}, and without it left out"
+    require((items is not None) == of_items, "items", allowed, items, error=InvalidInstance)
+    count = checks.whole(items, "items", "a whole number of at least 2", 2) if of_items else None
+    for place, arm in enumerate(arms):
+        listed = isinstance(arm.distribution, Scores)
+        allowed = "scores, with a value for each item" if of_items else "another one than scores, without items"
+        require(listed == of_items, f"arms[{place}].distribution", allowed, arm.distribution, error=InvalidInstance)
+        if isinstance(arm.distribution, Scores):
+            given = len(arm.distribution.values)
+            require(given == count, f"arms[{place}].values", f"{count} numbers, one an item", given, InvalidInstance)
 
 
 def check_arms(arms: Any) -> None:

@@ -18,6 +18,12 @@ or `"noise"`, "gaussian" or "heavy:kurtosis=10" say, in place of `"reward_range"
       {"name": "M", "distribution": "mixture", "weights": [0.9, 0.1], "parts": [
         {"distribution": "gaussian", "mean": 1, "variance": 1}, {"distribution": "exponential", "scale": -5}]}
 
+A test set has `"items"`, how many, and of every arm a score for each of them, in the same order for all arms:
+
+    {"reward_range": [0, 1], "items": 3, "arms": [
+      {"name": "A", "distribution": "scores", "values": [1, 0, 1]},
+      {"name": "B", "distribution": "scores", "values": [1, 1, 0]}]}
+
 The keys of an arm are the arguments of its distribution; `name` may be missing at the top and is then the file's own.
 `"risk"`, "cvar:0.1" say, is what searches are about unless they ask for another.
 
@@ -37,7 +43,7 @@ from typing import Any
 
 from ramgape.common.files import LARGEST_FILE, read_whole
 from ramgape.errors import InvalidInstance, RamgapeError, UnknownName, known_name, require, shorten
-from ramgape.noises import ANY, BOUNDED
+from ramgape.noises import ANY, BOUNDED, ITEMS
 from ramgape.problems.distribution import Distribution
 from ramgape.problems.environments import Arm, Instance
 from ramgape.problems.kinds import DISTRIBUTIONS
@@ -56,7 +62,7 @@ def instance_from_dict(description: Any, name: str = "instance") -> Instance:
     allowed = 'an object such as {"reward_range": [0, 1], "arms": [...]}'
     require(isinstance(description, Mapping), "an instance", allowed, description, error=InvalidInstance)
     with inside("top level"):
-        check_keys(description, ("name", "reward_range", "noise", "sigma_max", "risk", "arms"))
+        check_keys(description, ("name", "reward_range", "noise", "sigma_max", "risk", "items", "arms"))
     check_given(description, ("arms",))
     listed = isinstance(description["arms"], (list, tuple))
     require(listed, "arms", "a list of arms", description["arms"], error=InvalidInstance)
@@ -64,10 +70,18 @@ def instance_from_dict(description: Any, name: str = "instance") -> Instance:
         name=description.get("name", name),
         arms=tuple(arm_from_dict(arm, f"arms[{place}]") for place, arm in enumerate(description["arms"])),
         reward_range=description.get("reward_range"),
-        noise=description.get("noise", ANY if description.get("reward_range") is None else BOUNDED),
+        noise=description.get("noise", usual_noise(description)),
         sigma_max=description.get("sigma_max"),
         risk=description.get("risk"),
+        items=description.get("items"),
     )
+
+
+def usual_noise(description: Mapping[str, Any]) -> str:
+    """What rewards are, unless it is stated."""
+    if description.get("items") is not None:
+        return ITEMS
+    return ANY if description.get("reward_range") is None else BOUNDED
 
 
 def arm_from_dict(description: Any, place: str) -> Arm:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ramgape.problems.distribution import Distribution
-from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Uniform
+from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Scores, Uniform
 from ramgape.problems.mixtures import Mixture
 from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
 
@@ -14,6 +14,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
         Bernoulli,
         Uniform,
         Data,
+        Scores,
         Gaussian,
         StudentT,
         LogNormal,

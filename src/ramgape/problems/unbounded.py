@@ -131,7 +131,7 @@ class Shifted(Distribution):
         gamma = checked_gamma(gamma)
         found = self._log_mean_exp(-gamma * self.scale)
         if found is None:
-            allowed = "small enough for E exp(-gamma X) to be a number, which with tails as long as these it is not"
+            allowed = "small enough for E exp(-gamma X) to be a number, neither infinite nor next to nothing"
             raise InvalidSpec(what=f"gamma, for rewards from {self},", allowed=allowed, given=f"{gamma:g}")
         return -gamma * self.location + found
 
@@ -139,7 +139,11 @@ class Shifted(Distribution):
         """ln E exp(order Z) for Z >= 0 with a tail heavier than exponential."""
         if order > 0.0:
             return None
-        return math.log1p(self.expectation(lambda rewards: np.expm1(order * (rewards - self.location) / self.scale)))
+        less = self.expectation(lambda rewards: np.expm1(order * (rewards - self.location) / self.scale))
+        if less > -0.5:
+            return math.log1p(less)
+        whole = self.expectation(lambda rewards: np.exp(order * (rewards - self.location) / self.scale))
+        return math.log(whole) if whole > 0.0 else None  # of which nothing is left beside 1, or beside 0
 
 
 @dataclass(frozen=True)

@@ -71,17 +71,22 @@ class Accumulator:
         """The arms so far."""
         return tuple(self._numbers)
 
-    def add(self, names: Sequence[str], rewards: NDArray[np.float64], place: Place) -> None:
+    def add(
+        self, names: Sequence[str], rewards: NDArray[np.float64], place: Place, items: Sequence[str] | None = None
+    ) -> None:
         """Count one reward for each name, in this order, if all of them can be."""
-        usable = (rewards >= self.low) & (rewards <= self.high)  # false for NaN
-        if not usable.all():
-            self.refuse_reward(float(rewards[usable.argmin()]), place(int(usable.argmin())))
+        self._check_rewards(rewards, place)
         if names:
             self._waiting.append((self.mention(names, place), rewards))
             self._rows_waiting += len(names)
             self.rows += len(names)
         if self._rows_waiting >= BLOCK:
             self._learn()
+
+    def _check_rewards(self, rewards: NDArray[np.float64], place: Place) -> None:
+        usable = (rewards >= self.low) & (rewards <= self.high)  # false for NaN
+        if not usable.all():
+            self.refuse_reward(float(rewards[usable.argmin()]), place(int(usable.argmin())))
 
     def mention(self, names: Sequence[str], place: Place) -> NDArray[np.int64]:
         """The arms' numbers; an arm that is mentioned exists, whether or not it has a reward."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from ramgape.common.checks import check_many, whole
-from ramgape.common.formatting import list_names
+from ramgape.common.formatting import list_names, plural
 from ramgape.core.statistics import FEWEST_PULLS
 from ramgape.errors import InvalidData, RamgapeWarning, require, shorten
 from ramgape.options import ANALYZE, Options, options_for, shows_options
@@ -22,6 +22,8 @@ from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, restore
 from ramgape.search.inference import certify, gather_evidence, infer
+from ramgape.search.item_tables import ItemTable, check_known
+from ramgape.search.items import Items
 from ramgape.search.result import Result
 from ramgape.search.spec import Spec, make_spec
 from ramgape.tasks import PARETO, make_task
@@ -90,7 +92,7 @@ class Analysis(Explained):
 
 @shows_options(ANALYZE)
 def analyze(
-    rows: Iterable[tuple[Any, Any]],
+    rows: Iterable[tuple[Any, ...]],
     *,
     arms: Iterable[object] | None = None,
     next_pulls: int = 10,
@@ -108,7 +110,7 @@ def analyze(
     Args:
         rows: Pairs (arm, reward), in the order in which they came; read once, and not kept, but for the rewards (8
             bytes each) with noise="gaussian" and a risk beyond mean and variance, which are shown beside the model's
-            value.
+            value. With `items` triples (arm, item, reward), in any order.
         {options}
         arms: All arms there are, if some may have no row yet; unless given, those that turn up.
         next_pulls: For how many pulls to tell which arm to try, by `policy`.
@@ -124,7 +126,10 @@ def analyze(
         (('steady', 'wild'), 'confidence', {})
     """
     reading = Reading(options, arms, next_pulls)
-    check_many(rows, "rows", "pairs (arm, reward)")
+    check_many(rows, "rows", "triples (arm, item, reward)" if reading.about_items else "pairs (arm, reward)")
+    require(
+        not (reading.about_items and skip_empty), "skip_empty", "absent with items, of which none may be missing", True
+    )
     for first, chunk in _chunks(rows):
         _read_pairs(reading, chunk, first, skip_empty)
     return reading.infer()
@@ -147,25 +152,36 @@ class Reading:
         self._block = whole(self._options.pop("block", 1), "block", "a whole number of at least 1", 1)
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
         some = make_task(self._options.get("task", PARETO)).some_arms()
+        known = self._options.pop("items", None)
+        self.about_items = known is not None
+        if self.about_items:
+            known = check_known(known)
+            self._options["items"] = known if isinstance(known, Items) else range(2)
+            require(self._block == 1, "block", "1 with items, of which each is a row", self._block)
         spec = make_spec(some, **self._options)
         _check_policy(spec.policy)
         for warning in spec.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=3)
-        self.accumulator = Accumulator(spec, arms, words, self._block)
+        self.accumulator: Accumulator = Accumulator(spec, arms, words, self._block)
+        if self.about_items:
+            self.accumulator = ItemTable(spec, known, arms, words)
         self.skipped = 0
 
     def infer(self) -> Analysis:
         """What the rows have shown."""
         names = self.accumulator.names
         require(len(names) >= 2, "the data", "about at least two arms", list(names), InvalidData)
+        if isinstance(self.accumulator, ItemTable):
+            self._options["items"] = self.accumulator.items
         # What there is of an arm is all there is: arms are compared whether or not another has its first look.
         spec = replace(make_spec(names, **self._options), initial_pulls=FEWEST_PULLS)
         engine = self.accumulator.make_engine(spec)
         if certify(engine, gather_evidence(engine)).proved.all():
             # An arm outside may be covered by one that does not dominate it; stopping rules do not look for that.
             engine.finish("confidence")
-        result = infer(engine, engine.stopped or "data")
-        further = (*_lacking(engine, self._block), *_left_out(self.skipped))
+        ended = engine.stopped in ("confidence", "complete")
+        result = infer(engine, engine.stopped if ended else "data")
+        further = (*_lacking(engine, self._block), *_left_out(self.skipped), *_told_twice(self.accumulator))
         guarantee = " ".join([result.guarantee, *_of_blocks(self._block)])
         return Analysis(
             result=replace(result, guarantee=guarantee, warnings=result.warnings + further),
@@ -227,6 +243,12 @@ def _left_out(skipped: int) -> tuple[str, ...]:
     )
 
 
+def _told_twice(accumulator: Accumulator) -> tuple[str, ...]:
+    """Tell of rows that say the same again."""
+    repeated = getattr(accumulator, "repeated", 0)
+    return (f"{plural(repeated, 'row')} told a score again, and counted once",) if repeated else ()
+
+
 # --------------------------------------------------------------------------------- rows of Python
 
 
@@ -239,8 +261,14 @@ def _chunks(rows: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
 
 
 def _read_pairs(reading: Reading, chunk: Sequence[Any], first: int, skip_empty: bool) -> None:
-    """Hand pairs over to a accumulator."""
-    pairs = [_as_pair(row, number) for number, row in enumerate(chunk, start=first)]
+    """Hand pairs over to an accumulator, or triples."""
+    items = None
+    if reading.about_items:
+        triples = [_as_triple(row, number) for number, row in enumerate(chunk, start=first)]
+        items = [item for _, item, _ in triples]
+        pairs = [(arm, reward) for arm, _, reward in triples]
+    else:
+        pairs = [_as_pair(row, number) for number, row in enumerate(chunk, start=first)]
     places = list(range(first, first + len(chunk)))
 
     def place(position: int) -> str:
@@ -255,7 +283,7 @@ def _read_pairs(reading: Reading, chunk: Sequence[Any], first: int, skip_empty: 
         reward if type(reward) is float else _as_float(reading.accumulator, reward, place(position))
         for position, (_, reward) in enumerate(pairs)
     ]
-    reading.accumulator.add([name for name, _ in pairs], np.array(rewards, np.float64), place)
+    reading.accumulator.add([name for name, _ in pairs], np.array(rewards, np.float64), place, items)
 
 
 def _as_pair(row: Any, number: int) -> tuple[str, Any]:
@@ -265,6 +293,15 @@ def _as_pair(row: Any, number: int) -> tuple[str, Any]:
             arm, reward = row
             return str(arm), reward
     raise InvalidData(place=f"row {number}", allowed="a pair (arm, reward)", given=shorten(row))
+
+
+def _as_triple(row: Any, number: int) -> tuple[str, str, Any]:
+    """An arm's name, an item's and a reward, whatever that is."""
+    if not isinstance(row, str | bytes):
+        with contextlib.suppress(TypeError, ValueError):
+            arm, item, reward = row
+            return str(arm), str(item), reward
+    raise InvalidData(place=f"row {number}", allowed="a triple (arm, item, reward)", given=shorten(row))
 
 
 def _as_float(accumulator: Accumulator, reward: object, place: str) -> float:

@@ -57,7 +57,7 @@ def designates(spec: Spec) -> bool:
     """Whether answers are fixed beforehand: only where all must be told apart, since other searches are too short."""
     # A share may come out as 0, but the state was made before that was known. And a search that began with a tolerance
     # has spent all of delta on what is proved without designations.
-    known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.extensions and not spec.looked_at_once
+    known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.is_extended and not spec.looked_at_once
     return known and spec.task.designates and the_bound(spec.bound).designates
 
 
@@ -71,7 +71,7 @@ def make_prove(spec: Spec) -> Kernel:
 def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
     """The kernel that adds a reward: what the risk remembers and estimates, and a box by the bound if one is wanted."""
     kernels, risk = the_bound(bound).kernels, spec.risk.kernels(spec.noise)
-    more = getattr(kernels, "remember", learning.nothing)
+    more = getattr(kernels, "remember", learning.nothing) if spec.items is None else learning.keep_score
     due, box = getattr(kernels, "due", learning.always), make_box(spec, bound)
     if not boxes:
         due, box = learning.always, learning.no_box
@@ -94,6 +94,8 @@ def make_box(spec: Spec, bound: str | Bound) -> Kernel:
     of_moments = getattr(kernels, "moments_box", None)
     if of_moments is not None and not {MOMENTS, ROOT}.isdisjoint(risk.made_of):
         return risk.box_by(of_moments)
+    if hasattr(kernels, "means_box"):
+        return kernels.means_box(risk.transform, risk.untransform)  # type: ignore[no-any-return]
     if hasattr(kernels, "moment_intervals"):
         assert risk.normal_risk is not None
         return fixed(learning.box_of_normal, kernels.moment_intervals, risk.normal_risk)
@@ -104,18 +106,26 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
     """A search before its first pull; boxes that are intersected over time start at what is possible."""
     count, chosen = len(spec.names), the_bound(bound)
     arms = empty_table(count)
-    arms["level"] = math.nan if delta is None else chosen.level(count, delta, about_risk=spec.task.about_risk)
+    for arm, parts in enumerate([count] * count if spec.shares is None else [1.0 / each for each in spec.shares]):
+        arms["level"][arm] = math.nan if delta is None else chosen.level(parts, delta, about_risk=spec.task.about_risk)
+    if spec.price is not None:
+        arms["price"] = 0.0 if isinstance(spec.price, str) else spec.price  # what is to be told is not known yet
     if chosen.narrows and spec.rewards.ranged:
         arms["mean_low"], arms["mean_high"] = 0.0, 1.0
         arms["risk_low"], arms["risk_high"] = spec.risk_range
     elif chosen.narrows:
         arms["risk_low"], arms["risk_high"] = (spec.unit_scale * end for end in spec.risk.possible)
     search, problem = empty_search(), make_problem(spec, bound, delta)
-    columns = spec.risk.kernels(spec.noise).columns + chosen.columns
+    columns = kept_columns(spec) + chosen.columns
     if designates(spec):
         columns += comparisons.COLUMNS + columns
     search["epsilon"] = 0.0 if spec.is_open else (spec.epsilon or 0.0) / spec.span
     return State(arms, empty_memory(count, columns), search, problem)
+
+
+def kept_columns(spec: Spec) -> int:
+    """How much of the memory is about rewards, whatever the bound: what the risk remembers, and scores on items."""
+    return spec.risk.kernels(spec.noise).columns + (0 if spec.items is None else len(spec.items))
 
 
 def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
@@ -144,8 +154,9 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
         record["epsilon_share"] = spec.epsilon_share
     else:
         record["epsilon"] = (spec.first_epsilon or 0.0) / span
-    record["any_epsilon"] = spec.is_open or (bool(spec.extensions) and spec.goal == "confidence")
-    record["budget"] = math.inf if spec.budget is None else spec.budget
+    record["any_epsilon"] = spec.is_open or (spec.is_extended and spec.goal == "confidence")
+    record["budget"] = spec.limit if spec.goal == "budget" else math.inf
+    record["spend"] = math.inf if spec.spend is None else spec.spend
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration
     for stated in ("sigma_max", "kurtosis", "cv"):
         value = getattr(spec, stated)
@@ -155,10 +166,14 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
     record["interleave"] = spec.interleave
+    if spec.items is not None:
+        record["item_count"] = len(spec.items) if spec.items.population else math.inf
+        record["first_item"] = spec.risk.kernels(spec.noise).columns
     # Tasks that weigh mistakes themselves have shrunken their estimates already.
-    record["shrinks"] = spec.goal == "budget" and rule_of(spec.policy).shrinks and not spec.task.weighs
+    shrinks = rule_of(spec.policy).shrinks and spec.items is None  # what is known exactly needs none of it
+    record["shrinks"] = spec.goal == "budget" and shrinks and not spec.task.weighs
     record["designated_level"] = math.inf
-    record["snapshot"] = spec.risk.kernels(spec.noise).columns + the_bound(bound).columns if designates(spec) else -1
+    record["snapshot"] = kept_columns(spec) + the_bound(bound).columns if designates(spec) else -1
     constants = getattr(the_bound(bound).kernels, "constants", None)
     if constants is not None and delta is not None:
         constants(record, len(spec.names), delta)

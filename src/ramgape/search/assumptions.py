@@ -28,6 +28,13 @@ class Objection(NamedTuple):
 
 def assumption_of(spec: Spec, bound: str | Bound) -> str:
     """All that a bound needs to be true of the rewards."""
+    if spec.items is not None:
+        low, high = spec.reward_range or (0.0, 1.0)
+        scores = f"scores in [{low:g}, {high:g}]"
+        if not spec.items.population:
+            return f"items that are independent draws from a larger world, the same for all arms, with {scores}"
+        values = "means and risks" if spec.task.about_risk else "means"
+        return f"{values} over {shown_items(spec)}, asked in random order, with {scores}"
     if spec.reward_range is not None:
         low, high = spec.reward_range
         return f"independent draws from one distribution for each arm, in [{low:g}, {high:g}]"
@@ -35,6 +42,25 @@ def assumption_of(spec: Spec, bound: str | Bound) -> str:
     rounded = "" if spec.resolution is None else f", rounded to {spec.resolution:g}"
     law = "Gaussian distribution" if spec.rewards.normal else "distribution"
     return f"independent draws from one {law} for each arm{known}{rounded}{_stated(spec)}"
+
+
+def shown_items(spec: Spec) -> str:
+    """What means are taken over.
+
+    >>> from ramgape.search.spec import make_spec
+    >>> shown_items(make_spec(["A", "B"], items=range(300), reward_range=(0, 1), epsilon=0.1))
+    'these 300 items'
+    """
+    assert spec.items is not None
+    trials = "" if spec.items.repeats == 1 else f"{spec.items.repeats:,} trials of each of "
+    return f"{trials}these {len(spec.items.values):,} items"
+
+
+def asked_items(spec: Spec) -> str:
+    """That nothing is left to ask."""
+    assert spec.items is not None
+    times = "" if spec.items.repeats == 1 else f", {spec.items.repeats:,} times,"
+    return f"each of these {len(spec.items.values):,} items{times}"
 
 
 def _stated(spec: Spec) -> str:

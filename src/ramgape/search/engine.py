@@ -10,10 +10,7 @@ table in which those pulls have narrowed the boxes; what has been observed, and 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import math
-import operator
 import platform
 import zlib
 from collections.abc import Iterable
@@ -50,15 +47,16 @@ from ramgape.core.table import (
     Table,
     new_table,
 )
-from ramgape.errors import InvalidReward, require
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.search.alarms import Watch
-from ramgape.search.assembly import Adder, make_look, make_rule, make_state
-from ramgape.search.policy_state import PolicyState
+from ramgape.search.assembly import Adder, kept_columns, make_look, make_rule, make_state
+from ramgape.search.outcome import Outcome, check_price, check_reward
+from ramgape.search.policy_state import ask_policy
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec
+from ramgape.search.spending import Spending
 from ramgape.tasks import Task
 from ramgape.views.terminal import tell_compiling
 
@@ -69,24 +67,7 @@ UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 NO_TABLES = new_table(0, ARM), new_table(0, SEARCH)  # where nothing is decided in rounds
 
 
-def check_reward(spec: Spec, reward: object) -> float:
-    """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
-    low, high = spec.possible_rewards
-    if type(reward) is float and low <= reward <= high:  # as nearly always
-        return reward
-    value = math.nan
-    # float() would read texts and buffers, too, and take the real part of some complex numbers.
-    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            value = float(reward)  # type: ignore[arg-type]
-    if not low <= value <= high:  # also false for NaN
-        size = "a finite number" if spec.reward_range is None else "a number"
-        stated = "" if spec.cv is None else ", since cv states that none is negative"
-        require(False, "reward", f"{size} from {low:g} to {high:g}{stated}", reward, InvalidReward)
-    return value
-
-
-class Engine:
+class Engine(Spending):
     """One search: its table of arms and what may be done next.
 
     `arms`, `search` and `problem` are there to be read. Only the engine and the kernels write them.
@@ -97,12 +78,16 @@ class Engine:
         self._asked = self._spec = spec
         self.sample = Sample() if spec.modelled else None  # what is told; of what is simulated nothing is kept
         self._limit = spec.limit
-        self.watch = None if spec.alarm is None else Watch(spec.alarm, len(spec.names))
+        # Arms that may come later have their part of the accepted probability of an alarm.
+        part = len(spec.names) / (spec.expected_arms or len(spec.names))
+        self.watch = None if spec.alarm is None else Watch(part * spec.alarm, len(spec.names))
         self._pending = [0] * len(spec.names)
         self._under_way = 0
+        self.elsewhere = 0.0  # money that was spent on arms which take part no longer
         self._reason: Stopped = "confidence"  # why it stopped, once it has
         self._entries: Entries | None = None
         self._adder: Adder | None = None
+        self.order = None if spec.items is None else spec.items.order(seed)
         self._hold(make_state(spec, spec.bound, spec.delta))
         if spec.interleave:
             self.begin_rounds(seed)
@@ -140,7 +125,7 @@ class Engine:
         engine = cls(spec)
         engine.sample, engine.watch = sample, watch
         learning = spec.risk.kernels(spec.noise)
-        engine.state.take(statistics, learning.columns - learning.narrowed if another_bound else None)
+        engine.state.take(statistics, kept_columns(spec) - learning.narrowed if another_bound else None)
         engine._samples[0] = engine.arms["pulls"].sum()
         return engine
 
@@ -193,11 +178,21 @@ class Engine:
     @property
     def stopped(self) -> Stopped | None:
         """Why the search is over, or None."""
+        if self.is_complete:
+            return "complete"
         if self._stopped[0]:
             return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
         if self._samples[0] < self._limit:
-            return None
+            return None if self._can_buy(self.elsewhere) else "spend"
+        if self.spec.items is not None and self._samples[0] == len(self.arms) * len(self.spec.items):
+            return "exhausted"
         return "cap" if self.spec.budget is None else "budget"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every item of a test set that is all there is has been asked of every arm."""
+        items = self.spec.items
+        return items is not None and items.population and self.samples == len(self.arms) * len(items)
 
     @property
     def set_aside(self) -> Mask:
@@ -257,6 +252,13 @@ class Engine:
         """
         if self._stopped[0] or self._samples[0] + self._under_way >= self._limit:
             return None
+        arm = self._decide()
+        if self.order is not None and not self._has_items(arm):
+            arm = self._instead_of(arm)
+        return arm if self.spec.spend is None else self._affordable(arm)
+
+    def _decide(self) -> int:
+        """The arm that the rule wants next."""
         if self.spec.interleave:
             return self._ask_in_rounds()
         if self._under_way:
@@ -264,6 +266,25 @@ class Engine:
         if self._ready[0]:
             return int(self._steps().decide(*self.state))
         return int(least_pulled(self.arms))
+
+    def _has_items(self, arm: int) -> bool:
+        """Whether there are items that an arm has not been asked."""
+        assert self.order is not None
+        return bool(self.arms["pulls"][arm] + self._pending[arm] < len(self.order))
+
+    def _instead_of(self, arm: int) -> int:
+        """In place of an arm that has been asked all items: the one it is compared with, or the least asked."""
+        other = int(self.arms["rival"][arm])
+        if 0 <= other != arm and self._has_items(other):
+            return other
+        return int(np.argmin(self.arms["pulls"] + np.array(self._pending)))
+
+    def item_of(self, arm: int, turn: int | None = None) -> int:
+        """Which item an arm's pull takes, by its place in the list: the next one, or that of a turn."""
+        assert self.order is not None
+        assert self.spec.items is not None
+        turn = self.arms["pulls"][arm] + self._pending[arm] if turn is None else turn
+        return int(self.order[turn]) % len(self.spec.items.values)
 
     @property
     def is_slow(self) -> bool:
@@ -364,10 +385,15 @@ class Engine:
         self._under_way -= 1
         self._ahead = None
 
-    def tell(self, arm: int, reward: float) -> None:
-        """Learn one reward; it must have passed `check_reward`. A pull that was reserved is to be released as well."""
+    def tell(self, arm: int, reward: float, price: float | None = None) -> None:
+        """Learn one reward; it must have passed `check_reward`. A pull that was reserved is to be released as well.
+
+        Its price is for a search whose prices are told.
+        """
         if self._take(arm, reward):
             self._stopped[0] = PROVED
+        if price is not None:
+            self.pay(np.array([arm]), np.array([price]))
 
     def _take(self, arm: int, reward: float) -> bool:
         """Learn one reward; tells whether the stopping rule speaks."""
@@ -389,6 +415,11 @@ class Engine:
             self._reason = reason
             self._stopped[0] = PROVED if reason == "confidence" else ENDED
 
+    def heed(self) -> None:
+        """Ask the stopping rule, of a search whose last rewards were learnt without asking."""
+        if self._ready[0] and self._steps().stop(*self.state):
+            self._stopped[0] = PROVED
+
     def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, heed: bool = True) -> int:
         """Learn rewards in their order, like as many calls of `tell`, until the stop; returns how many those were.
 
@@ -396,7 +427,7 @@ class Engine:
         """
         self._ahead = None
         if heed:
-            room = 0 if self.stopped else self.spec.limit - self.samples
+            room = 0 if self._stopped[0] else max(self.spec.limit - self.samples, 0)
             arms, rewards = arms[:room], rewards[:room]
         if len(arms) <= FEW:
             for place, (arm, reward) in enumerate(zip(arms.tolist(), rewards.tolist(), strict=True), start=1):
@@ -490,6 +521,12 @@ class Engine:
         """A reward as a float, or an error."""
         return check_reward(self.spec, reward)
 
+    def check_outcome(self, given: object) -> Outcome:
+        """What a trial gave, a reward or an `Outcome`; or an error."""
+        if not isinstance(given, Outcome):
+            return Outcome(self.check_reward(given))
+        return Outcome(self.check_reward(given.reward), check_price(given.price, self.spec.price))
+
     @property
     def _loop(self) -> kernel.Kernel:
         """The compiled loop over rounds; looking ahead takes long to compile, and most searches do not."""
@@ -497,7 +534,7 @@ class Engine:
 
     def prepare(self, sampler: Sampler) -> None:
         """Compile what `advance` needs, so that its time is that of the pulls alone."""
-        if self.is_slow or sampler.in_python:
+        if self.is_slow or sampler.in_python or self.order is not None:
             return
         assert self.rule
         rules.compile_for(sampler.draw, rules.DRAW)
@@ -517,7 +554,7 @@ class Engine:
         or more.
         """
         count = 0 if self._stopped[0] else min(count, self.spec.limit - self.samples)
-        if self.is_slow or sampler.in_python:
+        if self.is_slow or sampler.in_python or self.order is not None:
             return self._advance_slowly(sampler, generator, count, truth, trace)
         self.prepare(sampler)
         drawn = (sampler.parameters, sampler.values, generator)
@@ -534,21 +571,9 @@ class Engine:
             arm = self.ask()
             if arm is None:
                 return pull
-            reward = sampler.draw(sampler.parameters, sampler.values, arm, generator)
+            cell = arm if self.order is None else arm + len(self.arms) * self.item_of(arm)
+            reward = sampler.draw(sampler.parameters, sampler.values, cell, generator)
             self.tell(arm, self.check_reward(reward) if sampler.in_python else reward)
             if pull < len(trace):
                 note_pull(trace, pull, self.arms, self.search, self.problem, truth, arm)
         return count
-
-
-def ask_policy(spec: Spec, *tables: Any) -> int:
-    """The decision of a policy from outside, if it is an arm's number."""
-    assert spec.decide is not None
-    arm = spec.decide(PolicyState(spec, State(*tables)))
-    try:
-        number = operator.index(arm)
-    except TypeError:
-        number = -1
-    last = len(spec.names) - 1
-    require(0 <= number <= last, f"what policy {spec.policy} returns", f"an arm's number, from 0 to {last}", arm)
-    return number

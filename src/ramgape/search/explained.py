@@ -147,6 +147,21 @@ class Explained(Portable, ABC):
 
         style.save(drawn, path)
 
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write a page of its own: all that is said of it and its picture, in one file that needs no network.
+
+        Args:
+            path: The file.
+        """
+        require(isinstance(path, str | os.PathLike), "path", "the path of a file", path)
+        load_extra("matplotlib", "plot")
+        from ramgape.common.whole_files import replacing
+        from ramgape.views.report import document
+
+        text = document(self, versions())
+        with replacing(path) as file:
+            file.write_text(text, encoding="utf-8")
+
 
 def jsonable(value: Any) -> Any:
     """The value with tuples as lists and None for numbers that JSON cannot write."""

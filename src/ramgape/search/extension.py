@@ -13,7 +13,7 @@ class Extension:
         told: Observations that there were.
         done: Whether what had been asked for until then was reached.
         extended_at: When.
-        epsilon, risk_epsilon, epsilon_share, budget: What had been asked for until then, as in `Goal`.
+        epsilon, risk_epsilon, epsilon_share, budget, spend: What had been asked for until then, as in `Goal`.
         exploration: The constant of a fixed-budget width until then, where there is one.
     """
 
@@ -25,3 +25,4 @@ class Extension:
     epsilon_share: float | None = None
     budget: int | None = None
     exploration: float | None = None
+    spend: float | None = None

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Unpack
 
-import numpy as np
-
-from ramgape.common.checks import check_seed
+from ramgape.common.checks import check_seed, whole
 from ramgape.errors import RamgapeWarning, require
-from ramgape.options import IDENTIFY, Options, shows_options
+from ramgape.options import IDENTIFY, Options, complete, shows_options
+from ramgape.search.calls import make_limits
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.result import Result
 from ramgape.search.spec import make_spec
+from ramgape.search.trying import Manner, Trying
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Progress:
         doubt: V(t), which is to fall below epsilon, in the user's units.
         epsilon: The tolerance; None where there is none.
         arms: How many there are.
+        spent, spend: What pulls have cost, and what they may cost, where there are prices.
         unproved: Of how many the evidence does not suffice yet, where arms are compared in pairs: such a search ends
             when there are none, whatever the doubt between intervals; None elsewhere.
     """
@@ -40,6 +41,8 @@ class Progress:
     epsilon: float | None
     arms: int = 0
     unproved: int | None = None
+    spent: float | None = None
+    spend: float | None = None
 
 
 Callback = Callable[[Progress], object]
@@ -48,12 +51,19 @@ Callback = Callable[[Progress], object]
 def progress_of(engine: Engine) -> Progress:
     """Where a search stands."""
     spec = engine.spec
-    return Progress(engine.samples, spec.limit, engine.doubt, spec.epsilon, len(spec.names), engine.unproved)
+    spent = None if spec.price is None else engine.spent
+    known = (engine.samples, spec.limit, engine.doubt, spec.epsilon, len(spec.names), engine.unproved)
+    return Progress(*known, spent, spec.spend)
+
+
+def hear(callback: Callback, engine: Engine) -> object:
+    """What somebody says to where a search stands."""
+    return callback(progress_of(engine))
 
 
 @shows_options(IDENTIFY)
 def identify(
-    pull: Callable[..., float],
+    pull: Callable[..., Any],
     arms: Sequence[Any],
     *,
     seed: int | None = None,
@@ -63,10 +73,14 @@ def identify(
     """Find the arms with the best trade-offs between mean reward and risk, with as few pulls as the goal allows.
 
     Args:
-        pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator.
+        pull: Tries an arm once and returns its reward: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator; with
+            `items` tries it on one of them, `pull(arm, item)` or `pull(arm, item, rng)`. It may be async, also where an
+            event loop is running; `raise Retry(after=seconds)` asks for another try. A reward with what the trial has
+            cost is an `Outcome`.
         arms: What is handed to `pull`; their text is their name.
         {options}
-        seed: Of the generator that `pull` gets, and of the order in rounds.
+        seed: Of the generator that `pull` gets, and of the order in rounds. With several `workers` an arm's rewards
+            come from it, but not which arms are tried: that depends on who is faster.
         callback: Called after every pull with a `Progress`; a true return value ends the search.
 
     Returns:
@@ -88,19 +102,16 @@ def identify(
     """
     names = arms if isinstance(arms, str | bytes) or not isinstance(arms, Iterable) else list(arms)
     spec = make_spec(names, **options)
+    manner = manner_of(complete(options, IDENTIFY))
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
     check_callback(callback)
     seed = None if seed is None else check_seed(seed)
     for warning in spec.warnings:
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
-    generator = np.random.default_rng(seed)
-    extra = (generator,) if wants_generator(pull) else ()
     engine = Engine(spec, seed)
+    heard = None if callback is None else partial(hear, callback, engine)
     try:
-        while (arm := engine.ask()) is not None:
-            engine.tell(arm, engine.check_reward(pull(names[arm], *extra)))
-            if callback is not None and callback(progress_of(engine)):
-                engine.finish("callback")
+        Trying(engine, pull, names, seed, manner, heard).to_the_end()
     except KeyboardInterrupt:
         engine.finish("interrupted")
     except Exception as error:
@@ -111,16 +122,13 @@ def identify(
     return infer(engine, seed=seed)
 
 
+def manner_of(asked: Mapping[str, Any]) -> Manner:
+    """How trials are made, from the options."""
+    workers = whole(asked["workers"], "workers", "a whole number of at least 1", 1)
+    require(isinstance(asked["in_order"], bool), "in_order", "true or false", asked["in_order"])
+    return Manner(workers, make_limits(asked, asked["retries"]), asked["in_order"])
+
+
 def check_callback(callback: object) -> None:
     """Complain before the first pull rather than after it."""
     require(callback is None or callable(callback), "callback", "a function of one argument", callback)
-
-
-def wants_generator(pull: Callable[..., float]) -> bool:
-    """Whether `pull` takes a generator beside the arm: a second positional parameter that is required or called rng."""
-    try:
-        parameters = list(inspect.signature(pull).parameters.values())
-    except (TypeError, ValueError):  # some builtins have no signature
-        return False
-    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    return len(positional) >= 2 and (positional[1].default is positional[1].empty or positional[1].name == "rng")

@@ -19,7 +19,14 @@ from ramgape.core.table import Table
 from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
 from ramgape.search.assembly import make_prove
-from ramgape.search.assumptions import Objection, assumption_of, equal_rewards, objections_to, warnings_of
+from ramgape.search.assumptions import (
+    Objection,
+    asked_items,
+    assumption_of,
+    equal_rewards,
+    objections_to,
+    warnings_of,
+)
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import ArmReport, Certificate, ControlDifference, Goal, Result, Stopped, Truth
@@ -102,6 +109,8 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
         else:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
+    if engine.is_complete:
+        proved, exact = np.ones(count, dtype=bool), np.ones(count, dtype=bool)
     accepted = engine.arms["accepted"]
     settled = engine.stopped == "confidence" and bool((accepted != 0).all())
     # An arm that was set aside was accepted without a proof, though its box may tell something by now.
@@ -148,10 +157,10 @@ def infer(
         arms=reports,
         front=front,
         stopped=reason,
-        goal_reached=reason in ("confidence", "budget"),
+        goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
         guarantee=_guarantee(engine, reason, front, said, evidence, objections),
         certified_epsilon=certified,
-        certified_delta=None if certified is None else evidence.delta,
+        certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
         samples=engine.samples,
         goal=goal_of(spec),
         risk=str(spec.risk),
@@ -182,6 +191,7 @@ def infer(
         alarms=engine.alarms,
         extensions=spec.extensions,
         about_risk=spec.task.about_risk,
+        spent=engine.spent,
         lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
     )
 
@@ -274,6 +284,11 @@ def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
 def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
     """That an objective, or both, decided nothing."""
     told = _level_note(spec)
+    if spec.shares is not None:
+        told = (
+            *told,
+            "delta is shared with arms that come later; what is said is about the arms there are now",
+        )
     if not spec.epsilon:
         return told
     label = "scaled risk" if spec.risk_factor != 1.0 else risk_label(spec)
@@ -323,7 +338,7 @@ def proving_bound(spec: Spec) -> str | Bound:
 
 def goal_of(spec: Spec) -> Goal:
     """What a specification asks for."""
-    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share)
+    return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share, spec.spend)
 
 
 def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
@@ -350,6 +365,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     risks = seen.risk.tolist()
     risk_lows, risk_highs = seen.risk_low.clip(least, most).tolist(), seen.risk_high.clip(least, most).tolist()
     pulls, variances = seen.pulls.tolist(), (evidence.arms["variance"] * spec.span**2).tolist()
+    spending = engine.spending
     open_ended = not ready or spec.goal == "confidence"
     costs = spec.direction == "minimize"
     return tuple(
@@ -372,6 +388,8 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             risk_shown=spec.risk.shown(risks[arm], costs),
             risk_shown_interval=shown_interval(spec, risk_lows[arm], risk_highs[arm]),
             rival=None if rivals[arm] in (-1, arm) else spec.names[rivals[arm]],
+            price=None if spending is None else engine.price_of(arm),
+            spent=None if spending is None else float(spending[arm]),
         )
         for arm, name in enumerate(spec.names)
     )
@@ -407,6 +425,9 @@ def _guarantee(
     doubts = ""
     if objections:
         doubts = f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
+    if engine.is_complete:
+        claim = spec.task.claim(wanted_of(spec, returned))
+        return f"Exact, since {asked_items(spec)} has been asked of every arm: {claim}"
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
@@ -418,13 +439,17 @@ def _guarantee(
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
     supported = _claim(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
+    if stopped == "spend" and spec.goal == "confidence":
+        return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
+    if stopped == "exhausted":
+        return f"Undecided: there are no items left, and {samples:,} trials were not enough. So far: {supported}"
     if stopped == "cap":
         return f"Undecided: the cap of {spec.max_pulls:,} pulls came before the goal. So far: {supported}"
     if stopped == "data":
         return f"The data leave it undecided. So far: {supported}"
     if stopped == "open":
         return f"Not at its end yet. So far: {supported}"
-    if stopped != "budget":
+    if stopped not in ("budget", "spend"):
         return f"Stopped before the goal. So far: {supported}"
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
@@ -449,9 +474,9 @@ def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) ->
 
 def _theorem(spec: Spec) -> str:
     """What Theorem 1 adds, which is about the set at the round of smallest doubt."""
-    assert spec.budget is not None
     if spec.exploration is None:
         return ""
+    assert spec.budget is not None
     if spec.extensions:
         return "The paper's Theorem 1 proves nothing of a budget that was extended."
     count = len(spec.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import State
+from ramgape.errors import require
 from ramgape.search.spec import Spec
 from ramgape.search.units import user_rewards, user_risks
 
@@ -120,3 +122,16 @@ class PolicyState:
 def _frozen(values: NDArray[Number]) -> NDArray[Number]:
     values.flags.writeable = False
     return values
+
+
+def ask_policy(spec: Spec, *tables: Any) -> int:
+    """The decision of a policy from outside, if it is an arm's number."""
+    assert spec.decide is not None
+    arm = spec.decide(PolicyState(spec, State(*tables)))
+    try:
+        number = operator.index(arm)
+    except TypeError:
+        number = -1
+    last = len(spec.names) - 1
+    require(0 <= number <= last, f"what policy {spec.policy} returns", f"an arm's number, from 0 to {last}", arm)
+    return number

@@ -11,7 +11,7 @@ import statistics
 
 import numpy as np
 
-from ramgape.problems.distributions import Beta, Gaussian
+from ramgape.problems.distributions import Beta, Gaussian, Scores
 from ramgape.problems.environments import Arm, Instance
 from ramgape.search.engine import Engine
 from ramgape.search.result import Expectation
@@ -19,6 +19,7 @@ from ramgape.search.units import user_rewards
 
 RUNS = 5
 WORK = 200_000  # pulls of one run with ten arms; more arms, fewer pulls
+ITEM_WORK = 5_000  # likewise on a test set, where every pull is asked for and told
 CHUNK = 16_384
 
 
@@ -27,19 +28,27 @@ def expect_pulls(engine: Engine) -> Expectation | None:
     if engine.stopped is not None:
         return None
     left = engine.spec.limit - engine.samples
-    if engine.spec.budget is not None:
-        return Expectation(left)
+    if engine.spec.goal == "budget":
+        bought = pulls_for_money(engine)
+        return Expectation(left if bought is None else min(left, bought)) if bought or engine.spec.budget else None
     if not engine.ready:
         return None
-    cap = min(left, WORK * 10 // max(10, len(engine.arms)))
-    instance = instance_of(engine)
+    work = WORK if engine.order is None else ITEM_WORK
+    cap = min(left, work * 10 // max(10, len(engine.arms)))
+    instance = instance_of(engine) if engine.order is None else None
     runs: list[int] = []
     while len(runs) < RUNS:
-        runs.append(play_on(engine, instance, len(runs), cap))
+        runs.append(play_on(engine, instance or test_set_of(engine, len(runs)), len(runs), cap))
         if runs == [cap, cap]:  # it would take too long to find out
             return Expectation(cap, at_least=True)
     typical = statistics.median_low(runs)
     return Expectation(typical, at_least=typical == cap)
+
+
+def pulls_for_money(engine: Engine) -> int | None:
+    """How many more pulls the money buys, if they go on to cost what they did on average; None where nobody knows."""
+    spent = engine.spent
+    return int(engine.money * engine.samples / spent) if spent and math.isfinite(engine.money) else None
 
 
 def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
@@ -70,6 +79,23 @@ def instance_of(engine: Engine) -> Instance:
             share = 1.0 - share
         arms.append(Arm(name, Beta(share * spread, (1.0 - share) * spread, low=low, high=high)))
     return Instance("as it looks", tuple(arms), spec.reward_range, spec.noise, sigma_max_of(engine, arms))
+
+
+def test_set_of(engine: Engine, seed: int) -> Instance:
+    """The test set, where an item that nobody knows has the scores of one that every arm has been asked."""
+    spec, order = engine.spec, engine.order
+    assert order is not None
+    assert spec.items is not None
+    count, pulls = len(spec.items.values), engine.arms["pulls"]
+    first = int(engine.problem["first_item"][0])
+    turns = np.arange(len(order))
+    donors = np.random.default_rng(seed).integers(int(pulls.min()), size=len(order))
+    known = np.where(turns < pulls[:, None], turns, donors)
+    scores = user_rewards(spec, np.take_along_axis(engine.memory[:, first : first + len(order)], known, axis=1))
+    of_items = np.empty((len(pulls), count))
+    of_items[:, (order % count)[::-1]] = scores[:, ::-1]  # of an item that comes again, what was seen first
+    arms = [Arm(str(place), Scores(tuple(row))) for place, row in enumerate(of_items.tolist())]
+    return Instance("as it looks", tuple(arms), spec.reward_range, spec.noise, items=count)
 
 
 def sigma_max_of(engine: Engine, arms: list[Arm]) -> float | None:

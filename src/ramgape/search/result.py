@@ -22,7 +22,22 @@ Certificate = Literal["in", "out", "within-epsilon", "none"]
 AlarmKind = Literal["level", "spread", "memory", "clusters"]
 # "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
 # "constant": nothing can be said of an arm whose rewards are all equal, and all else is settled.
-Stopped = Literal["confidence", "budget", "cap", "constant", "interrupted", "error", "callback", "open", "data"]
+# "spend": there is no money for another pull.
+# "complete": every item has been asked of every arm; "exhausted": likewise, but they are a sample of more.
+Stopped = Literal[
+    "confidence",
+    "budget",
+    "spend",
+    "cap",
+    "constant",
+    "complete",
+    "exhausted",
+    "interrupted",
+    "error",
+    "callback",
+    "open",
+    "data",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,8 @@ class ArmReport:
         doubt: V_i of the paper: the verdict holds up to this tolerance, in units of the mean.
         rival: The arm that is behind the doubt, and stands in the way while it is undecided; None where that is no
             other arm.
+        price: Of one pull, as stated, or the mean of what was told; None where there are no prices.
+        spent: What its pulls have cost, where that is known; those of which no price was told at that mean.
     """
 
     name: str
@@ -68,6 +85,8 @@ class ArmReport:
     risk_shown: float = math.nan
     risk_shown_interval: tuple[float, float] = (-math.inf, math.inf)
     rival: str | None = None
+    price: float | None = None
+    spent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +121,7 @@ class Goal:
             is a share of means that nobody has seen yet.
         delta: The accepted probability of a wrong answer.
         budget: The pulls to spend.
+        spend: The most that pulls may cost: by itself what a budget buys, beside a tolerance a cap.
         epsilon_share: Where epsilon was asked for as a share, of the reward range or of the smallest absolute mean
             after the first looks: that share.
     """
@@ -112,6 +132,7 @@ class Goal:
     budget: int | None
     risk_epsilon: float | None = None
     epsilon_share: float | None = None
+    spend: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +243,7 @@ class Result(Explained):
         question: What was looked for, in words; empty where mean and risk say it.
         control: The arm that others were compared with, where the task has one.
         differences: How they compare with it, in the order of `arms`.
+        spent: What all pulls have cost, where there are prices.
         about_risk: Whether the answer has to do with the risk at all.
         lines: What the answer goes by, as lines in the plane of mean and risk: a ceiling, a floor, the control.
 
@@ -284,6 +306,7 @@ class Result(Explained):
     differences: tuple[ControlDifference, ...] = ()
     about_risk: bool = True
     lines: tuple[PlaneLine, ...] = ()
+    spent: float | None = None
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -356,6 +379,9 @@ class Result(Explained):
     def _rows(self) -> list[dict[str, Any]]:
         """One for each arm, in the order they were given."""
         returned = set(self.front)
+        costs = {
+            arm.name: {"price": arm.price, "spent": arm.spent} if self.spent is not None else {} for arm in self.arms
+        }
         return [
             {
                 "name": arm.name,
@@ -377,6 +403,7 @@ class Result(Explained):
                 "empirical_risk": arm.empirical_risk,
                 "variance": arm.variance,
                 "doubt": arm.doubt,
+                **costs[arm.name],
             }
             for arm in self.arms
         ]

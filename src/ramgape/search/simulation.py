@@ -49,6 +49,7 @@ class Run:
         stopped: Why it ended.
         regret, exact, eps_correct: As in `Truth`.
         seconds: The time inside the compiled loop.
+        spent: What all pulls have cost, where there are prices.
     """
 
     seed: int
@@ -60,6 +61,7 @@ class Run:
     exact: bool
     eps_correct: bool
     seconds: float
+    spent: float | None = None
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -69,7 +71,7 @@ class Run:
     @property
     def decided(self) -> bool:
         """Whether it came to an answer."""
-        return self.stopped not in ("cap", "constant")
+        return self.stopped not in ("cap", "constant", "exhausted")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -122,7 +124,8 @@ class Replication(Explained):
     @property
     def ended(self) -> tuple[Run, ...]:
         """The runs that came to an answer: they neither hit the cap nor waited for an arm with equal rewards."""
-        return tuple(run for run in self.runs if run.decided)
+        cut_short = "spend" if self.goal.kind == "confidence" else None
+        return tuple(run for run in self.runs if run.decided and run.stopped != cut_short)
 
     @property
     def errors(self) -> int:
@@ -291,13 +294,15 @@ def check_executor(executor: object) -> None:
 
 def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     """The specification of a search on an instance, which knows its own noise."""
-    if options.get("epsilon") is None and options.get("budget") is None:
+    if all(options.get(name) is None for name in ("epsilon", "budget", "spend")):
         options["epsilon"] = DEFAULT_EPSILON
     if options.get("sigma_max") is None:
         options["sigma_max"] = instance.sigma_max
     for what in ("noise", "reward_range"):
         require(options.get(what) is None, what, "absent: the instance knows its own", options.get(what))
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
+    require(options.get("items") is None, "items", "absent: the instance knows its own", options.get("items"))
+    options["items"] = None if instance.items is None else range(instance.items)
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk
     spec = make_spec(instance.names, **options)
@@ -352,6 +357,7 @@ def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms) -> Run:
         exact=truth.exact,
         eps_correct=truth.eps_correct,
         seconds=seconds,
+        spent=engine.spent,
     )
 
 

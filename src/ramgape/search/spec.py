@@ -12,13 +12,15 @@ from ramgape.bounds import BOUNDS, BOXLESS, Bound, resolve_bound, the_bound, usu
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
-from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, NOISES, Noise, noise_names
+from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, ITEMS, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.extension import Extension
+from ramgape.search.items import Items, check_size, make_items
+from ramgape.search.pricing import check_prices, kind_of_goal
 from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
@@ -57,7 +59,12 @@ class Spec:
     alarm: float | None = DEFAULT_ALARM  # the accepted probability of a false one; None: rewards are not watched
     interleave: bool = False  # pulls are decided in rounds, and shuffled
     looked_at_once: bool = False  # all rewards are there already, and their order is not known
+    items: Items | None = None  # a test set, of which a trial takes one
     extensions: tuple[Extension, ...] = ()  # of a study that was to go on for more: what was asked for before
+    price: tuple[float, ...] | Literal["told"] | None = None  # of a pull of each arm, or told with each answer
+    spend: float | None = None  # the most that all pulls may cost
+    shares: tuple[float, ...] | None = None  # of delta, for each arm, where they are not equal
+    expected_arms: int | None = None  # how many there may be with those that come later
 
     @property
     def rewards(self) -> Noise:
@@ -108,9 +115,16 @@ class Spec:
         return self.extensions[0].epsilon if self.extensions else self.epsilon
 
     @property
+    def is_extended(self) -> bool:
+        """Whether another tolerance was asked for before; more pulls or more money are no other question."""
+        asked = [each.epsilon if each.epsilon_share is None else each.epsilon_share for each in self.extensions]
+        return any(each != (self.epsilon if self.epsilon_share is None else self.epsilon_share) for each in asked)
+
+    @property
     def limit(self) -> int:
         """The most pulls this search makes."""
-        return self.max_pulls if self.budget is None else self.budget
+        limit = self.max_pulls if self.budget is None else self.budget
+        return limit if self.items is None else min(limit, len(self.names) * len(self.items))
 
     @property
     def risk_range(self) -> tuple[float, float]:
@@ -206,7 +220,17 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     asked = complete(options, IDENTIFY)
     asked["names"] = check_names(arms)
     tolerance_given = asked["epsilon"] is not None
-    for check in (check_rewards, check_objectives, check_counts, check_statements, check_goal, check_method):
+    asked["goal"] = kind_of_goal(asked)
+    for check in (
+        check_rewards,
+        check_objectives,
+        check_items,
+        check_counts,
+        check_prices,
+        check_statements,
+        check_goal,
+        check_method,
+    ):
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
@@ -217,11 +241,19 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
 def check_rewards(asked: Asked) -> Asked:
     """The noise, with its parameters, and the range of the rewards."""
     usual = ANY if asked["reward_range"] is None else BOUNDED
+    if asked["items"] is not None:
+        usual = ITEMS
+        asked["noise"] = None if asked["noise"] == BOUNDED else asked["noise"]  # which it is, and more is known
+        allowed = "given with items: two numbers that no score can leave, such as (0, 1)"
+        require(asked["reward_range"] is not None, "reward_range", allowed, asked["reward_range"])
     named = {name: row.parameters for name, row in NOISES.items()}
     noise, parameters = (usual, {}) if asked["noise"] is None else parse_numbers(asked["noise"], named, "noise")
     for name, value in parameters.items():
         require(asked[name] is None, name, "given once, by itself or with the noise", asked[name])
         asked[name] = value
+    if (noise == ITEMS) != (asked["items"] is not None):
+        allowed = f"{ITEMS} or {BOUNDED} with items" if asked["items"] is not None else "another one without items"
+        require(False, "noise", allowed, asked["noise"])
     reward_range = check_reward_range(noise, asked["reward_range"])
     known_name(asked["direction"], ["maximize", "minimize"], "direction")
     known_name(asked["returned"], ["last", "smallest-doubt"], "returned")
@@ -247,6 +279,15 @@ def check_objectives(asked: Asked) -> Asked:
     return {**objectives, "epsilon": tolerance, "risk_epsilon": risk_epsilon, "epsilon_share": share}
 
 
+def check_items(asked: Asked) -> Asked:
+    """A test set, if there is one; scores in an order by chance are watched by nobody."""
+    if asked["items"] is None:
+        return {}
+    items = make_items(asked["items"])
+    check_size(items, len(asked["names"]))
+    return {"items": items, "alarm": None}
+
+
 def check_counts(asked: Asked) -> Asked:
     """Numbers that stand for themselves."""
     checked: Asked = {}
@@ -258,7 +299,7 @@ def check_counts(asked: Asked) -> Asked:
         stated = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", FEWEST)
         looks = (stated, stated)
     # A budget is spent to the last pull: only what is said of it afterwards waits for so many.
-    pulls = looks[0] if asked["budget"] is None or asked["initial_pulls"] is not None else FEWEST
+    pulls = looks[0] if asked["goal"] == "confidence" or asked["initial_pulls"] is not None else FEWEST
     for name in ("sigma_max", "resolution"):
         if asked[name] is not None:
             checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
@@ -304,11 +345,13 @@ def check_alarm(alarm: Any) -> float | None:
 
 def check_goal(asked: Asked) -> Asked:
     """A confidence, with epsilon and delta, or a budget; and a policy that serves it."""
-    delta, budget = asked["delta"], asked["budget"]
-    goal = "confidence" if budget is None else "budget"
+    delta, budget, goal = asked["delta"], asked["budget"], asked["goal"]
     serving = asked["task"].serving(goal)
     policy, decide = resolve_policy(asked["policy"], goal, serving, pairs=compares_pairs(asked, goal))
-    if budget is None:
+    if goal == "budget" and budget is None:
+        allowed = f"{BY_PAIRS} where money is the goal: others must know how many pulls there will be"
+        require(policy == BY_PAIRS, "policy", allowed, policy)
+    elif budget is None:
         if asked["epsilon"] is None and asked["epsilon_share"] is None:
             allowed = "given for a fixed confidence (0 asks for the exact Pareto set), or a budget instead"
             raise InvalidSpec(what="epsilon", allowed=allowed)
@@ -322,6 +365,12 @@ def check_goal(asked: Asked) -> Asked:
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])
+        if asked["items"] is not None:
+            most = len(asked["names"]) * len(asked["items"])
+            allowed = (
+                f"at most {most:,}: so many trials are {len(asked['items']):,} of each of {len(asked['names'])} arms"
+            )
+            require(budget <= most, "budget", allowed, budget)
         allowed = "a number under a budget for rewards without a range, or absent"
         open_share = asked["epsilon"] is None and asked["epsilon_share"] is not None
         require(not open_share, "epsilon", allowed, f"{100.0 * (asked['epsilon_share'] or 0.0):g}%")

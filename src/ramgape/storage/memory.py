@@ -126,7 +126,7 @@ class MemoryStore:
         if place is None:
             return None
         row = study.observations[place]
-        return AnswerRow(row.attempt, row.reward, row.failed, row.token or "")
+        return row.answer()
 
     def read_failures(self, study_id: int) -> list[FailureRow]:
         """All, in order."""

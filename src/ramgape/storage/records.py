@@ -52,6 +52,9 @@ class PullRow(NamedTuple):
     answered_at: float | None = None
     answer_failed: bool = False  # the answer is a failure that counts as the worst reward
     answer_attempt: int = 0  # the one that it came from, perhaps not the last
+    item: int | None = None  # what the trial is to be about, by its place in the study's list of items
+    answer_price: float | None = None  # told with an answer that is held back
+    answer_info: str | None = None
 
 
 class ObservationRow(NamedTuple):
@@ -67,10 +70,13 @@ class ObservationRow(NamedTuple):
     origin: str | None = None  # for imported ones: the pull that it answered there
     token: str | None = None  # of the pull that it answers
     chain: int = 0  # the check value of all observations up to this one
+    item: int | None = None  # what the trial was about, by its place in the study's list of items
+    price: float | None = None  # what it has cost, if that was told
+    info: str | None = None  # JSON: whatever else was told
 
     def answer(self) -> AnswerRow:
         """What it says of the pull that it answers."""
-        return AnswerRow(self.attempt, self.reward, self.failed, self.token or "")
+        return AnswerRow(self.attempt, self.reward, self.failed, self.token or "", self.price, self.info)
 
 
 class FailureRow(NamedTuple):
@@ -110,6 +116,8 @@ class AnswerRow(NamedTuple):
     reward: float
     failed: bool
     token: str
+    price: float | None = None
+    info: str | None = None
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
-"""The tables of a store. Columns stand in the order of the rows in records.py, so that a row is written as it is.
+"""The tables of a store: the columns of the rows in records.py, and what was added to them later behind the rest.
 
-Behind each stands its seal, a check value; and behind that of a pull the store's own remarks: the clock that its lease
-is measured by, and the revision in which it was last changed.
+Every row has a seal, a check value; and that of a pull the store's own remarks: the clock that its lease is measured
+by, and the revision in which it was last changed.
 
 The migrations make these tables in a database; a test compares the two. One that adds a column to a record must seal
 its rows anew.
@@ -98,6 +98,9 @@ PULLS = Table(
     Column("seal", BigInteger, nullable=False, server_default="0"),
     Column("clock", Text, nullable=False, server_default=""),
     Column("revision", BigInteger, nullable=False, server_default="0"),
+    Column("item", BigInteger),
+    Column("answer_price", Exact),
+    Column("answer_info", Text),
     PrimaryKeyConstraint("study_id", "number", name="ramgape_pulls_key"),
     Index("ramgape_pulls_revision", "study_id", "revision"),
     _of_study("ramgape_pulls"),
@@ -120,6 +123,9 @@ OBSERVATIONS = Table(
     Column("token", Text),
     Column("chain", BigInteger, nullable=False, server_default="0"),
     Column("seal", BigInteger, nullable=False, server_default="0"),
+    Column("item", BigInteger),
+    Column("price", Exact),
+    Column("info", Text),
     PrimaryKeyConstraint("study_id", "place", name="ramgape_observations_key"),
     UniqueConstraint("study_id", "number", name="ramgape_observations_number"),
     _of_study("ramgape_observations"),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ramgape.common.checks import as_float, check_many, check_text, whole
-from ramgape.errors import InvalidSpec, require, shorten
+from ramgape.common.checks import as_float, check_many, check_text, is_text, whole
+from ramgape.errors import InvalidReward, InvalidSpec, require, shorten
 from ramgape.studies.pull_ids import PullId, read_pull_id
 
 DEFAULT_LEASE = 3600.0  # seconds
 RUN_LEASE = 60.0  # of `run`, which renews it
 LONGEST_REASON = 2000
+LONGEST_INFO = 10_000
 MOST_AT_ONCE = 100_000  # pulls that one ask gives
 
 
@@ -24,11 +27,13 @@ class Pull(NamedTuple):
         id: By which it is told.
         arm: What to try, by name.
         seed: For the randomness of this trial.
+        item: What of a test set to try it on; None where there is none.
     """
 
     id: str
     arm: str
     seed: int
+    item: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,23 @@ def check_reason(reason: object) -> str:
     require(isinstance(reason, str), "reason", "text", reason)
     text = str(reason).encode(errors="backslashreplace").decode().replace("\0", "\\0").strip()
     return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."
+
+
+def write_info(info: object) -> str | None:
+    """What else was told with an answer, as JSON that every store keeps: without a character beyond ASCII."""
+    if info is None:
+        return None
+    text, allowed = (
+        "",
+        f"a mapping of what JSON has (text, numbers, lists, mappings), at most {LONGEST_INFO:,} characters",
+    )
+    if isinstance(info, Mapping):
+        with suppress(TypeError, ValueError, RecursionError):
+            text = json.dumps(dict(info), allow_nan=False)
+            if json.loads(text) != dict(info) or not is_text(json.dumps(dict(info), ensure_ascii=False)):
+                text = ""  # what would come back as something else: a key that is no text, a tuple, half a character
+    require(0 < len(text) <= LONGEST_INFO, "info", allowed, info, InvalidReward)
+    return text
 
 
 def pull_id_of(pull: Pull | str) -> PullId:

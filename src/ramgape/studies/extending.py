@@ -1,4 +1,4 @@
-"""More is asked of a study: a smaller tolerance, or a larger budget."""
+"""More is asked of a study: a smaller tolerance, or a larger budget, in pulls or in money."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ramgape.bounds import the_bound
-from ramgape.common.checks import whole
+from ramgape.common.checks import check_number, whole
 from ramgape.errors import InvalidSpec, require
 from ramgape.search.extension import Extension
 from ramgape.search.spec import Spec, check_tolerance, exploration_constant, parse_share, with_warnings
@@ -17,21 +17,26 @@ from ramgape.studies.specification import StudySpec
 RATIO = 1e-9  # of two tolerances: what is less than this apart is the same
 
 
-def extended(spec: StudySpec, epsilon: Any, budget: Any, told: int, done: bool, time: float) -> StudySpec:
+def extended(spec: StudySpec, asked: dict[str, Any], told: int, done: bool, time: float) -> StudySpec:
     """The specification that asks for more, with a note of when that was; the same one if it asks for that already.
 
     Args:
         spec: What has been asked for until now.
-        epsilon, budget: What is asked for now: one of the two.
+        asked: What is asked for now: one of epsilon, budget and spend.
         told, done, time: How many observations there are, whether the study is at its end, and the present moment.
 
     Raises:
         InvalidSpec: It is not more.
     """
-    search = spec.search
-    if (epsilon is None) == (budget is None):
-        raise InvalidSpec(what="extend", allowed="given one of epsilon and budget", given=f"{epsilon!r}, {budget!r}")
-    if budget is None:
+    search, epsilon, budget, spend = spec.search, asked["epsilon"], asked["budget"], asked["spend"]
+    if sum(value is not None for value in asked.values()) != 1:
+        given = ", ".join(f"{name}={value!r}" for name, value in asked.items() if value is not None)
+        raise InvalidSpec(
+            what="extend", allowed="given one of epsilon, budget and spend", given=given or "none of them"
+        )
+    if spend is not None:
+        more = more_money(search, spend)
+    elif budget is None:
         require(search.budget is None, "epsilon", "absent for a study with a budget: give a larger budget", epsilon)
         more = smaller_tolerance(search, epsilon)
     else:
@@ -41,11 +46,15 @@ def extended(spec: StudySpec, epsilon: Any, budget: Any, told: int, done: bool, 
     if all(getattr(search, name) == value for name, value in more.items()):
         return spec
     allowed = f"given before the cap on pulls, max_pulls={search.max_pulls}, is reached"
-    require(budget is not None or told < search.max_pulls, "a smaller epsilon", allowed, f"{told:,} observations")
-    before = ("epsilon", "risk_epsilon", "epsilon_share", "budget", "exploration")
+    require(epsilon is None or told < search.max_pulls, "a smaller epsilon", allowed, f"{told:,} observations")
+    before = ("epsilon", "risk_epsilon", "epsilon_share", "budget", "exploration", "spend")
     note = Extension(told, done, write_time(time), **{name: getattr(search, name) for name in before})
-    asked = replace(search, **more, warnings=search.task.check(search.possible), extensions=(*search.extensions, note))
-    return replace(spec, search=with_warnings(asked) if budget is None else replace(asked, warnings=search.warnings))
+    changed = replace(
+        search, **more, warnings=search.task.check(search.possible), extensions=(*search.extensions, note)
+    )
+    return replace(
+        spec, search=with_warnings(changed) if epsilon is not None else replace(changed, warnings=search.warnings)
+    )
 
 
 def smaller_tolerance(search: Spec, epsilon: Any) -> dict[str, Any]:
@@ -84,3 +93,10 @@ def larger_budget(search: Spec, budget: Any) -> dict[str, Any]:
                 constant = exploration_constant(name, bound, arms, budget, search.epsilon, search.span)
                 break
     return {"budget": budget, "exploration": constant}
+
+
+def more_money(search: Spec, spend: Any) -> dict[str, Any]:
+    """The fields of a search that change with what it may spend."""
+    require(search.spend is not None, "spend", "absent for a study that may spend whatever it takes", spend)
+    allowed = f"a finite number of at least {search.spend:g}, the money until now: a study can only go on for more"
+    return {"spend": check_number(spend, "spend", allowed, lambda value: value >= (search.spend or 0.0))}

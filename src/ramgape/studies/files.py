@@ -5,20 +5,25 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ramgape.common.checks import check_text
+from ramgape.common.checks import check_text, whole
 from ramgape.common.columns import find_column
 from ramgape.common.files import as_text, open_file, read_number
 from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
+from ramgape.search.outcome import TOLD_PRICES, check_price
+from ramgape.studies.exchange import write_info
 from ramgape.studies.report import read_time, write_time
 
 FORMS = ("csv", "jsonl")
-OPTIONAL = ("told_at", "failed", "worker", "pull")
+OPTIONAL = ("told_at", "failed", "worker", "pull", "item", "price", "info")
+DETAILS = ("item", "price", "info")  # columns that are left out where no row has anything there
+NO_DETAILS = (None, None, None)
 FAILED = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
@@ -31,35 +36,55 @@ class ImportedRow(NamedTuple):
     worker: str | None = None
     told_at: float | None = None
     pull: str | None = None
+    item: int | None = None  # by its place in the study's list
+    price: float | None = None
+    info: str | None = None  # JSON
 
 
-def write_rows(path: str | os.PathLike[str] | IO[str], form: str, rows: Iterable[ImportedRow]) -> int:
-    """Write rows into a file, or to a stream; returns how many."""
+def write_rows(
+    path: str | os.PathLike[str] | IO[str], form: str, make_rows: Callable[[], Iterable[ImportedRow]]
+) -> int:
+    """Write rows into a file, or to a stream; returns how many. They are made twice where a header must come first."""
     known_name(form, FORMS, "format")
     count = 0
     with written(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        if form == "csv":
-            writer.writerow(ImportedRow._fields)
-        for row in rows:
-            if form == "csv":
-                writer.writerow(_cells(row))
-            else:
+        if form == "jsonl":
+            for row in make_rows():
                 stream.write(json.dumps(_plain(row), ensure_ascii=False) + "\n")
+                count += 1
+            return count
+        columns, there = _columns(make_rows())
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        for row in islice(make_rows(), there):
+            writer.writerow(_cells(row, columns))
             count += 1
     return count
 
 
+def _columns(rows: Iterable[ImportedRow]) -> tuple[list[str], int]:
+    """The columns of a file, and the number of its rows: more of them may come before it is written."""
+    used, there = set(ImportedRow._fields) - set(DETAILS), 0
+    for row in rows:
+        there += 1
+        if row[-len(DETAILS) :] != NO_DETAILS:
+            used.update(name for name in DETAILS if getattr(row, name) is not None)
+    return [name for name in ImportedRow._fields if name in used], there
+
+
 def _plain(row: ImportedRow) -> dict[str, Any]:
-    described = row._asdict()
+    described = {name: value for name, value in row._asdict().items() if value is not None or name not in DETAILS}
     described["told_at"] = None if row.told_at is None else write_time(row.told_at)
+    if row.info is not None:
+        described["info"] = json.loads(row.info)
     return described
 
 
-def _cells(row: ImportedRow) -> list[str]:
+def _cells(row: ImportedRow, columns: Iterable[str]) -> list[str]:
     plain = _plain(row)
     plain["reward"], plain["failed"] = repr(row.reward), "1" if row.failed else "0"
-    return ["" if value is None else str(value) for value in plain.values()]
+    plain["info"] = row.info
+    return ["" if plain.get(name) is None else str(plain[name]) for name in columns]
 
 
 def read_rows(
@@ -87,7 +112,10 @@ def _row(cells: dict[str, Any], arm_column: str, reward_column: str) -> Imported
             reward = read_number(reward)
         except ValueError:
             raise InvalidReward(what=reward_column, allowed="a number", given=shorten(reward)) from None
-    moment, failed, worker, pull = (_given(cells, name) for name in OPTIONAL)
+    taken = (arm_column, reward_column)
+    moment, failed, worker, pull, item, price, info = (
+        None if name in taken else _given(cells, name) for name in OPTIONAL
+    )
     try:
         told_at = None if moment is None else read_time(moment)
     except (TypeError, ValueError):
@@ -101,7 +129,29 @@ def _row(cells: dict[str, Any], arm_column: str, reward_column: str) -> Imported
     for name, text in (("worker", worker), ("pull", pull)):
         if text is not None:
             check_text(text, name)
-    return ImportedRow(str(arm), reward, bool(counts), worker, told_at, pull)
+    details = (_item(item), _price(price), None if info is None else _info(info))
+    return ImportedRow(str(arm), reward, bool(counts), worker, told_at, pull, *details)
+
+
+def _item(given: Any) -> int | None:
+    if isinstance(given, str) and given.isdecimal() and given.isascii():
+        given = int(given)
+    return None if given is None else whole(given, "item", "a whole number of at least 0", 0)
+
+
+def _price(given: Any) -> float | None:
+    """Whether the study has such prices is not for the file to know."""
+    if isinstance(given, str):
+        with suppress(ValueError):
+            given = read_number(given)
+    return check_price(given, TOLD_PRICES)
+
+
+def _info(given: Any) -> str | None:
+    if isinstance(given, str):
+        with suppress(ValueError, RecursionError):
+            given = json.loads(given)
+    return write_info(given)
 
 
 def _given(cells: dict[str, Any], name: str) -> Any:

@@ -19,12 +19,8 @@ import math
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
-from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ramgape.errors import BudgetSpent, ChangedAnswer, FailingArm, UnknownPull, shorten
+from ramgape.errors import FailingArm, UnknownPull, shorten
 from ramgape.search.engine import Engine
 from ramgape.storage.records import (
     AnswerRow,
@@ -38,6 +34,17 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.storage.seals import next_link
+from ramgape.studies.entries import (
+    Seen,
+    Told,
+    Trial,
+    columns_of,
+    held_answer,
+    holding,
+    require_room,
+    require_same,
+)
+from ramgape.studies.field import Field, require_money
 from ramgape.studies.pull_ids import PullId, base_seed, new_token, write_pull_id
 from ramgape.studies.specification import StudySpec
 
@@ -46,23 +53,13 @@ FindAnswer = Callable[[int], AnswerRow | None]  # of a pull that is not open: wh
 AVAILABLE = 0.0  # a lease that ran out long ago
 
 
-class Trial(NamedTuple):
-    """A trial made elsewhere."""
-
-    arm: int
-    reward: float
-    failed: bool = False
-    worker: str | None = None
-    told_at: float | None = None
-    origin: str | None = None
-
-
 class Ledger:
     """One study: its search, its open pulls, and what has changed since it was last written."""
 
     def __init__(self, spec: StudySpec, row: StudyRow) -> None:
         self.spec = spec
-        self.engine = Engine(spec.search, base_seed(spec.seed, row.key))
+        self.engine = Engine(spec.present, base_seed(spec.seed, row.key))
+        self.field = Field(spec, self.engine)
         self.name = row.name
         self._fixed = tuple(row[:5])
         self._row: StudyRow | None = None  # as it was last written
@@ -74,6 +71,8 @@ class Ledger:
         self._by_worker: dict[str, set[int]] = {}
         self._unanswered: defaultdict[int, list[int]] = defaultdict(list)  # by arm, in order
         self._held: defaultdict[int, list[int]] = defaultdict(list)  # likewise: answered, but held back
+        # Scores are learnt in the order of their items: none is left out, not even one that was given up.
+        self._strict = spec.search.items is not None
         self._batch: BatchRow | None = None
         self._earliest = math.inf  # no lease runs out before that
         self._decision: tuple[int, ...] = ()
@@ -132,7 +131,7 @@ class Ledger:
 
     def snapshot(self) -> SnapshotRow | None:
         """What all observations have led to; None where that cannot be written down."""
-        state = self.engine.state_bytes()
+        state = None if self.spec.retired else self.engine.state_bytes()  # of those that went it says nothing
         if state is None:
             return None
         return SnapshotRow(self.told, self.chain, self.batches, self.stopped_at, self.engine.stamp, state)
@@ -164,7 +163,8 @@ class Ledger:
         until = now.clock + lease
         given = []
         if worker is not None:
-            for number in sorted(self._by_worker.get(worker, set()) - known)[:count]:
+            mine = sorted(self._by_worker.get(worker, set()) - known)
+            for number in [number for number in mine if self.field.row_of(self.open[number].arm) >= 0][:count]:
                 given.append(self._change(self.open[number]._replace(lease_until=until)))
         if now.clock >= self._earliest:
             expired = [pull for pull in self._expired(now.clock) if pull.number not in known]
@@ -173,7 +173,7 @@ class Ledger:
                 given.append(self._change(again))
         while len(given) < count and not ((given or known) and self.engine.is_enough()):
             before = self.engine.decision if self.given_up else ()
-            arm = self.engine.ask()
+            arm = self.field.ask()
             if arm is None:
                 break
             if self.given_up and any(pull.given_up and pull.arm == arm for pull in self.open.values()):
@@ -181,8 +181,9 @@ class Ledger:
                 if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
-            self.engine.reserve(arm)
-            pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token())
+            item = self.field.item_of(arm) if self._strict else None
+            self.field.reserve(arm)
+            pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token(), item=item)
             self.asked += 1
             self._enter(pull)
             self.changes.new_pulls.append(pull)
@@ -191,7 +192,7 @@ class Ledger:
 
     def take_in(
         self,
-        told: Sequence[tuple[PullId, float]],
+        told: Sequence[Told],
         failed: Sequence[tuple[PullId, str]],
         given_back: Sequence[PullId],
         now: Moment,
@@ -210,31 +211,31 @@ class Ledger:
             accepted += [self.give_back(pull_id, find) for pull_id in given_back]
         return accepted
 
-    def tell(self, answers: Sequence[tuple[PullId, float]], now: Moment, find_answer: FindAnswer) -> list[bool]:
+    def tell(self, answers: Sequence[Told], now: Moment, find_answer: FindAnswer) -> list[bool]:
         """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
         accepted = []
         fresh: dict[int, AnswerRow] = {}
-        room = self._room() if self.given_up else 0
-        for pull_id, reward in answers:
+        room, money = (self._room(), self.engine.money) if self.given_up else (0, 0.0)
+        for pull_id, reward, price, info in answers:
             number, attempt = pull_id.number, pull_id.attempt
             pull = self._open_pull(pull_id, find_answer)
             earlier = fresh.get(number)
             if earlier is None and (pull is None or pull.answer is not None):
-                earlier = find_answer(number) if pull is None else _held_answer(pull)
+                earlier = find_answer(number) if pull is None else held_answer(pull)
             if earlier is not None:
                 same = earlier.attempt == attempt
-                if same and earlier.reward != reward and not earlier.failed:
-                    what = f"the reward of pull {write_pull_id(*pull_id)}"
-                    allowed = f"{earlier.reward!r}, as it was told before"
-                    raise ChangedAnswer(what=what, allowed=allowed, given=repr(reward))
+                if same and not earlier.failed:
+                    require_same("reward", pull_id, earlier.reward, reward)
+                    require_same("price", pull_id, earlier.price, price)
                 accepted.append(same and earlier.reward == reward)
                 continue
             assert pull is not None
-            fits = not pull.given_up or room > 0  # what was given up may have been replaced
-            room -= pull.given_up
+            if pull.given_up:
+                room, money = room - 1, money - self.field.price_of(pull.arm)
+            fits = not pull.given_up or (room >= 0 and money >= 0.0)  # what was given up may have been replaced
             accepted.append(fits)
             if fits:
-                fresh[number] = AnswerRow(attempt, reward, False, pull.token)
+                fresh[number] = AnswerRow(attempt, reward, False, pull.token, price, info)
         rows: list[ObservationRow] = []
         for number, answer in fresh.items():
             rows += self._answer(self.open[number], answer, now)
@@ -245,7 +246,7 @@ class Ledger:
         """An attempt has failed. False if that makes no difference: the pull is answered, or with somebody else."""
         pull = self._open_pull(pull_id, find_answer)
         if pull is None or pull.answer is not None:  # told again, perhaps, after a lost reply
-            answer = find_answer(pull_id.number) if pull is None else _held_answer(pull)
+            answer = find_answer(pull_id.number) if pull is None else held_answer(pull)
             return answer is not None and answer.failed and answer.attempt == pull_id.attempt
         if pull.attempt != pull_id.attempt:
             return False
@@ -264,7 +265,7 @@ class Ledger:
         failures = pull.failures + 1
         given_up = failures > self.spec.retries
         if given_up:
-            self.engine.release(pull.arm)
+            self.field.release(pull.arm)
         changed = {"lease_until": AVAILABLE, "failures": failures, "failed_attempt": pull.attempt, "given_up": given_up}
         self._change(pull._replace(worker=None, **changed))  # type: ignore[arg-type]
         if given_up:
@@ -306,15 +307,18 @@ class Ledger:
 
     def retry(self) -> int:
         """Make what was given up available again, as if it had never failed; returns how many pulls that were."""
-        again = sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]
-        for pull in again:
-            self.engine.reserve(pull.arm)
-            self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
-        return len(again)
+        again = 0
+        for pull in sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]:
+            if self.field.price_of(pull.arm) <= self.engine.money:
+                self.field.reserve(pull.arm)
+                self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
+                again += 1
+        return again
 
     def observe(self, trial: Trial, now: Moment) -> None:
         """Take in a trial made elsewhere."""
         self._require_room(1)
+        require_money(self.field, [trial])
         self._observe([self._observation(trial, now)])
 
     # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
@@ -326,9 +330,10 @@ class Ledger:
 
     def add(self, trials: Sequence[Trial], now: Moment) -> None:
         """Some of them: added up, and not looked at before all are there."""
+        require_money(self.field, trials)
         rows = [self._observation(trial, now) for trial in trials]
         if self.stopped_at is None:
-            self.engine.add_up(*_columns(rows))
+            self.field.add_up(columns_of(rows))
         self._write_down(rows)
 
     def close_batch(self) -> None:
@@ -366,9 +371,11 @@ class Ledger:
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
         """Answer an open pull; what can be observed by that, in its order."""
-        if self.spec.in_order and not pull.given_up and self._unanswered[pull.arm][0] < pull.number:
-            held = {"answer_failed": answer.failed, "answer_attempt": answer.attempt}
-            self._change(pull._replace(answer=answer.reward, answered_at=now.time, **held))  # type: ignore[arg-type]
+        waits = self.spec.in_order and (self._strict or not pull.given_up)
+        if waits and self._unanswered[pull.arm][0] < pull.number:
+            if pull.given_up:  # it is under way again, for those who decide
+                self.engine.reserve(pull.arm)
+            self._change(holding(pull._replace(given_up=False), answer, now.time))
             return []
         self._close(pull)
         rows = [self._observed(pull, answer, now.time)]
@@ -378,9 +385,9 @@ class Ledger:
         """The answers of an arm that have been held back and need not be any longer: no earlier pull is under way."""
         rows = []
         held, unanswered = self._held.get(arm), self._unanswered.get(arm)
-        while held and not (unanswered and unanswered[0] < held[0] and not self.done):
+        while held and not (unanswered and unanswered[0] < held[0] and (self._strict or not self.done)):
             pull = self.open[held[0]]
-            answer = _held_answer(pull)
+            answer = held_answer(pull)
             assert answer is not None
             assert pull.answered_at is not None
             self._close(pull)
@@ -389,26 +396,28 @@ class Ledger:
 
     def _observed(self, pull: PullRow, answer: AnswerRow, told_at: float) -> ObservationRow:
         """The next observation: a pull that has an answer."""
-        attempt, reward, failed, token = answer
+        attempt, reward, failed, token, price, info = answer
         worker = pull.worker if attempt == pull.attempt else None
         self.chain = link = next_link(self.chain, pull.arm, reward)
-        return ObservationRow(pull.number, attempt, pull.arm, reward, failed, worker, told_at, None, token, link)
+        known = (pull.number, attempt, pull.arm, reward, failed, worker, told_at)
+        return ObservationRow(*known, None, token, link, pull.item, price, info)
 
     def _observation(self, trial: Trial, now: Moment) -> ObservationRow:
         """The next observation: a trial made elsewhere."""
-        arm, reward, failed, worker, told_at, origin = trial
+        arm, reward, failed, worker, told_at, origin, item, price, info = trial
         self.chain = link = next_link(self.chain, arm, reward)
         told_at = now.time if told_at is None else told_at
-        return ObservationRow(None, 0, arm, reward, failed, worker, told_at, origin, None, link)
+        known = (None, 0, arm, reward, failed, worker, told_at)
+        return ObservationRow(*known, origin, None, link, item, price, info)
 
     def _observe(self, rows: list[ObservationRow]) -> None:
         """Add observations, looked at one by one; those that come after the end are no part of the answer."""
         if rows and self.stopped_at is None:
             used = 1
             if len(rows) == 1:
-                self.engine.tell(rows[0].arm, rows[0].reward)
+                self.field.tell(rows[0].arm, rows[0].reward, rows[0].price)
             else:
-                used = self.engine.learn_many(*_columns(rows))
+                used = self.field.learn_many(columns_of(rows), heed=True)
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
@@ -436,6 +445,8 @@ class Ledger:
         self.open[pull.number] = pull
         if pull.given_up:
             self.given_up += 1
+            if self._strict:
+                insort(self._unanswered[pull.arm], pull.number)
         elif pull.answer is not None:
             insort(self._held[pull.arm], pull.number)
         else:
@@ -452,6 +463,8 @@ class Ledger:
             return None
         if pull.given_up:
             self.given_up -= 1
+            if self._strict:
+                _remove(self._unanswered, pull)
         elif pull.answer is not None:
             _remove(self._held, pull)
         else:
@@ -473,7 +486,7 @@ class Ledger:
         """An open pull is one no longer."""
         self._forget(pull.number)
         if not pull.given_up:
-            self.engine.release(pull.arm)
+            self.field.release(pull.arm)
         self.changes.answered_pulls.append(pull)
 
     def _expired(self, clock: float) -> list[PullRow]:
@@ -481,6 +494,7 @@ class Ledger:
         if clock < self._earliest:
             return []
         under_way = [pull for pull in self.open.values() if not pull.given_up and pull.answer is None]
+        under_way = [pull for pull in under_way if self.field.row_of(pull.arm) >= 0]
         found = sorted((pull for pull in under_way if pull.lease_until <= clock), key=lambda pull: pull.number)
         if not found:
             self._earliest = min((pull.lease_until for pull in under_way), default=math.inf)
@@ -491,8 +505,7 @@ class Ledger:
     def catch_up(
         self,
         row: StudyRow,
-        arms: NDArray[np.int64],
-        rewards: NDArray[np.float64],
+        seen: Seen,
         batches: Iterable[BatchRow],
         pulls: Iterable[PullRow],
         answered: Iterable[int] | None,
@@ -503,7 +516,7 @@ class Ledger:
         Where these are None, the pulls are all that are open.
         """
         if self.stopped_at is None:
-            self._learn(row, arms, rewards, batches)
+            self._learn(row, seen, batches)
             if row.stopped_at is not None:
                 self.engine.finish("confidence")
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
@@ -520,69 +533,43 @@ class Ledger:
             self._leave_open(pull.number)
             self._enter(pull)
             if not pull.given_up:
-                self.engine.reserve(pull.arm)
+                self.field.reserve(pull.arm)
 
-    def begin_again(
-        self,
-        row: StudyRow,
-        arms: NDArray[np.int64],
-        rewards: NDArray[np.float64],
-        batches: Iterable[BatchRow],
-        pulls: Iterable[PullRow],
-    ) -> None:
+    def begin_again(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow], pulls: Iterable[PullRow]) -> None:
         """Take in a whole study of which more is asked: also what came after its end, where the stop is looked for."""
-        self._learn(row._replace(stopped_at=row.told), arms, rewards, batches)
+        self._learn(row._replace(stopped_at=row.told), seen, batches)
+        if self.spec.retired:
+            self.engine.heed()  # the last observation may be of an arm that went
         self.stopped_at = row.told if self.engine.stopped else None
-        self.catch_up(row._replace(stopped_at=self.stopped_at), arms[:0], rewards[:0], (), pulls, None)
+        self.catch_up(row._replace(stopped_at=self.stopped_at), seen.part(0, 0), (), pulls, None)
         self.changes.specification = row.specification
 
     def _leave_open(self, number: int) -> None:
         """A pull is not what it was, as others have written."""
         pull = self._forget(number)
         if pull is not None and not pull.given_up:
-            self.engine.release(pull.arm)
+            self.field.release(pull.arm)
 
-    def _learn(
-        self, row: StudyRow, arms: NDArray[np.int64], rewards: NDArray[np.float64], batches: Iterable[BatchRow]
-    ) -> None:
+    def _learn(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow]) -> None:
         """All observations up to the end, if there is one.
 
         Where it came is known. It is not for the stopping rule to say again: a rule that pulls two arms a round heeds
         it only between rounds, and where the rounds ended is not written down.
         """
-        used = len(arms) if row.stopped_at is None else row.stopped_at - self.told
+        used = len(seen.arms) if row.stopped_at is None else row.stopped_at - self.told
         start = 0
         for batch in batches:
             place = batch.place - self.told
             if place >= used:
                 break
-            self.engine.learn_many(arms[start:place], rewards[start:place], heed=False)
+            self.field.learn_many(seen.part(start, place), heed=False)
             start = place + batch.size
-            self.engine.add_up(arms[place:start], rewards[place:start])
+            self.field.add_up(seen.part(place, start))
             self.engine.look(heed=start == used and row.stopped_at is not None)
         last = used if row.stopped_at is None else max(used - 1, start)
-        self.engine.learn_many(arms[start:last], rewards[start:last], heed=False)
+        self.field.learn_many(seen.part(start, last), heed=False)
         if row.stopped_at is not None:
-            self.engine.learn_many(arms[last:used], rewards[last:used])
-
-
-def require_room(spec: StudySpec, told: int, under_way: int, count: int) -> None:
-    """Complain about more observations than the budget has room for."""
-    budget = spec.search.budget
-    if budget is not None and count > budget - told - under_way:
-        free = max(budget - told - under_way, 0)
-        room = f"the budget of {budget:,} pulls has room for {free:,} more ({told:,} are told, {under_way:,} under way)"
-        raise BudgetSpent(room, given=f"{count:,}")
-
-
-def _columns(rows: Sequence[ObservationRow]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Arms and rewards."""
-    return np.array([row.arm for row in rows], np.int64), np.array([row.reward for row in rows], np.float64)
-
-
-def _held_answer(pull: PullRow) -> AnswerRow | None:
-    """The answer to an open pull, if it has one."""
-    return None if pull.answer is None else AnswerRow(pull.answer_attempt, pull.answer, pull.answer_failed, pull.token)
+            self.field.learn_many(seen.part(last, used), heed=True)
 
 
 def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:

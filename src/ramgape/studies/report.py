@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from operator import attrgetter
@@ -17,7 +18,8 @@ from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation, Goal, Result, Stopped
-from ramgape.storage.records import FailureRow, StudyRow
+from ramgape.storage.records import FailureRow, ObservationRow, StudyRow
+from ramgape.studies.arrivals import RetiredArm
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import write_pull_id
 from ramgape.studies.specification import read_outline
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from ramgape.views.explanation import Explanation
 
 LAST_FAILURES = 5
+LAST_ANSWERS = 100  # of which a report says what was told with them
 EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, which a date can have
 
 
@@ -63,6 +66,8 @@ class Report(Explained):
         arms_pending, arms_failed: By arm.
         failures: The last ones; `reasons` are those of all failures: arm, reason and how often, the latest first.
         progress: How far the search is: pulls made, the limit on them, the doubt that is left.
+        retired: What is recorded of arms that take part no longer; they are no part of the result.
+        info: What was told with the last hundred answers: each key, its values, and how often they came.
     """
 
     name: str
@@ -80,6 +85,8 @@ class Report(Explained):
     failures: tuple[Failure, ...]
     reasons: tuple[tuple[str, str, int], ...]
     progress: Progress
+    retired: tuple[RetiredArm, ...] = ()
+    info: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""
@@ -126,6 +133,8 @@ class Report(Explained):
             "last_failures": [asdict(failure) for failure in self.failures],
             "reasons": [list(each) for each in self.reasons],
             "progress": jsonable(asdict(self.progress)),
+            "retired": jsonable([asdict(each) for each in self.retired]),
+            "info": self.info,
         }
         return own | {key: value for key, value in described.items() if key not in own}
 
@@ -182,9 +191,21 @@ class Inference:
         return replace(self._results[ended], expected=self.expected) if expect else self._results[ended]
 
 
-def draft_report(row: StudyRow, ledger: Ledger, failures: Iterable[FailureRow]) -> dict[str, Any]:
+def count_info(rows: Iterable[ObservationRow]) -> dict[str, dict[str, int]]:
+    """Each key of what was told with some answers, its values, and how often they came, the most frequent first."""
+    found: dict[str, Counter[str]] = {}
+    for row in rows:
+        for key, value in json.loads(row.info or "{}").items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            found.setdefault(key, Counter())[text] += 1
+    return {key: dict(values.most_common()) for key, values in found.items()}
+
+
+def draft_report(
+    row: StudyRow, ledger: Ledger, failures: Iterable[FailureRow], last_rows: Iterable[ObservationRow]
+) -> dict[str, Any]:
     """All that a report has but the result, from a ledger that is up to date."""
-    names = ledger.spec.search.names
+    names, retired = ledger.spec.search.names, set(ledger.spec.retired)
     failures = sorted(failures, key=attrgetter("failed_at"))
     reasons = Counter((names[each.arm], each.reason) for each in reversed(failures))
     failed: Counter[int] = Counter(failure.arm for failure in failures)
@@ -209,11 +230,13 @@ def draft_report(row: StudyRow, ledger: Ledger, failures: Iterable[FailureRow]) 
         "late": ledger.late,
         "held": ledger.held,
         "done": ledger.done,
-        "arms_pending": {name: pending[place] for place, name in enumerate(names)},
-        "arms_failed": {name: failed[place] for place, name in enumerate(names)},
+        "arms_pending": {name: pending[place] for place, name in enumerate(names) if name not in retired},
+        "arms_failed": {name: failed[place] for place, name in enumerate(names) if name not in retired},
         "failures": last,
         "reasons": tuple((arm, reason, times) for (arm, reason), times in reasons.items()),
         "progress": progress_of(ledger.engine),
+        "retired": ledger.field.retired(),
+        "info": count_info(last_rows),
     }
 
 

@@ -14,18 +14,23 @@ import platform
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ramgape.common.checks import whole
+from ramgape.common.executors import Loop, awaited, executor_of, is_async
 from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnavailable, require
-from ramgape.search.identification import Progress, check_callback, wants_generator
+from ramgape.options import RUN, Trials, complete
+from ramgape.search.calls import Calls, Limits, error_of, make_limits
+from ramgape.search.identification import Progress, check_callback
+from ramgape.search.outcome import Outcome
 from ramgape.search.result import Result, Stopped
+from ramgape.search.trying import wants_generator
 from ramgape.studies.exchange import RUN_LEASE
 from ramgape.views.terminal import watching_run
 
@@ -39,32 +44,30 @@ SHORTEST_WAIT, LONGEST_WAIT = 0.02, 1.0  # seconds, while others have all the pu
 SHOWN = 8  # rewards in a message
 
 Show = Callable[[Progress], object] | None
-Maker = Callable[[str, int], float]  # makes a trial of an arm with a seed
+Maker = Callable[..., Any]  # makes a trial of an arm with a seed, and on an item; its result may have to be awaited
 Given = TypeVar("Given")
 
 
-class Inline(Executor):
-    """Makes every trial at once, where it is submitted."""
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        """The finished trial; an interrupt is none, and goes on its way."""
-        future: Future[Any] = Future()
-        try:
-            future.set_result(function(*arguments, **named))
-        except Exception as error:  # noqa: BLE001 - the caller of `result` gets it
-            future.set_exception(error)
-        return future
-
-
-def make_trial(pull: Callable[..., float], with_generator: bool, arm: str, seed: int) -> float:
+def make_trial(pull: Callable[..., Any], with_generator: bool, arm: str, seed: int, *item: Any) -> Any:
     """One trial, wherever it is made."""
-    return pull(arm, np.random.default_rng(seed)) if with_generator else pull(arm)
+    return pull(arm, *item, np.random.default_rng(seed)) if with_generator else pull(arm, *item)
 
 
-def maker_of(pull: Callable[..., float]) -> Maker:
-    """What makes a trial of an arm with a seed, from what a user gives."""
+async def await_trial(pull: Callable[..., Any], with_generator: bool, arm: str, seed: int, *item: Any) -> Any:
+    """The same, where it must be awaited."""
+    return await make_trial(pull, with_generator, arm, seed, *item)
+
+
+def maker_of(pull: Callable[..., Any], on_items: bool) -> Maker:
+    """What makes a trial of an arm with a seed, and perhaps on an item, from what a user gives."""
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
-    return partial(make_trial, pull, wants_generator(pull))
+    with_generator = wants_generator(pull, after=2 if on_items else 1)
+    return partial(await_trial if is_async(pull) else make_trial, pull, with_generator)
+
+
+def first_id(pull: Pull) -> str:
+    """The id of a pull at its first attempt, by which all of them are known."""
+    return pull.id.partition(".")[0]
 
 
 def run_study(
@@ -76,34 +79,24 @@ def run_study(
     lease: float = RUN_LEASE,
     progress: bool = True,
     callback: Show = None,
+    trials: Trials | None = None,
 ) -> Result:
     """Make all pulls that the goal takes; see `Study.run`."""
     check_callback(callback)
-    budget = study.spec.search.budget is not None
-    with executor_of(workers, slots) as (executor, places), watched(progress, budget) as show:
-        runner = Runner(study, places, worker, lease, show, callback)
-        with runner.renewing():
-            return runner.to_the_end(lambda each: executor.submit(make, each.arm, each.seed))
-
-
-@contextmanager
-def executor_of(workers: int | Executor, slots: int | None) -> Iterator[tuple[Executor, int]]:
-    """What makes the trials, and how many at once."""
-    if slots is not None:
-        slots = whole(slots, "slots", "a whole number of at least 1", 1)
+    limits = make_limits(complete({"trials": trials}, RUN), study.spec.retries)
+    budget = study.spec.search.goal == "budget"
     if isinstance(workers, Executor):
-        yield workers, slots or getattr(workers, "_max_workers", None) or os.cpu_count() or 1
-        return
-    require(slots is None, "slots", "absent without an executor: `workers` is how many trials are made at once", slots)
-    count = whole(workers, "workers", "a whole number of at least 1, or an Executor", 1)
-    if count == 1:
-        yield Inline(), 1
-        return
-    pool = ThreadPoolExecutor(count, thread_name_prefix="ramgape")
-    try:
-        yield pool, count
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        make = partial(awaited, make)
+    with executor_of(make, workers, slots, limits.timeout) as (executor, places), watched(progress, budget) as show:
+
+        def submit(pull: Pull) -> Future[Any]:
+            item = () if study.spec.search.items is None else (pull.item,)
+            return executor.submit(make, pull.arm, pull.seed, *item)
+
+        calls = Calls(submit, places, limits, cancels=isinstance(executor, Loop))
+        runner = Runner(study, calls, limits, worker, lease, show, callback)
+        with runner.renewing():
+            return runner.to_the_end()
 
 
 @contextmanager
@@ -123,24 +116,35 @@ class Runner:
     is it told before, so that nothing is asked for in vain.
     """
 
-    def __init__(self, study: Study, slots: int, worker: str | None, lease: float, show: Show, callback: Show) -> None:
+    def __init__(
+        self,
+        study: Study,
+        calls: Calls[Pull],
+        limits: Limits,
+        worker: str | None,
+        lease: float,
+        show: Show,
+        callback: Show,
+    ) -> None:
         self.study = study
-        self.slots = slots
+        self.calls = calls
+        self.limits = limits
         self.worker = worker or f"{platform.node() or 'run'}:{os.getpid()}:{secrets.token_hex(3)}"
         self.lease = lease
         self.show = show
         self.callback = callback
-        self.under_way: dict[Future[float], Pull] = {}  # in the order in which they were asked for
-        self.untold: list[tuple[Pull, float]] = []  # measured
+        self.tries: Counter[str] = Counter()  # of a pull, by its first id: how often it was to be tried again
+        self.pauses: dict[str, float] = {}  # before it is
+        self.untold: list[tuple[Pull, float | Outcome]] = []  # measured
         self.failed: list[tuple[Pull, str]] = []  # and why; not told yet
-        self.fatal: Exception | None = None  # why no trial can be made any more
+        self.fatal: BaseException | None = None  # why no trial can be made any more
         self.patience = study.patience
 
-    def to_the_end(self, submit: Callable[[Pull], Future[float]]) -> Result:
+    def to_the_end(self) -> Result:
         """Ask and tell until the study is done, or something ends it before."""
         try:
             try:
-                ended = self._work(submit)
+                ended = self._work()
             except KeyboardInterrupt:
                 ended = "interrupted"
                 self._keep()
@@ -152,20 +156,22 @@ class Runner:
             self._explain(error)
             raise
 
-    def _work(self, submit: Callable[[Pull], Future[float]]) -> Stopped:
+    def _work(self) -> Stopped:
         """What has ended it: nothing but its goal, or the callback."""
         pause = SHORTEST_WAIT
         while True:
-            for pull in self._exchange(self.slots - sum(not future.done() for future in self.under_way)):
-                self.under_way[submit(pull)] = pull
-            if self.under_way:
+            for pull in self._exchange(self.calls.room):
+                self.calls.start(pull, self.pauses.pop(first_id(pull), 0.0))
+            if self.calls.under_way:
                 pause = SHORTEST_WAIT
-                wait(self.under_way, return_when=FIRST_COMPLETED)
-                self._collect()
-                if self._is_ended():
+                ended = self.calls.wait()
+                self._collect(ended)
+                if ended and self._is_ended():
                     return "callback"
             elif self._patiently(lambda: self.study.done):
                 return "open"
+            elif not self.calls.room:
+                self.calls.wait()
             else:
                 time.sleep(pause)  # the rest is with others
                 pause = min(2.0 * pause, LONGEST_WAIT)
@@ -188,7 +194,7 @@ class Runner:
 
     def _exchange(self, count: int) -> Sequence[Pull]:
         """Tell what came out, and ask for so many pulls besides those under way."""
-        told, failed, known = self.untold, self.failed, list(self.under_way.values())
+        told, failed, known = self.untold, self.failed, self.calls.under_way
         if not (told or failed or count):
             return ()
         pulls = self._patiently(
@@ -213,28 +219,42 @@ class Runner:
         assert self.callback is not None
         return bool(self.callback(self._patiently(self.study.known_progress)))
 
-    def _collect(self) -> None:
+    def _collect(self, ended: Sequence[tuple[Pull, Future[Any]]]) -> None:
         """Take over what was measured, and which trials failed."""
-        for future in [future for future in self.under_way if future.done()]:
-            pull = self.under_way[future]
-            error = future.exception()
-            # Nobody is there to make trials, or the trial itself knows that its arm cannot work: no failure to count.
-            if isinstance(error, (BrokenExecutor, FailingArm)):
+        for pull, future in ended:
+            error = error_of(future)
+            # Nobody is there to make trials, the trial itself knows that its arm cannot work, or it is an interrupt: no
+            # failure to count.
+            if isinstance(error, (BrokenExecutor, FailingArm)) or not isinstance(error, Exception | None):
                 self.fatal = error
-                del self.under_way[future]
                 continue
             if error is None:
                 try:
-                    self.untold.append((pull, self.study.check_reward(future.result())))
+                    self.untold.append((pull, self.study.check_outcome(future.result())))
                 except InvalidReward as invalid:
                     error = invalid
-            del self.under_way[future]
-            if error is not None:
+            if error is not None and not self._is_tried_again(pull, error):
                 self.failed.append((pull, f"{type(error).__name__}: {error}"))
+
+    def _is_tried_again(self, pull: Pull, error: BaseException) -> bool:
+        """Whether a trial that has failed is made again by ourselves, before anybody hears of it.
+
+        Not where the study itself has failures tried again: then they are counted there, and what we add are pauses.
+        """
+        name = first_id(pull)
+        pause = self.limits.pause_after(error, self.tries[name], pull.seed)
+        if pause is None:
+            return False
+        self.tries[name] += 1
+        if self.study.spec.failure == "retry":
+            self.pauses[name] = pause
+            return False
+        self.calls.start(pull, pause)
+        return True
 
     def _let_go(self) -> None:
         """What is under way will not be told."""
-        self._cancel()
+        self.calls.cancel()
         self.study.tell_many(self.untold)  # what was measured before an interrupt; what it made fail is no failure
         self.untold = []
         self.study.leave(self.worker)  # also pulls that an interrupt came between
@@ -242,19 +262,14 @@ class Runner:
     def _keep(self) -> None:
         """What was measured at the end is worth telling, whatever has ended it."""
         with suppress(Exception):
-            self._collect()
-
-    def _cancel(self) -> None:
-        for future in self.under_way:
-            future.cancel()
-        self.under_way = {}
+            self._collect(self.calls.ended())
 
     def _explain(self, error: Exception) -> None:
         """Say with an error what has been found so far."""
         self._keep()
         with suppress(Exception):  # the first error matters more than what follows from it
             if isinstance(error, StorageUnavailable):  # which was waited for already
-                self._cancel()
+                self.calls.cancel()
             else:
                 self._let_go()
                 error.partial_result = self.study.result(ended="error")  # type: ignore[attr-defined]
@@ -271,7 +286,7 @@ class Runner:
                 error.args = (f"{error}{words}",)
 
     def _renew(self) -> None:
-        pulls = [*self.under_way.values(), *(pull for pull, _ in self.untold)]
+        pulls = [*self.calls.under_way, *(pull for pull, _ in self.untold)]
         if pulls:
             self.study.renew(pulls, self.lease)
 

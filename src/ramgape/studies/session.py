@@ -11,27 +11,35 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.search.engine import FEW, Engine
+from ramgape.search.outcome import TOLD_PRICES
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import AnswerRow, Moment, ObservationRow, StudyRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import link_over, next_link
+from ramgape.studies.entries import Seen
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.specification import StudySpec
 
-NOTHING = np.empty(0, np.int64), np.empty(0)
+NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
 PAGE = 5_000  # observations that are read, and in memory, at a time
+REHEARSED = 64  # items
 SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than a moment
 
 
 def rehearse(spec: StudySpec) -> None:
     """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
-    engine = Engine(spec.search)
+    search = spec.present
+    if search.items is not None:  # of the few there may be, not enough for all that follows
+        search = replace(search, items=replace(search.items, values=tuple(range(REHEARSED))))
+    engine = Engine(search)
     engine.reserve(0)
     engine.ask()  # in view of what is under way
     engine.release(0)
@@ -53,12 +61,21 @@ class StudySession:
         self._lock = threading.RLock()
         self._holder: int | None = None  # the thread with an operation under way
         self._ledger: Ledger | None = None
+        self._named: tuple[StudySpec | None, dict[str, int]] = None, {}
         self._place = 0  # of the first observation that is not written yet
         self._flushed = False  # some of those in the transaction under way are
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
         self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
         self._rehearsed = not shared  # all is compiled that others would wait for
         _SESSIONS.add(self)
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The numbers of arms by their names."""
+        if self._named[0] is not self.spec:
+            names, retired = self.spec.search.names, set(self.spec.retired)
+            self._named = self.spec, {name: place for place, name in enumerate(names) if name not in retired}
+        return self._named[1]
 
     @property
     def is_changed(self) -> bool:
@@ -98,6 +115,22 @@ class StudySession:
                 if link != row.chain:
                     damaged(where, "an observation does not belong behind the one before it")
                 yield row
+
+    def details(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The items and prices of observations, in order, inside a transaction: -1 and NaN where there is none.
+
+        From whole rows, whose seals are looked at: the check value of all observations knows nothing of these two.
+        Who has neither need not ask.
+        """
+        items, prices = np.full(stop - start, -1, np.int64), np.full(stop - start, np.nan)
+        for first in range(start, stop, PAGE):
+            page = self.store.read_rows(self.row.id, first, min(first + PAGE, stop))
+            for place, row in enumerate(page, first - start):
+                if row.item is not None:
+                    items[place] = row.item
+                if row.price is not None:
+                    prices[place] = row.price
+        return items, prices
 
     # --- transactions ----------------------------------------------------------------------------------------------
 
@@ -173,20 +206,26 @@ class StudySession:
         """Read what others have written since the ledger was up to date, and no more than that."""
         store, study, ledger = self.store, self.row.id, self._ledger
         assert ledger is not None
-        arms, rewards = store.read_observations(study, ledger.told) if row.told != ledger.told else NOTHING
-        if len(arms) != row.told - ledger.told or link_over(ledger.chain, arms, rewards) != row.chain:
+        seen = NOTHING if row.told == ledger.told else self._read(ledger.told)
+        if len(seen.arms) != row.told - ledger.told or link_over(ledger.chain, seen.arms, seen.rewards) != row.chain:
             if not ledger.told:
                 damaged(store.url, f"the observations of study {shorten(row.name)} are not what was written")
             self._ledger, self._snapshot_at = Ledger(self.spec, self.row), 0  # perhaps a copy was restored
             return self._catch_up(row, now)
         anew = not ledger.revision or row.revision <= ledger.revision  # a store that was restored may have gone back
-        answered = None if anew else store.read_answered(study, ledger.told) if len(arms) else []
+        answered = None if anew else store.read_answered(study, ledger.told) if len(seen.arms) else []
         batches = store.read_batches(study, ledger.told) if row.batches != ledger.batches else []
         if len(batches) != row.batches - ledger.batches:
             damaged(store.url, f"there are {len(batches)} of {row.batches - ledger.batches} batches")
         pulls = store.read_pulls(study, now, None if anew else ledger.revision)
-        ledger.catch_up(row, arms, rewards, batches, pulls, answered)
+        ledger.catch_up(row, seen, batches, pulls, answered)
         return None
+
+    def _read(self, start: int) -> Seen:
+        """The observations from a place on, in the transaction under way."""
+        arms, rewards = self.store.read_observations(self.row.id, start)
+        prices = self.details(start, start + len(arms))[1] if self.spec.search.price == TOLD_PRICES else None
+        return Seen(arms, rewards, prices)
 
     def flush(self) -> None:
         """Write the observations so far, in the transaction under way: a long import need not fit into memory."""
@@ -197,17 +236,19 @@ class StudySession:
         self._place += len(rows)
         rows.clear()
 
-    def extend(self, spec: StudySpec) -> Ledger:
-        """Give the study a specification that asks for more, in the transaction under way.
+    def change(self, spec: StudySpec) -> Ledger:
+        """Give the study a specification that asks for more, or has other arms, in the transaction under way.
 
         All is learnt again, as if that had been asked from the start: so does whoever opens the study later.
         """
         before, store, study = self._ledger, self.store, self.row.id
         assert before is not None
         row = before.row()._replace(specification=spec.to_text())
+        if spec.arm_changes != self.spec.arm_changes:
+            row = row._replace(decision="")  # where a rule stands is said by numbers that other arms have now
         ledger = Ledger(spec, row)
         pulls = list(before.open.values())
-        ledger.begin_again(row, *store.read_observations(study, 0), store.read_batches(study, 0), pulls)
+        ledger.begin_again(row, self._read(0), store.read_batches(study, 0), pulls)
         self.spec, self.row, self._ledger, self._snapshot_at = spec, row, ledger, 0
         return ledger
 

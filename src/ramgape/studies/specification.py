@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -26,15 +27,19 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
 from ramgape.search.explained import restore
 from ramgape.search.extension import Extension
+from ramgape.search.items import Items
 from ramgape.search.result import Goal
 from ramgape.search.spec import Spec, make_spec
+from ramgape.studies.arrivals import ArmChange, first_count, present, with_reserve
 from ramgape.tasks import PARETO, TASKS, Task, make_task
 
 FAILURES = ("retry", "worst")
 EXPIRED = ("retry", "fail")
 
 OF_A_SEARCH = frozenset(Options.__annotations__)
-OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share")
+OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share", "spend")
+# Left out where there is nothing: older programs can read what they can follow.
+COMING, NEWER = ("expected_arms", "arm_changes"), ("extensions", "items", "price", "spend", "shares", "expected_arms")
 
 FORMAT = 3  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
@@ -76,6 +81,8 @@ class StudySpec:
         seed: What the seeds of the trials come from; None: from the key of the study, which is random.
         in_order: Hold an arm's answers back until those to its earlier pulls are in, or have failed.
         expired: A lease that ran out: "retry" with somebody else, or "fail", as if the trial had failed.
+        expected_arms: How many arms there may be in all; None if none comes or goes. `search` names all that ever came.
+        arm_changes: Which came later, and which went.
     """
 
     search: Spec
@@ -84,6 +91,18 @@ class StudySpec:
     seed: int | None = OPTIONS["seed"].default
     in_order: bool = OPTIONS["in_order"].default
     expired: Literal["retry", "fail"] = OPTIONS["expired"].default
+    expected_arms: int | None = None
+    arm_changes: tuple[ArmChange, ...] = ()
+
+    @property
+    def retired(self) -> tuple[str, ...]:
+        """The arms that take part no longer."""
+        return tuple(change.arm for change in self.arm_changes if change.kind == "retired")
+
+    @property
+    def present(self) -> Spec:
+        """What is searched: the same as `search`, but for arms that come and go."""
+        return present(self)
 
     @property
     def worst_reward(self) -> float:
@@ -101,8 +120,12 @@ class StudySpec:
         }
         del stored["search"]["decide"]  # a policy from outside is found by its name
         stored["search"]["extensions"] = [asdict(each) for each in self.search.extensions]
-        if not self.search.extensions:
-            del stored["search"]["extensions"]  # older programs can read what they can follow
+        stored["search"]["items"] = asdict(self.search.items) if self.search.items is not None else None
+        stored["arm_changes"] = [asdict(each) for each in self.arm_changes]
+        for table, names in ((stored, COMING), (stored["search"], NEWER)):
+            for name in names:
+                if not table[name]:
+                    del table[name]
         return json.dumps({"format": FORMAT, **stored})
 
     @staticmethod
@@ -127,9 +150,11 @@ class StudySpec:
                 search["policy"], search["goal"], search["task"].serving(search["goal"])
             )
             search["extensions"] = [restore(Extension, each) for each in search.get("extensions", ())]
+            search["items"] = Items(**search["items"]) if search.get("items") else None
             for name, value in search.items():
                 if isinstance(value, list):
                     search[name] = tuple(value)
+            stored["arm_changes"] = tuple(restore(ArmChange, each) for each in stored.get("arm_changes", ()))
             return StudySpec(**(stored | {"search": Spec(**search)}))
         except UnknownName as error:
             hint = "; what is from outside must be registered (`ramgape.register`), or installed, wherever it is used"
@@ -139,10 +164,17 @@ class StudySpec:
 
     def first(self) -> StudySpec:
         """What the study was created for, before more was asked of it."""
+        if self.arm_changes:
+            count, price = first_count(self), self.search.price
+            price = price[:count] if isinstance(price, tuple) else price
+            search = replace(self.search, names=self.search.names[:count], price=price)
+            return replace(self, search=search, arm_changes=()).first()
         if not self.search.extensions:
             return self
         asked = self.search.extensions[0]
-        before = {name: getattr(asked, name) for name in ("epsilon", "risk_epsilon", "epsilon_share", "budget")}
+        before = {
+            name: getattr(asked, name) for name in ("epsilon", "risk_epsilon", "epsilon_share", "budget", "spend")
+        }
         search = replace(self.search, extensions=(), exploration=asked.exploration, **before)
         return replace(self, search=search)
 
@@ -169,7 +201,11 @@ def read_outline(text: str) -> tuple[tuple[str, ...], Goal]:
 def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     """Check what is asked for: a search, and what becomes of its trials."""
     asked = complete(options, STUDY)
-    search = make_spec(arms, **cast(Options, {name: asked.pop(name) for name in list(asked) if name in OF_A_SEARCH}))
+    arms = arms if isinstance(arms, str | bytes) or not isinstance(arms, Iterable) else list(arms)
+    of_search = {name: asked.pop(name) for name in list(asked) if name in OF_A_SEARCH}
+    search = make_spec(arms, **cast(Options, of_search))
+    if asked["expected_arms"] is not None:
+        search, asked["expected_arms"] = with_reserve(arms, of_search, search, asked["expected_arms"])
     failure, expired, seed = asked["failure"], asked["expired"], asked["seed"]
     for kind, name, thing in _from_outside(search):
         allowed = "a name, for a study, which keeps no code: `ramgape.register` gives it one"
@@ -182,9 +218,20 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     allowed = "'retry' unless failure is 'worst': what is tried again has no lease to fail by"
     require(expired == "retry" or failure == "worst", "expired", allowed, expired)
     require(isinstance(asked["in_order"], bool), "in_order", "true or false", asked["in_order"])
+    if search.items is not None:
+        require(is_plain(search.items.values), "items", "what JSON has, for a study, which keeps them", search.items)
+        asked["in_order"] = True  # two arms are compared on the same items
     asked["retries"] = whole(asked["retries"], "retries", "a whole number of at least 0", 0)
     asked["seed"] = None if seed is None else check_seed(seed)
     return StudySpec(search, **asked)
+
+
+def is_plain(values: Iterable[Any]) -> bool:
+    """Whether JSON gives back what it was given."""
+    listed = list(values)
+    with suppress(TypeError, ValueError, RecursionError):
+        return bool(json.loads(json.dumps(listed, allow_nan=False)) == listed)
+    return False
 
 
 def _from_outside(search: Spec) -> list[tuple[str, str, object]]:
@@ -208,8 +255,9 @@ def _values(described: Any) -> Json:
 def _flat(spec: StudySpec) -> Json:
     values = _values(spec)
     search = _values(values.pop("search"))
-    for followed in ("warnings", "decide", "looked_at_once", "extensions"):  # from the rest, or from what was done
-        del search[followed]
+    for followed in ("warnings", "decide", "looked_at_once", "extensions", "shares", "expected_arms"):
+        del search[followed]  # from the rest, or from what was done
+    del values["arm_changes"]
     search["arms"] = search.pop("names")
     return search | values
 

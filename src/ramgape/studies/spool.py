@@ -9,9 +9,9 @@ from types import TracebackType
 
 from ramgape.common.checks import check_many
 from ramgape.errors import known_name, located
-from ramgape.search.engine import check_reward
+from ramgape.search.outcome import check_reward
+from ramgape.studies.entries import Trial
 from ramgape.studies.exchange import pair_of
-from ramgape.studies.ledger import Trial
 from ramgape.studies.specification import StudySpec
 
 IN_MEMORY = 8 * 2**20  # bytes; what is larger goes into a temporary file

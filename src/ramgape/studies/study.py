@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import IO, Any, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
-from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, known_name, located, require, shorten
-from ramgape.options import STUDY, StudyOptions, Tolerance, shows_options
-from ramgape.search.engine import check_reward
+from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, known_name, require, shorten
+from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
 from ramgape.search.identification import Progress, progress_of
+from ramgape.search.outcome import Outcome, check_price, outcome_of
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import PullRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.urls import PATIENCE, parse_url
+from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.catalog import unknown_study
+from ramgape.studies.entries import Told, Trial, require_room
 from ramgape.studies.exchange import (
     ANSWERS,
     DEFAULT_LEASE,
@@ -37,19 +37,18 @@ from ramgape.studies.exchange import (
     check_request,
     pairs_of,
     pull_id_of,
+    write_info,
 )
-from ramgape.studies.files import ImportedRow, read_rows, write_rows
-from ramgape.studies.ledger import Ledger, Trial, require_room
+from ramgape.studies.in_and_out import InAndOut
+from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
-from ramgape.studies.report import Inference, Report, draft_report, failing_arm
+from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
-from ramgape.studies.spool import Spool, trials_of
-
-IMPORTED_AT_ONCE = 10_000
+from ramgape.studies.spool import trials_of
 
 
-class Study:
+class Study(InAndOut):
     """A search that lasts: its specification and every pull ever asked and told, in a database or in memory.
 
     Make one with `Study.create`, open one with `Study.load`. Any number of processes may work on a study at once.
@@ -70,8 +69,6 @@ class Study:
         self._session = session
         self._storage = storage
         self._seed = base_seed(session.spec.seed, session.row.key) & SEEDS
-        self._names = session.spec.search.names
-        self._places = {name: place for place, name in enumerate(self._names)}
         self._inference: Inference | None = None  # the last one that was looked at
         weakref.finalize(self, session.close)
 
@@ -198,11 +195,6 @@ class Study:
         return self._session.row.name
 
     @property
-    def arms(self) -> tuple[str, ...]:
-        """The names of its arms."""
-        return self._names
-
-    @property
     def spec(self) -> StudySpec:
         """What it is to do."""
         return self._session.spec
@@ -225,19 +217,11 @@ class Study:
             return 0.0
         return parse_url(self._storage).patience if isinstance(self._storage, str) else PATIENCE
 
-    def check_reward(self, reward: object) -> float:
-        """A reward as a float, or an error that says what is allowed.
-
-        Args:
-            reward: What a trial gave.
-        """
-        return check_reward(self._session.spec.search, reward)
-
     # --- ask and tell ----------------------------------------------------------------------------------------------
 
     def exchange(
         self,
-        answers: Iterable[tuple[Pull | str, float]] = (),
+        answers: Iterable[tuple[Pull | str, float | Outcome]] = (),
         *,
         failed: Iterable[tuple[Pull | str, str]] = (),
         given_back: Iterable[Pull | str] = (),
@@ -250,7 +234,7 @@ class Study:
         after an error, not at all.
 
         Args:
-            answers: Pairs of a pull, or its id, and its reward; see `tell`.
+            answers: Pairs of a pull, or its id, and its reward, or an `Outcome` with more; see `tell`.
             failed: Pairs of a pull, or its id, and the reason why its trial has failed; see `fail`.
             given_back: Pulls, or their ids, that will not be made; see `give_back`.
             count: How many pulls are wanted afterwards; 0 for none.
@@ -275,10 +259,7 @@ class Study:
             True
         """
         request = check_request(count, worker, lease, 0, known)
-        told = [
-            (pull_id_of(pull), self.check_reward(reward))
-            for pull, reward in pairs_of(answers, "answers", "(pull, reward)")
-        ]
+        told = [self._told(*pair) for pair in pairs_of(answers, "answers", "(pull, reward)")]
         failures = [
             (pull_id_of(pull), check_reason(reason)) for pull, reason in pairs_of(failed, "failed", "(pull, reason)")
         ]
@@ -288,7 +269,7 @@ class Study:
 
     def _exchange(
         self,
-        told: Sequence[tuple[PullId, float]] = (),
+        told: Sequence[Told] = (),
         failed: Sequence[tuple[PullId, str]] = (),
         given_back: Sequence[PullId] = (),
         request: Request = NO_REQUEST,
@@ -318,7 +299,9 @@ class Study:
         _, rows, _ = self._exchange(request=check_request(count, worker, lease, 1))
         return list(map(self._pull, rows))
 
-    def tell(self, pull: Pull | str, reward: float) -> Answer:
+    def tell(
+        self, pull: Pull | str, reward: float, *, price: float | None = None, info: Mapping[str, Any] | None = None
+    ) -> Answer:
         """The reward of a pull; it is stored when this returns.
 
         The first answer to a pull wins. If somebody else was faster this one changes nothing, and is not `accepted`.
@@ -327,15 +310,17 @@ class Study:
         Args:
             pull: The pull, or its id.
             reward: What came out.
+            price: What it has cost, in a study whose prices are told.
+            info: What else to keep with the answer, such as {"model_version": "..."}: whatever JSON can hold.
         """
-        accepted, _, done = self._exchange([(pull_id_of(pull), self.check_reward(reward))])
+        accepted, _, done = self._exchange([self._told(pull, reward, price, info)])
         return ANSWERS[accepted[0], done]
 
-    def tell_many(self, answers: Iterable[tuple[Pull | str, float]]) -> list[Answer]:
+    def tell_many(self, answers: Iterable[tuple[Pull | str, float | Outcome]]) -> list[Answer]:
         """Many rewards at once: all are stored or, after an error, none.
 
         Args:
-            answers: Pairs of a pull, or its id, and its reward.
+            answers: Pairs of a pull, or its id, and its reward, or an `Outcome` with more.
         """
         return list(self.exchange(answers, count=0).answers)
 
@@ -390,19 +375,25 @@ class Study:
         with self._session.writing() as (ledger, _):
             return ledger.retry()
 
-    def observe(self, arm: str, reward: float) -> Answer:
+    def observe(
+        self, arm: str, reward: float, *, price: float | None = None, info: Mapping[str, Any] | None = None
+    ) -> Answer:
         """A trial that was made without asking.
 
         Args:
             arm, reward: Which arm was tried, and what came out.
+            price, info: As for `tell`.
         """
-        trial = Trial(self._place(arm), self.check_reward(reward))
+        paid = check_price(price, self._session.spec.search.price)
+        trial = Trial(self._place(arm), self.check_reward(reward), price=paid, info=write_info(info))
         with self._session.writing() as (ledger, now):
             ledger.observe(trial, now)
             return ANSWERS[True, ledger.done]
 
-    def extend(self, *, epsilon: Tolerance | None = None, budget: int | None = None) -> bool:
-        """Let a study, finished or not, go on for more: give exactly one of the two.
+    def extend(
+        self, *, epsilon: Tolerance | None = None, budget: int | None = None, spend: float | None = None
+    ) -> bool:
+        """Let a study, finished or not, go on for more: give exactly one of the three.
 
         Bounds hold at all times, so nothing is lost: what was told counts, late answers too, and pulls are decided as
         if this had been asked from the start. Widths, scales and levels stay those that the study began with, since
@@ -414,6 +405,7 @@ class Study:
             epsilon: A smaller tolerance, for a study with one: a number, a pair (mean, risk) in the same ratio as
                 before, or a share.
             budget: A larger budget, for a study with one.
+            spend: More money, for a study that may spend so much and no more.
 
         Returns:
             Whether there is more to try; not if what is there proves the smaller tolerance already.
@@ -424,82 +416,49 @@ class Study:
         from ramgape.studies.extending import extended
 
         with self._session.writing() as (ledger, now):
-            spec = extended(ledger.spec, epsilon, budget, ledger.told, ledger.done, now.time)
-            return not (ledger if spec == ledger.spec else self._session.extend(spec)).done
+            asked = {"epsilon": epsilon, "budget": budget, "spend": spend}
+            spec = extended(ledger.spec, asked, ledger.told, ledger.done, now.time)
+            return not (ledger if spec == ledger.spec else self._session.change(spec)).done
 
-    # --- in and out ------------------------------------------------------------------------------------------------
+    def add_arm(self, name: str, *, price: float | None = None) -> bool:
+        """One more arm, for a study that was created with `expected_arms`: also because of what was seen.
 
-    def import_csv(
-        self, path: str | os.PathLike[str] | IO[str], *, arm_column: str = "arm", reward_column: str = "reward"
-    ) -> int:
-        """Take in trials from a CSV file with a header, or such a stream, all or none; returns how many.
-
-        They are one batch, which is looked at once, at its end: only the alarm goes by the order of the rows.
-        Files that `export_csv` wrote come back without loss.
+        It begins with a part of delta that was kept for it, so nothing that is said of the others is lost. A study that
+        was done goes on.
 
         Args:
-            path: The file, or an open stream.
-            arm_column, reward_column: Where arms and rewards are.
-        """
-        return self._import(path, "csv", arm_column, reward_column)
+            name: One that no arm of the study has, or had.
+            price: What a trial of it costs, where prices are stated.
 
-    def import_jsonl(
-        self, path: str | os.PathLike[str] | IO[str], *, arm_column: str = "arm", reward_column: str = "reward"
-    ) -> int:
-        """Take in trials from a file with one JSON object a line, as `import_csv` does; returns how many.
+        Returns:
+            Whether there is something to try.
+
+        Raises:
+            InvalidSpec: There is no reserve, or none that is left; or the name is taken.
+        """
+        with self._session.writing() as (ledger, now):
+            spec = with_arm(ledger.spec, name, price, ledger.told, write_time(now.time))
+            return not self._session.change(spec).done
+
+    def retire(self, name: str) -> bool:
+        """An arm takes part no longer, in a study that was created with `expected_arms`: also because of what was seen.
+
+        It is not tried again, and no answer has it; what was told of it stays on record, and so do answers to pulls
+        that are under way.
 
         Args:
-            path: The file, or an open stream.
-            arm_column, reward_column: The keys of arms and rewards.
+            name: The arm.
+
+        Returns:
+            Whether there is something to try among the others.
+
+        Raises:
+            InvalidSpec: It is the control of the task, or one of the last two; or the study has no `expected_arms`.
+            UnknownName: There is no such arm.
         """
-        return self._import(path, "jsonl", arm_column, reward_column)
-
-    def export_csv(self, path: str | os.PathLike[str] | IO[str]) -> int:
-        """Write all observations, in their order, into a CSV file; returns how many.
-
-        Args:
-            path: The file, which appears when it is whole, or an open stream.
-        """
-        return self._export(path, "csv")
-
-    def export_jsonl(self, path: str | os.PathLike[str] | IO[str]) -> int:
-        """Write all observations, in their order, one JSON object a line; returns how many.
-
-        Args:
-            path: As for `export_csv`.
-        """
-        return self._export(path, "jsonl")
-
-    def _observations(self) -> Iterator[ImportedRow]:
-        """All observations there are by now, in their order."""
-        for row in self._session.observations():
-            pull = row.origin
-            if row.number is not None and row.token is not None:
-                pull = write_pull_id(row.token, row.number, row.attempt)
-            yield ImportedRow(self.arms[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
-
-    def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
-        """Read and check everything first, so that nobody has to wait for a slow or faulty file."""
-        rows = read_rows(path, form, arm_column, reward_column)
-        with Spool() as spool:
-            while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
-                spool.add([self._trial(place, row) for place, row in chunk])
-            if spool.count:
-                with self._session.writing() as (ledger, now):
-                    ledger.open_batch(spool.count)
-                    for trials in spool:
-                        ledger.add(trials, now)
-                        self._session.flush()
-                    ledger.close_batch()
-        return spool.count
-
-    def _trial(self, place: str, row: ImportedRow) -> Trial:
-        with located(place):
-            arm, reward = self._place(row.arm), self.check_reward(row.reward)
-        return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull)
-
-    def _export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
-        return write_rows(path, form, self._observations())
+        with self._session.writing() as (ledger, now):
+            spec = without_arm(ledger.spec, name, ledger.told, write_time(now.time))
+            return not self._session.change(spec).done
 
     # --- what it has found -------------------------------------------------------------------------------------------
 
@@ -525,10 +484,12 @@ class Study:
             expect: Whether the result says how many more pulls are expected, which takes simulations.
         """
         with self._session.reading() as (ledger, _):
-            failures = self._session.store.read_failures(self._session.row.id)
+            store = self._session.store
+            failures = store.read_failures(self._session.row.id)
             if len(failures) != ledger.failed:
-                damaged(self._session.store.url, f"there are {len(failures)} of {ledger.failed} failures")
-            inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures)
+                damaged(store.url, f"there are {len(failures)} of {ledger.failed} failures")
+            last = store.read_rows(self._session.row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
+            inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures, last)
         return Report(result=inference.result("open", expect), **draft)
 
     def _inference_of(self, ledger: Ledger) -> Inference:
@@ -547,7 +508,7 @@ class Study:
 
     def run(
         self,
-        pull: Callable[..., float],
+        pull: Callable[..., Any],
         *,
         workers: int | Executor = 1,
         slots: int | None = None,
@@ -555,6 +516,7 @@ class Study:
         lease: float = RUN_LEASE,
         progress: bool = True,
         callback: Callable[[Progress], object] | None = None,
+        trials: Trials | None = None,
     ) -> Result:
         """Make all pulls that the goal takes, and return the result. A study that was interrupted goes on.
 
@@ -563,34 +525,59 @@ class Study:
         nothing. Ctrl-C returns the result so far.
 
         Args:
-            pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed.
-            workers: How many trials at once, in threads; or an executor: a process pool, a cluster.
+            pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed; it
+                may be async. It returns a reward, or an `Outcome` with more.
+            workers: How many trials at once, in threads or on an event loop; or an executor: a process pool, a cluster.
             slots: With an executor: how many trials at once.
             worker: A name for this process, to get its open pulls back after a restart; unless given, a new one.
             lease: Seconds after which others take over if this process dies; renewed while it lives.
             progress: Show a line on stderr, if that is a terminal.
             callback: Called after every answer with a `Progress`; a true return value ends the run.
+            trials: `Trials(rate=..., timeout=..., retry_on=...)`, for this run alone: docs/trials.md.
         """
         from ramgape.studies.running import maker_of, run_study
 
-        return run_study(self, maker_of(pull), workers, slots, worker, lease, progress, callback)
+        return run_study(
+            self,
+            maker_of(pull, self._session.spec.search.items is not None),
+            workers,
+            slots,
+            worker,
+            lease,
+            progress,
+            callback,
+            trials,
+        )
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
         seed = seed_of(self._seed, number, attempt)
-        return Pull(write_pull_id(row.token, number, attempt), self._names[row.arm], seed)
+        items = self._session.spec.search.items
+        item = None if items is None or row.item is None else items.values[row.item]
+        return Pull(write_pull_id(row.token, number, attempt), self._session.spec.search.names[row.arm], seed, item)
 
-    def _place(self, arm: object) -> int:
-        place = self._places.get(arm) if isinstance(arm, str) else None
-        if place is None:
-            known_name(arm, self.arms, "arm")
-            raise AssertionError(arm)
-        return place
+    def check_outcome(self, given: object) -> float | Outcome:
+        """What a trial gave, a reward or an `Outcome`, or an error that says what is allowed.
+
+        Args:
+            given: The reward, or the outcome.
+        """
+        if not isinstance(given, Outcome):
+            return self.check_reward(given)
+        paid = check_price(given.price, self._session.spec.search.price)
+        write_info(given.info)
+        return Outcome(self.check_reward(given.reward), paid, given.info)
+
+    def _told(self, pull: Pull | str, reward: object, price: object = None, info: object = None) -> Told:
+        """An answer, checked."""
+        outcome = outcome_of(reward) if price is None and info is None else Outcome(reward, price, info)  # type: ignore[arg-type]
+        paid = check_price(outcome.price, self._session.spec.search.price)
+        return Told(pull_id_of(pull), self.check_reward(outcome.reward), paid, write_info(outcome.info))
 
     def _explained(self, ledger: Ledger, arm: str) -> FailingArm:
         """Why nothing more is asked of an arm."""
-        place = self._places[arm]
+        place = self._session.places[arm]
         failures = [each for each in self._session.store.read_failures(self._session.row.id) if each.arm == place]
         return failing_arm(arm, failures, self.spec.retries)

@@ -141,11 +141,11 @@ def check_rows(store: Store) -> None:
     first = [PullRow(number, number % 3, 1, f"worker {number}", math.inf, 0, 0, False, "token") for number in range(5)]
     commit(store, row._replace(revision=1, asked=5), Changes(new_pulls=first))
     expect(store.read_pulls(row.id, NOW), first, "read_pulls()")
-    held = ("token", -0.0, 8.5, True, 6)
+    held = ("token", -0.0, 8.5, True, 6, 3, 0.25, '{"by": "x"}')
     changed = [PullRow(1, 1, 2, None, math.inf, 1, 1, True, "token"), PullRow(2, 2, 7, "🎲", 9.5, 3, 2, False, *held)]
     seen = [
         ObservationRow(0, 1, 0, 0.25, False, "worker 0", 10.125),
-        ObservationRow(3, 2, 0, -1.0, True, None, 11.0, None, "token", 2**32 - 1),
+        ObservationRow(3, 2, 0, -1.0, True, None, 11.0, None, "token", 2**32 - 1, 7, 0.1, '{"by": "x"}'),
         ObservationRow(None, 0, 2, 0.5, False, None, 12.0, "elsewhere#7"),
         ObservationRow(None, 0, 2, 0.5, False, None, 12.0, "elsewhere#8"),
     ]
@@ -161,7 +161,7 @@ def check_rows(store: Store) -> None:
     expect(recent, [*changed, new], "read_pulls() since a revision")
     expect(store.read_rows(row.id, 0, 4), seen, "read_rows()")
     expect(store.read_failures(row.id), failures, "read_failures()")
-    expect(store.read_answer(row.id, 3), AnswerRow(2, -1.0, True, "token"), "read_answer()")
+    expect(store.read_answer(row.id, 3), AnswerRow(2, -1.0, True, "token", 0.1, '{"by": "x"}'), "read_answer()")
     expect(store.read_answer(row.id, 1), None, "read_answer() of a pull without one")
     expect(sorted(store.read_answered(row.id, 0)), [0, 3], "read_answered()")
     expect(store.read_answered(row.id, 1), [3], "read_answered() from a place on")

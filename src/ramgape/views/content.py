@@ -83,6 +83,8 @@ def facts(
     if result.is_informative:
         lines.append(("Certified", _certified(result)))
     lines += notes
+    if result.spent is not None:
+        lines.append(("Spent", spending_words(result)))
     lines += [("Ended", _ending(result)), ("Sought", _objectives(result)), ("Method", _method(result))]
     if result.extensions:
         lines.append(("Extended", extension_words(result)))
@@ -92,12 +94,23 @@ def facts(
     return [(word, printable(text)) for word, text in lines]
 
 
+def spending_words(result: Result) -> str:
+    """What pulls have cost, in all and of each arm."""
+    assert result.spent is not None
+    limit = "" if result.goal.spend is None else f" of {result.goal.spend:,.6g}"
+    arms, rest = choose_arms(result, NAMES_IN_HEADLINE)
+    parts = [f"{cut(printable(arm.name), 40)} {arm.spent or 0.0:,.6g}" for arm in arms]
+    return f"{result.spent:,.6g}{limit}: {', '.join(parts)}{', ...' if rest else ''}"
+
+
 def extension_words(result: Result) -> str:
     """From what, and after how many trials, a study was to go on for more."""
     parts = []
     for each in result.extensions:
         goal = wanted(each.epsilon, each.risk_epsilon, each.epsilon_share)
         before = goal if each.budget is None else f"a budget of {each.budget:,}"
+        if each.spend is not None:
+            before = f"{each.spend:g} to spend"
         reached = "reached" if each.done else "not reached yet"
         parts.append(f"after {plural(each.told, 'trial')}, on {each.extended_at[:10]}, from {before} ({reached})")
     return f"to go on for more, {'; '.join(parts)}"
@@ -151,13 +164,18 @@ def _certified(result: Result) -> str:
     words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within epsilon", "none": "not certified"}
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
     first = "approximate: " if result.rigour == "approximate" else ""
+    if result.stopped == "complete":
+        return f"exactly, with nothing left to chance; of the arms {counts}"
     return f"{first}epsilon={tolerance}{delta}; of the arms {counts}"
 
 
 ENDINGS = {
     "confidence": "the evidence sufficed",
     "budget": "the budget was used up",
+    "spend": "there is no money for another pull",
     "cap": "the largest allowed number of pulls was reached",
+    "complete": "every item was asked of every arm",
+    "exhausted": "there are no items left",
     "constant": "nothing can be said of an arm whose rewards are all equal",
     "interrupted": "interrupted",
     "error": "an error ended it",
@@ -186,6 +204,7 @@ def asked_for(goal: Goal) -> str:
     'epsilon=10%, delta=0.05'
     """
     names = {"epsilon": goal.epsilon, "risk epsilon": goal.risk_epsilon, "delta": goal.delta, "budget": goal.budget}
+    names["spend"] = goal.spend
     numbers = [f"{name}={value:,.6g}" for name, value in names.items() if value is not None]
     is_open = goal.epsilon is None and goal.epsilon_share is not None
     return ", ".join([f"epsilon={100.0 * (goal.epsilon_share or 0.0):g}%", *numbers] if is_open else numbers)

@@ -18,7 +18,7 @@ HTML_COLOURS = {"in": "#2f8fd0", "undecided": "#c9791a"}
 GRID = '<table style="border:0;border-collapse:collapse;margin:0 0 .8em;font-variant-numeric:tabular-nums">'
 LINE = "border:0;border-bottom:1px solid rgba(128,128,128,.45);padding:.25em .7em;vertical-align:top"
 FACT = "border:0;padding:.1em 1em .1em 0;text-align:left;vertical-align:top"
-NAME = "max-width:24em;overflow-wrap:anywhere;white-space:normal"
+NAME = "min-width:6em;max-width:24em;overflow-wrap:anywhere;white-space:normal"
 NOTE = "margin:.5em 0;text-align:left"
 
 

@@ -74,6 +74,9 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
     right = list_names(replication.true_front) or "that no arm is one"
     yield "Truth", f"the {answer_word(replication.task)}{asked} is {right}"
     yield "Pulls", pulls_of(replication, sign)
+    paid = [run.spent for run in runs if run.spent is not None]
+    if paid:
+        yield "Spent", f"{fmean(paid):,.6g} on average, {max(paid):,.6g} at most"
     yield "Wrong", errors_of(replication)
     exact = sum(run.exact for run in runs)
     yield "Exact", f"{exact:,} of {len(runs):,} answers are exactly the true {answer_word(replication.task)}"
@@ -81,8 +84,9 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
     if goal.kind == "confidence":
         waiting = sum(run.stopped == "constant" for run in runs)
         capped = len(runs) - len(replication.ended) - waiting
+        limit = "number of pulls" if goal.spend is None else "number of pulls, or spent the money"
         why = f"; {waiting:,} waited for an arm whose rewards are all equal" if waiting else ""
-        yield "Undecided", f"{capped:,} of {len(runs):,} runs reached the largest allowed number of pulls{why}"
+        yield "Undecided", f"{capped:,} of {len(runs):,} runs reached the largest allowed {limit}{why}"
     yield "Speed", f"{replication.ns_per_pull:,.0f} ns a pull; {replication.seconds:,.2f} s in all"
 
 

@@ -11,10 +11,11 @@ from ramgape.errors import printable
 from ramgape.views.content import ENDINGS, wanted
 from ramgape.views.explanation import Explanation
 from ramgape.views.result import explain_result
-from ramgape.views.terminal import fraction, still_open
+from ramgape.views.terminal import fraction, of_budget, still_open
 
 if TYPE_CHECKING:
     from ramgape.search.result import Expectation, Goal
+    from ramgape.studies.arrivals import RetiredArm
     from ramgape.studies.report import Report
 
 BAR = 24  # letters
@@ -49,10 +50,30 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     if report.failed:
         given_up = f"; {plural(report.given_up, 'pull')} given up" if report.given_up else ""
         facts.append(("Failed", f"{list_counts(report.arms_failed)}{given_up}"))
+    if report.info:
+        facts.append(("Info", info_words(report)))
+    if report.retired:
+        facts.append(("Retired", "; ".join(map(retired_words, report.retired))))
     reasons = reason_words(report)
     if reasons:
         facts.append(("Reasons", reasons))
     return facts
+
+
+def info_words(report: Report) -> str:
+    """What was told with the last answers, beside their rewards."""
+    parts = []
+    for key, values in list(report.info.items())[:REASONS]:
+        shown = [f"{cut(printable(value), NAME_WIDTH)} ({times:,})" for value, times in list(values.items())[:REASONS]]
+        more = f" and {len(values) - REASONS:,} others" if len(values) > REASONS else ""
+        parts.append(f"{cut(printable(key), NAME_WIDTH)} {', '.join(shown)}{more}")
+    return f"with the last answers: {'; '.join(parts)}"
+
+
+def retired_words(arm: RetiredArm) -> str:
+    """What is recorded of an arm that went."""
+    seen = f", mean {arm.mean:.4g}, std {arm.std:.3g}" if arm.pulls else ""
+    return f"{cut(printable(arm.name), NAME_WIDTH)} ({plural(arm.pulls, 'pull')}{seen}), on {arm.retired_at[:10]}"
 
 
 def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto") -> str:
@@ -62,19 +83,22 @@ def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto") -> str:
     >>> goal_words(Goal("confidence", 0.05, 0.1, None)), goal_words(Goal("budget", None, None, 2000))
     ('an answer within 0.05, with probability 0.9', 'the best answer after 2,000 pulls')
     """
+    money = "" if goal.spend is None else f"for at most {goal.spend:,.6g}"
     if goal.budget is not None:
-        return f"the best answer after {goal.budget:,} pulls"
+        return f"the best answer after {goal.budget:,} pulls{f', {money}' if money else ''}"
+    if goal.kind == "budget":
+        return f"the best answer {money}"
     assert goal.delta is not None
     how = "approximately with" if rigour == "approximate" else "with"
     what = wanted(goal.epsilon, goal.risk_epsilon, goal.epsilon_share, task)
-    return f"{what}, {how} probability {1.0 - goal.delta:.6g}"
+    return f"{what}, {how} probability {1.0 - goal.delta:.6g}{f', {money}' if money else ''}"
 
 
 def progress_words(report: Report, letters: str) -> str:
     """A bar, where somebody can know how far it is, and what it is about."""
-    progress, budget = report.progress, report.result.goal.budget is not None
+    progress, budget = report.progress, report.result.goal.kind == "budget"
     if budget:
-        state = f"{progress.samples:,} of {progress.limit:,} pulls"
+        state = of_budget(progress)
     elif not math.isfinite(report.doubt):
         state = "nothing is known of some arms yet"
     elif progress.unproved is not None and not report.done:

@@ -147,6 +147,9 @@ def build_columns(
         turned = -1.0 if is_turned(arms) else 1.0
         empirical = [math.nan if arm.empirical_risk is None else turned * arm.empirical_risk for arm in arms]
         estimates.append(_estimates("in the data", empirical, [], "narrow", digits[1]))
+    spent = []
+    if result.spent is not None:
+        spent = [Column("spent", [f"{arm.spent or 0.0:,.4g}" for arm in arms], right=True)]
     first = Column("arm", [names[arm.name] for arm in arms], marks=marks, names=True)
     if form == "wide":
         return [
@@ -154,6 +157,7 @@ def build_columns(
             Column("verdict", verdicts, marks=marks),
             Column("certified", certificates),
             Column("pulls (share)", [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)], right=True),
+            *spent,
             *estimates,
             Column(against, rivals, names=True),
         ]
@@ -164,9 +168,10 @@ def build_columns(
             replace(first, cells=[f"{name}\n{by}" for name, by in zip(first.cells, rivals, strict=True)]),
             Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, under, strict=True)], marks=marks),
             Column("pulls", [f"{n}\n{s}" for n, s in zip(pulls, shares, strict=True)], right=True),
+            *spent,
             *estimates,
         ]
-    return [first, Column("verdict", verdicts, marks=marks), Column("pulls", pulls, right=True), *estimates]
+    return [first, Column("verdict", verdicts, marks=marks), Column("pulls", pulls, right=True), *spent, *estimates]
 
 
 def rival_words(result: Result, arms: Sequence[ArmReport], form: str, limit: int) -> tuple[str, list[str]]:

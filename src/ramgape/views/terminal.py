@@ -143,6 +143,8 @@ def fraction(progress: Progress, budget: bool) -> float | None:
     search by comparisons is as far as it has proved the places of arms, though the last ones may take longest.
     """
     spent = progress.samples / progress.limit
+    if progress.spend is not None:
+        spent = max(spent, (progress.spent or 0.0) / progress.spend)
     if budget:
         return spent
     if progress.unproved is not None:
@@ -155,10 +157,22 @@ def fraction(progress: Progress, budget: bool) -> float | None:
 def state(progress: Progress, budget: bool) -> str:
     """Where a search stands, in words."""
     if budget:
-        return f"{progress.samples:,} of {progress.limit:,} pulls"
+        return of_budget(progress)
     if progress.unproved is not None:
         return f"{progress.samples:,} pulls, {still_open(progress)}"
     return f"{progress.samples:,} pulls, doubt {progress.doubt:.4g}, ends below {progress.epsilon:g}"
+
+
+def of_budget(progress: Progress) -> str:
+    """How much of a budget is used, in pulls or in money.
+
+    >>> from ramgape.search.identification import Progress
+    >>> of_budget(Progress(100, 1000, 0.1, None)), of_budget(Progress(100, 10**9, 0.1, None, spent=2.5, spend=20.0))
+    ('100 of 1,000 pulls', '100 pulls for 2.5 of 20')
+    """
+    if progress.spend is None:
+        return f"{progress.samples:,} of {progress.limit:,} pulls"
+    return f"{plural(progress.samples, 'pull')} for {progress.spent or 0.0:,.4g} of {progress.spend:,.6g}"
 
 
 def still_open(progress: Progress) -> str:

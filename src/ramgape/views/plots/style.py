@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
@@ -204,6 +204,14 @@ def save(drawing: Axes | Figure, path: str | os.PathLike[str]) -> None:
     stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with _settings_in_use, mpl.rc_context({"svg.hashsalt": "ramgape"}):
         figure.savefig(path, format=ending, dpi=DOTS_PER_INCH, metadata=stamps.get(ending))
+
+
+def write_svg(drawing: Axes | Figure, stream: IO[str]) -> None:
+    """The same as SVG into a stream, for a page."""
+    figure = drawing.figure
+    assert isinstance(figure, Figure)
+    with _settings_in_use, mpl.rc_context({"svg.hashsalt": "ramgape"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None})
 
 
 def drawable(text: str) -> str:

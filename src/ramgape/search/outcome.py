@@ -1,0 +1,82 @@
+"""What a trial gives: its reward, and perhaps what it has cost and what else is to be remembered of it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ramgape.common.checks import LARGEST, as_float, is_awaitable
+from ramgape.errors import InvalidReward, require
+
+if TYPE_CHECKING:
+    from ramgape.search.spec import Spec
+
+TOLD_PRICES = "told"  # of prices that come with the answers
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came out of a trial, where that is more than a reward: a function that makes trials may return it.
+
+    Attributes:
+        reward: The reward.
+        price: What the trial has cost, where prices are told.
+        info: Whatever else is to be kept with the answer, by a study: a mapping that JSON can hold.
+
+    Examples:
+        >>> import ramgape
+        >>> def pull(arm, rng):
+        ...     tokens = 100 if arm == "short" else 1000
+        ...     return ramgape.Outcome(float(rng.random() < 0.5), price=1e-5 * tokens)
+        >>> options = {"reward_range": (0, 1), "task": "best-mean", "spend": 1.0, "seed": 1}
+        >>> round(ramgape.identify(pull, ["short", "long"], **options).spent, 3)
+        1.0
+    """
+
+    reward: float
+    price: float | None = None
+    info: Mapping[str, Any] | None = None
+
+
+def outcome_of(given: Any) -> Outcome:
+    """What a trial gave, be it a reward alone."""
+    return given if isinstance(given, Outcome) else Outcome(given)
+
+
+def check_price(price: object, stated: object) -> float | None:
+    """What a trial has cost, if that was said: nothing is a price, too. `stated` is what a search knows of prices."""
+    if price is None:
+        return None
+    if stated != TOLD_PRICES:
+        known = "they are stated" if stated is not None else "there are none: price='told' has them told"
+        raise InvalidReward(what="price", allowed=f"absent where prices are not told ({known})", given=repr(price))
+    paid = as_float(price)
+    require(0.0 <= paid <= LARGEST, "price", f"a number from 0 to {LARGEST:g}", price, InvalidReward)
+    return paid + 0.0
+
+
+def check_reward(spec: Spec, reward: object) -> float:
+    """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
+    low, high = spec.possible_rewards
+    if type(reward) is float and low <= reward <= high:  # as nearly always
+        return reward
+    if is_awaitable(reward):
+        with contextlib.suppress(Exception):
+            reward.close()  # type: ignore[attr-defined] # a coroutine would complain that nobody has awaited it
+        allowed = "a number, not what must be awaited: `identify` and `Study.run` await what `pull` gives, nobody else"
+        require(False, "reward", allowed, reward, InvalidReward)
+    value = math.nan
+    # float() would read texts and buffers, too, and take the real part of some complex numbers.
+    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            value = float(reward)  # type: ignore[arg-type]
+    if not low <= value <= high:  # also false for NaN
+        size = "a finite number" if spec.reward_range is None else "a number"
+        stated = "" if spec.cv is None else ", since cv states that none is negative"
+        require(False, "reward", f"{size} from {low:g} to {high:g}{stated}", reward, InvalidReward)
+    return value
