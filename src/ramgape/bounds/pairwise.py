@@ -164,6 +164,7 @@ def least_on_risk(variance_at, cell, row, past, rival, rival_past, problem, epsi
     low, rival_low = variance_at(problem, start), variance_at(problem, start - epsilon)
     rival_high = variance_at(problem, end - epsilon)
     own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
+    evidence = -math.inf
     for cells in (CELLS, FINE_CELLS):
         below = mixtures_on_risk(own, row, problem, -1.0, low, low, cells)
         above = mixtures_on_risk(others, rival, problem, 1.0, rival_high, rival_low, cells)
