@@ -543,9 +543,8 @@ class Engine(Spending):
 
     def check_outcome(self, given: object) -> Outcome:
         """What a trial gave, a reward or an `Outcome`; or an error."""
-        if not isinstance(given, Outcome):
-            return Outcome(self.check_reward(given))
-        return Outcome(self.check_reward(given.reward), check_price(given.price, self.spec.price))
+        outcome = given if isinstance(given, Outcome) else Outcome(given)  # type: ignore[arg-type]
+        return Outcome(self.check_reward(outcome.reward), check_price(outcome.price, self.spec))
 
     @property
     def _loop(self) -> kernel.Kernel:
