@@ -192,7 +192,12 @@ KINDS: Mapping[str, Kind] = {
         (5, "x", [], True, ramgape.Trials, ramgape.Search(), ramgape.Trials(failure="nope"), ramgape.Trials(rate=1)),
         (ramgape.Trials(retries=1), ramgape.Trials(failure="worst"), ramgape.Trials(timeout=1)),
     ),
-    **{name: Kind((None,), (5, "x", [], True, 0.5)) for name in ("items", "price", "spend", "expected_arms")},
+    "items": Kind((None,), (5, "x", [], True, 0.5)),
+    "price": Kind(
+        (None, 2, 0.5), (-1, 0, "x", [], True, math.nan, math.inf, {"no": 1}), ({"a": 1, "bb": 2}, "told", 1e-100)
+    ),
+    "spend": Kind((None,), (*NO_FLOATS, 0, -1, math.inf), (3, 50, 1e3)),
+    "expected_arms": count(none=True, least=1, odd=(None, 1, 3, 4, 2**40)),
     "returned": Kind(("last", "smallest-doubt"), (*NO_NAMES, None)),
     "exploration": Kind(
         (None, "theorem", "sharp", 0.5),

@@ -134,8 +134,8 @@ def test_what_is_no_more_is_refused() -> None:
         ({"epsilon": "30%"}, "at most 0.2"),
         ({"epsilon": -0.1}, "at least 0"),
         ({"budget": 1000}, "budget must be absent for a study with a confidence: give a smaller epsilon"),
-        ({}, "given one of epsilon and budget"),
-        ({"epsilon": 0.1, "budget": 1000}, "given one of epsilon and budget"),
+        ({}, "given one of epsilon, budget and spend"),
+        ({"epsilon": 0.1, "budget": 1000}, "given one of epsilon, budget and spend"),
     ):
         with pytest.raises(InvalidSpec, match=words):
             study.extend(**given)  # type: ignore[arg-type]

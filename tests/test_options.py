@@ -233,7 +233,7 @@ def test_an_expert_writes_the_same_in_two_ways() -> None:
         ({"trials": Search()}, "trials must be a ramgape.Trials, got"),
         ({"trials": Trials(failure="worst")}, "failure must be left out of identify: it is an option of study, file"),
         ({"search": Search(alarm="stop")}, "alarm must be between 0 and 1, both excluded, or 'off', got 'stop'"),
-        ({"price": 2.0}, "price must be left out of identify: not available yet, got 2"),
+        ({"price": -2.0}, "the price of 'a' must be a finite number above 0, got -2"),
         ({"noise": "gaussian:kurtosis=3"}, "noise must be written gaussian[:resolution=NUMBER,sigma_max=NUMBER]"),
         ({"noise": "gaussian:1,2"}, "noise must be written gaussian"),
         ({"noise": "bounded:1"}, "noise must be written bounded, got 'bounded:1'"),

@@ -329,6 +329,34 @@ def test_prices_where_none_are_told() -> None:
         assert (study.result().arm("B").spent, study.result().spent) == (6.0, 6.0)  # one of them at the usual price
 
 
+def test_a_study_begins_with_what_is_paid_already(url: str) -> None:
+    options: dict[str, Any] = {**BOUNDED, "storage": url, "spend": 30.0}
+    with pytest.raises(ramgape.BudgetSpent, match="of the money, 30 in all"):
+        Study.create("data", list(MEANS), price=PRICES, data=[("B", 0.5)] * 4, **options)
+    with pytest.raises(ramgape.RamgapeError):
+        Study.load("data", url)  # nothing was made
+    with Study.create("data", list(MEANS), price=PRICES, data=[("B", 0.5)] * 2, **options) as study:
+        assert study.result().spent == 20.0
+    with Study.create("told", list(MEANS), data=[{"arm": "A", "reward": 0.5, "price": 2.5}], **options) as study:
+        assert study.result().spent == 2.5
+
+
+def test_money_asks_for_every_price() -> None:
+    """Where prices are told and limited, an answer without one would never end a search."""
+    words = "price must be told with every answer, since spend limits their sum, got None"
+    with pytest.raises(InvalidReward, match=words):
+        identify(pull, list(MEANS), **BOUNDED, spend=5, seed=1)
+    study = Study.create("told", list(MEANS), **BOUNDED, spend=5, retries=0)
+    (first,) = study.ask()
+    for attempt in (partial(study.tell, first, 0.5), partial(study.observe, "A", 0.5)):
+        with pytest.raises(InvalidReward, match=words):
+            attempt()
+    with pytest.raises(InvalidReward, match=f"standard input, line 2: {words}"):
+        study.import_csv(io.StringIO("arm,reward\nA,0.5\n"))
+    with pytest.raises(ramgape.FailingArm, match=words):
+        study.run(pull, progress=False)
+
+
 def test_held_back_answers_keep_their_prices(storage: str | None) -> None:
     options: dict[str, Any] = {**BOUNDED, "budget": 20, "price": "told", "in_order": True, "policy": "round-robin"}
     with Study.create("held", ["A", "B"], storage=storage, **options) as study:

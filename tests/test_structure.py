@@ -43,6 +43,10 @@ NEW = {
     "storage/protocol.py": "stores from outside",
     "storage/migrations/versions/0003_snapshots.py": "snapshots",
     "storage/migrations/versions/0004_items_prices_info.py": "items, prices and remarks",
+    **dict.fromkeys(
+        ["core/prices.py", "search/spending.py", "search/pricing.py", "search/outcome.py"], "prices and money"
+    ),
+    **dict.fromkeys(["studies/arrivals.py", "studies/field.py"], "arms that come and go"),
     "studies/exchange.py": "answers and pulls in one transaction",
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
@@ -96,6 +100,7 @@ GROWN = {
         "test sets: items that are asked for, scores in files and wide tables, exact answers, what is expected of them",
         290,
     ),
+    "studies/, search/, views/, cli/study_work.py, ...": ("prices, money, remarks, arms that come and go", 360),
     "problems/distribution.py, problems/distributions.py": (
         "distributions and plain functions as arms, checked at the door; cumulative shares, skewness and kurtosis",
         170,

@@ -548,7 +548,7 @@ def test_a_result_ends_for_a_reason_that_there_is(create: Callable[..., Study]) 
     study = create()
     assert study.result("interrupted").stopped == "interrupted"
     for ended in ("nope", "", None, []):
-        with pytest.raises(ramgape.UnknownName, match=r"^ended must be one of confidence, budget, cap"):
+        with pytest.raises(ramgape.UnknownName, match=r"^ended must be one of confidence, budget, spend, cap"):
             study.result(ended)  # type: ignore[arg-type]
 
 

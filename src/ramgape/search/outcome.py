@@ -48,13 +48,20 @@ def outcome_of(given: Any) -> Outcome:
     return given if isinstance(given, Outcome) else Outcome(given)
 
 
-def check_price(price: object, stated: object) -> float | None:
-    """What a trial has cost, if that was said: nothing is a price, too. `stated` is what a search knows of prices."""
+def check_price(price: object, spec: Spec) -> float | None:
+    """What a trial has cost, if that was said; it must be where all trials may cost so much and no more."""
     if price is None:
+        unlimited = spec.price != TOLD_PRICES or spec.spend is None
+        require(unlimited, "price", "told with every answer, since spend limits their sum", price, InvalidReward)
         return None
-    if stated != TOLD_PRICES:
-        known = "they are stated" if stated is not None else "there are none: price='told' has them told"
+    if spec.price != TOLD_PRICES:
+        known = "they are stated" if spec.price is not None else "there are none: price='told' has them told"
         raise InvalidReward(what="price", allowed=f"absent where prices are not told ({known})", given=repr(price))
+    return told_price(price)
+
+
+def told_price(price: object) -> float:
+    """A price that was told: nothing is one, too."""
     paid = as_float(price)
     require(0.0 <= paid <= LARGEST, "price", f"a number from 0 to {LARGEST:g}", price, InvalidReward)
     return paid + 0.0

@@ -121,9 +121,8 @@ def with_arm(spec: StudySpec, name: Any, price: Any, told: int, moment: str) -> 
     require(len(search.names) < spec.expected_arms, "an arm", allowed, name)
     prices = search.price
     if isinstance(prices, tuple):
-        price = check_number(
-            price, f"the price of {shorten(name)}", "a number above 0", lambda value: value >= SMALLEST
-        )
+        what = f"the price of {shorten(name)}"
+        price = check_number(price, what, "a finite number above 0", lambda value: value >= SMALLEST)
         prices = (*prices, price)
     else:
         require(price is None, "price", "absent for a study whose prices are not stated", price)

@@ -138,3 +138,12 @@ def require_money(field: Field, trials: Sequence[Trial]) -> None:
     if cost > left:
         spend = field.engine.spec.spend
         raise BudgetSpent(f"of the money, {spend:g} in all, {max(left, 0.0):.6g} are left", given=f"{cost:.6g}")
+
+
+def require_first_money(spec: StudySpec, trials: Sequence[Trial]) -> None:
+    """The same before there is a study: of trials that it is to begin with."""
+    search = spec.search
+    stated = search.price if isinstance(search.price, tuple) else None
+    cost = math.fsum(trial.price or 0.0 if stated is None else stated[trial.arm] for trial in trials)
+    if search.spend is not None and cost > search.spend:
+        raise BudgetSpent(f"of the money, {search.spend:g} in all, {search.spend:g} are left", given=f"{cost:.6g}")

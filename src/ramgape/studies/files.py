@@ -16,7 +16,7 @@ from ramgape.common.columns import find_column
 from ramgape.common.files import as_text, open_file, read_number
 from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
-from ramgape.search.outcome import TOLD_PRICES, check_price
+from ramgape.search.outcome import told_price
 from ramgape.studies.exchange import write_info
 from ramgape.studies.report import read_time, write_time
 
@@ -144,7 +144,7 @@ def _price(given: Any) -> float | None:
     if isinstance(given, str):
         with suppress(ValueError):
             given = read_number(given)
-    return check_price(given, TOLD_PRICES)
+    return None if given is None else told_price(given)
 
 
 def _info(given: Any) -> str | None:

@@ -112,7 +112,7 @@ class InAndOut:
     def _trial(self, place: str, row: ImportedRow) -> Trial:
         with located(place):
             arm, reward = self._place(row.arm), self.check_reward(row.reward)
-            check_price(row.price, self._session.spec.search.price)
+            check_price(row.price, self._session.spec.search)
         return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull, row.item, row.price, row.info)
 
     def _export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from ramgape.common.checks import check_many
 from ramgape.errors import known_name, located
-from ramgape.search.outcome import check_reward
+from ramgape.search.outcome import check_price, check_reward
 from ramgape.studies.entries import Trial
 from ramgape.studies.exchange import pair_of
 from ramgape.studies.specification import StudySpec
@@ -56,4 +56,5 @@ def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
             pair = (each["arm"], each["reward"]) if mapped else each  # type: ignore[index]
             arm, reward = pair_of(pair, "a row of data", "(arm, reward) or a mapping with these keys")
             known_name(str(arm), places, "arm")
-            yield Trial(places[str(arm)], check_reward(spec.search, reward))
+            price = check_price(each.get("price") if mapped else None, spec.search)  # type: ignore[attr-defined]
+            yield Trial(places[str(arm)], check_reward(spec.search, reward), price=price)

@@ -39,6 +39,7 @@ from ramgape.studies.exchange import (
     pull_id_of,
     write_info,
 )
+from ramgape.studies.field import require_first_money
 from ramgape.studies.in_and_out import InAndOut
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
@@ -110,6 +111,7 @@ class Study(InAndOut):
             require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
         rows = None if data is None else list(trials_of(data, spec))
         require_room(spec, 0, 0, len(rows or ()))
+        require_first_money(spec, rows or ())
         study = cls._create_in(MemoryStore() if storage is None else storage, name, spec, exist_ok)
         if rows:
             with study._session.writing() as (ledger, now):
@@ -384,7 +386,7 @@ class Study(InAndOut):
             arm, reward: Which arm was tried, and what came out.
             price, info: As for `tell`.
         """
-        paid = check_price(price, self._session.spec.search.price)
+        paid = check_price(price, self._session.spec.search)
         trial = Trial(self._place(arm), self.check_reward(reward), price=paid, info=write_info(info))
         with self._session.writing() as (ledger, now):
             ledger.observe(trial, now)
@@ -564,16 +566,17 @@ class Study(InAndOut):
         Args:
             given: The reward, or the outcome.
         """
-        if not isinstance(given, Outcome):
+        if not isinstance(given, Outcome) and self._session.spec.search.spend is None:
             return self.check_reward(given)
-        paid = check_price(given.price, self._session.spec.search.price)
+        given = outcome_of(given)
+        paid = check_price(given.price, self._session.spec.search)
         write_info(given.info)
         return Outcome(self.check_reward(given.reward), paid, given.info)
 
     def _told(self, pull: Pull | str, reward: object, price: object = None, info: object = None) -> Told:
         """An answer, checked."""
         outcome = outcome_of(reward) if price is None and info is None else Outcome(reward, price, info)  # type: ignore[arg-type]
-        paid = check_price(outcome.price, self._session.spec.search.price)
+        paid = check_price(outcome.price, self._session.spec.search)
         return Told(pull_id_of(pull), self.check_reward(outcome.reward), paid, write_info(outcome.info))
 
     def _explained(self, ledger: Ledger, arm: str) -> FailingArm:
