@@ -87,7 +87,7 @@ def test_open_pulls_are_answered_by_their_old_names(old: str, known: dict[str, A
     with Study.load("half-way", old) as study:
         assert study.report().pending == 5
         again = study.ask(5, worker="ada")
-        assert [pull._asdict() for pull in again] == opened
+        assert [pull._asdict() for pull in again] == [{**pull, "item": None} for pull in opened]
         for pull in opened:
             assert study.tell(pull["id"], rewards[pull["arm"]](pull["seed"]))
             assert study.tell(pull["id"], rewards[pull["arm"]](pull["seed"]))  # after a lost reply
