@@ -130,7 +130,7 @@ def test_what_is_found_on_cells_is_below_every_hypothesis_in_them(risk: str, res
     ends = [bound.ends_of_variance(arm, problem) for arm in arms]
     variances = [rng.uniform(*end, 12) for end in ends]
     for start, width in ((0.75, 0.0), (0.8, 0.05), (0.95, 0.02)):
-        found = bound.least_on_mean(start, start + width, row, memory[0], rival, memory[1], problem, epsilon, 0)
+        found = bound.least_on_mean((start, start + width), row, memory[0], rival, memory[1], problem, epsilon, 0, 5.0)
         for mean in np.linspace(start, start + width, 3):
             for first, second in zip(*variances, strict=True):
                 extra = 0.25 * (resolution or 0.0) ** 2
@@ -141,7 +141,7 @@ def test_what_is_found_on_cells_is_below_every_hypothesis_in_them(risk: str, res
     lowest, highest = rival["risk_low"] + epsilon, row["risk_high"]
     for start in np.linspace(lowest, highest, 5)[:-1]:
         end = start + 0.05 * (highest - lowest)
-        found = bound.least_on_risk(start, end, row, memory[0], rival, memory[1], problem, epsilon, 0)
+        found = bound.least_on_risk((start, end), row, memory[0], rival, memory[1], problem, epsilon, 0, 5.0)
         for _ in range(25):
             value = rng.uniform(start, end)
             one, two = (rng.uniform(arm["mean_low"], arm["mean_high"]) for arm in arms)

@@ -148,6 +148,13 @@ def test_a_whole_study_is_exact(create: Make) -> None:
     assert result.goal_reached
 
 
+def test_a_budget_ends_with_the_items(create: Make) -> None:
+    study = create(epsilon=None, budget=30)
+    with pytest.raises(InvalidSpec, match="budget must be at most 400"):
+        study.extend(budget=401)
+    assert study.extend(budget=400)
+
+
 def test_exports_have_the_items(create: Make, tmp_path: Path) -> None:
     study = create()
     pulls = study.ask(4)
@@ -159,7 +166,7 @@ def test_exports_have_the_items(create: Make, tmp_path: Path) -> None:
 
 
 def test_specifications_keep_items() -> None:
-    options: Any = {**ASKED, "items": Items(["a", 2, {"question": "why?"}], population=False, repeats=3)}
+    options: Any = {**ASKED, "items": Items(["a", 2, {"question": "why?"}], repeats=3)}
     spec = make_study_spec(["x", "y"], options)
     again = StudySpec.from_text(spec.to_text())
     assert again == spec

@@ -112,7 +112,8 @@ def test_a_long_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [
-        ("item,A,B\nx,1,0\ny,,1\n", WIDE, "line 3, column 'A': the reward must be a number from 0 to 1"),
+        ("item,A,B\nx,1,0\ny,,1\n", WIDE, "column 'A': the reward must be a number from 0 to 1 (every arm has a score"),
+        ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--items", "1000000000"), "at most 20,000,000, got '2 x 1,000,000,000'"),
         ("item,A,B\nx,1,0\ny,2,1\n", WIDE, "line 3, column 'A': the reward must be a number from 0 to 1, got 2.0"),
         ("item,A,B\nx,1,0\nx,0,1\n", WIDE, "line 3, column 'A': the score of arm 'A' on item 'x' must be the only one"),
         ("item,A,A\nx,1,0\ny,0,1\n", WIDE, "the name of an arm must be the name of one column"),

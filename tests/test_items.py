@@ -294,6 +294,8 @@ def test_a_budget_on_items() -> None:
         ({"items": ["a"]}, "items must be at least 2"),
         ({"items": ["a", "b", "a"]}, "all different, got 'a' as the 1st and as the 3rd"),
         ({"items": "questions"}, "items must be a list"),
+        ({"items": {"a", "b"}}, "items must be a list"),
+        ({"initial_pulls": 11}, "initial_pulls must be at most as many as there are items"),
         ({"items": 5}, "items must be a list"),
         ({"reward_range": None}, "reward_range must be given with items"),
         ({"noise": "gaussian"}, "noise must be items or bounded with items"),
@@ -308,11 +310,56 @@ def test_what_cannot_be_meant(change: dict[str, Any], words: str) -> None:
         ramgape.identify(lambda arm, item: 0.5, ["A", "B"], **{**options, **change})
 
 
+@pytest.mark.parametrize("task", ["best-mean", "pareto"])
+@pytest.mark.parametrize("policy", ["auto", "successive-rejects", "ege-sh", "round-robin"])
+@pytest.mark.parametrize("returned", ["last", "smallest-doubt"])
+def test_what_is_complete_is_right_whatever_rule_asked(task: str, policy: str, returned: str) -> None:
+    """A rule may have dismissed the best arm long before; all scores together know better."""
+    if (policy == "ege-sh") == (task == "best-mean") or (policy == "successive-rejects") == (task == "pareto"):
+        policy = "auto"
+    returned = "last" if policy in ("successive-rejects", "ege-sh") else returned
+    for seed in range(12):
+        scores = np.random.default_rng(100 + seed).random((5, 12)).round(2)
+        options: dict[str, Any] = {"budget": 60, "task": task, "policy": policy, "returned": returned}
+        result = ramgape.simulate(scored(scores), seed=seed, **options)
+        assert result.truth is not None
+        assert (result.stopped, result.truth.exact) == ("complete", True)
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_equal_arms_are_equal(direction: str) -> None:
+    """The same scores in another order are the same mean, whatever rounding makes of the sums."""
+    for seed in range(20):
+        values = np.random.default_rng(seed).random(7).round(1)
+        scores = np.array([values, values[::-1], np.roll(values, 3)])
+        instance = scored(scores)
+        result = ramgape.simulate(instance, epsilon=0, direction=direction, seed=seed)
+        assert len(result.front) == 3
+        best = ramgape.simulate(instance, epsilon=0, direction=direction, task="best-mean", seed=seed)
+        assert best.front == ("arm 0",)
+        assert best.guarantee.endswith("As good: arm 1, arm 2.")
+        assert [arm.certificate for arm in best.arms] == ["in", "within-epsilon", "within-epsilon"]
+
+
+def test_a_function_that_takes_no_item() -> None:
+    with pytest.raises(InvalidSpec, match="pull must be a function of an arm and an item"):
+        ramgape.identify(lambda arm: 0.5, ["A", "B"], items=range(9), epsilon=0.1, **RANGE)
+
+
+def test_items_may_be_pictures() -> None:
+    pictures = [np.zeros((30, 30)), np.zeros((30, 30))]
+    pictures[1][15, 15] = 1.0
+    result = ramgape.identify(lambda arm, item: item.mean(), ["A", "B"], items=pictures, epsilon=0, **RANGE)
+    assert result.stopped == "complete"
+
+
 def test_noise_items_needs_items() -> None:
     with pytest.raises(InvalidSpec, match="noise must be another one without items"):
         make_spec(["A", "B"], noise="items", epsilon=0.1, **RANGE)
     with pytest.raises(InvalidSpec, match="repeats must be a whole number of at least 1"):
         Items(["a", "b"], repeats=0)
+    with pytest.raises(InvalidSpec, match="repeats must be 1 where items are a sample"):
+        Items(["a", "b"], population=False, repeats=2)
     with pytest.raises(InvalidSpec, match="at most 20,000,000"):
         make_spec(range(500), items=range(50_000), epsilon=0.1, **RANGE)
 

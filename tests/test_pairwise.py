@@ -111,7 +111,7 @@ def test_what_is_settled_is_so_for_every_value_in_between(seed: int) -> None:
                 0.3,
             ),
         ):
-            values = (least_on(m, m, *pair, problem, epsilon, 0) for m in np.linspace(low, high, points))
+            values = (least_on((m, m), *pair, problem, epsilon, 0, level) for m in np.linspace(low, high, points))
             least = min(values) if low <= high else math.inf
             proved = ahead(*pair, float(search["epsilon"]), problem, 0, level)
             assert not proved or least >= level - 1e-9

@@ -187,13 +187,14 @@ def test_two_means_are_compared_by_less_than_the_wealth(count: int, since: int) 
 
 def on_means(engine: Engine, start: float, end: float, since: int) -> float:
     arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
-    return float(pairwise.least_on_mean(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
+    return float(pairwise.least_on_mean((start, end), arms[0], memory[0], arms[1], memory[1], problem, 0.0, since, 5.0))
 
 
-def on_risks(engine: Engine, start: float, end: float, since: int, variance_at: Any) -> float:
+def on_risks(engine: Engine, cell: tuple[float, float], since: int, variance_at: Any, level: float = math.inf) -> float:
+    """With the usual cells of means; with fine ones, too, if the level is none, which no evidence reaches or misses."""
     arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
     least_on = fixed(pairwise.least_on_risk, variance_at)
-    return float(least_on(start, end, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since))
+    return float(least_on(cell, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since, level))
 
 
 def least_and_most(mean: float, rho: float) -> tuple[float, float]:
@@ -233,8 +234,22 @@ def test_two_risks_are_compared_by_less_than_the_wealth(risk: str, rho: float, v
             own = wealth_of_squares(*gains_on_risk(first, more, rho, -1.0), scale)
             other = wealth_of_squares(*gains_on_risk(second, less, rho, 1.0), scale)
             wealth = np.logaddexp(wealth, own + other - math.log(3.0))
-        for start, end in cells_with(risk_of(engine, less, rho), 0.0 if rho == 0.0 else -1.0, 1.0, generator):
-            assert on_risks(engine, start, end, since, variance_at) <= wealth + 1e-4, (more, less)
+        for cell in cells_with(risk_of(engine, less, rho), 0.0 if rho == 0.0 else -1.0, 1.0, generator):
+            for level in (math.inf, math.nan):
+                assert on_risks(engine, cell, since, variance_at, level) <= wealth + 1e-4, (more, less)
+
+
+@pytest.mark.parametrize(("risk", "rho", "variance_at"), RISKS)
+def test_a_deviation_that_is_nearly_proved_is_looked_at_more_closely(risk: str, rho: float, variance_at: Any) -> None:
+    generator = np.random.default_rng(8)
+    engine = two_arms(generator.random(120) < 0.85, generator.random(160) < 0.4, risk)
+    between = 0.6 * float(engine.arms[0]["risk"]) + 0.4 * float(engine.arms[1]["risk"])
+    cell = between, between
+    usual = on_risks(engine, cell, 0, variance_at)
+    assert usual > 1.0
+    for level, closely in ((usual, False), (1.01 * usual, True), (1.6 * usual, True), (1.7 * usual, False)):
+        found = on_risks(engine, cell, 0, variance_at, level)
+        assert found > 1.05 * usual if closely and risk == "std" else found == usual
 
 
 def risk_of(engine: Engine, coin: Coin, rho: float) -> float:

@@ -227,6 +227,7 @@ BOUNDS: dict[str, Bound] = {
             ("items",),
             (MOMENTS, ROOT, MEAN),
             "the same, two arms compared by their differences on the same items",
+            mean_sides=2.0,
             spent=0.2,
             compares_pairs=True,
         ),

@@ -51,15 +51,15 @@ def least_value(mean, rho):
 
 
 @inlined
-def cell_terms(sums, row, rho, side, risk, cell):
+def cell_terms(sums, row, rho, side, risk, cell, cells):
     """Of the hypothesis `risk` for the means in one cell: the least sum, the most squares, the greatest reach.
 
-    `sums` are those of the arm's rewards, or of some of them; the cells are those of its interval of the mean.
+    `sums` are those of the arm's rewards, or of some of them; its interval of the mean is cut into so many `cells`.
     """
     count, mean = sums[0], sums[1] / sums[0]
     variance = max(sums[2] / count - mean * mean, 0.0)
     average = row.shift + mean
-    half = 0.5 * (row.mean_high - row.mean_low) / CELLS
+    half = 0.5 * (row.mean_high - row.mean_low) / cells
     centre = row.mean_low + (2 * cell + 1) * half
     away = abs(average - centre)
     if side > 0:
@@ -82,7 +82,7 @@ def rejects_risk(row, problem, side, risk):
     """Whether a mean-variance is too low (side 1) or too high (side -1), for every mean in the arm's interval."""
     sums = all_sums(row)
     for cell in range(CELLS):
-        total, squares, reach = cell_terms(sums, row, problem.rho, side, risk, cell)
+        total, squares, reach = cell_terms(sums, row, problem.rho, side, risk, cell, CELLS)
         if not is_rejected(total, squares, reach, problem.risk_scales, row.level):
             return False
     return True

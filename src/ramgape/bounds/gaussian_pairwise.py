@@ -186,8 +186,9 @@ def evidence_on_mean(known, row, problem, mean, side):
 
 
 @kernel
-def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
+def least_on_mean(cell, row, past, rival, rival_past, problem, epsilon, since, level):
     """ln of the evidence, on a cell of means, that the row's is above it and the rival's below it plus epsilon."""
+    start, end = cell
     own = evidence_on_mean(sums(row, past, problem, since), row, problem, end, 1.0)
     others = evidence_on_mean(sums(rival, rival_past, problem, since), rival, problem, start + epsilon, -1.0)
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
@@ -246,8 +247,9 @@ def evidence_above(known, row, problem, risk):
 
 
 @kernel
-def least_on_risk(start, end, row, past, rival, rival_past, problem, epsilon, since):
+def least_on_risk(cell, row, past, rival, rival_past, problem, epsilon, since, level):
     """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon."""
+    start, end = cell
     below = evidence_below(sums(row, past, problem, since), row, problem, start)
     above = evidence_above(sums(rival, rival_past, problem, since), rival, problem, end - epsilon)
     return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])

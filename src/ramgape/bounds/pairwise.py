@@ -36,6 +36,8 @@ STEPS = 4096  # no cell is smaller than this part of the range of m
 FIRST_STEP = 64
 MOST_LOOKS = 4 * STEPS  # more than there can be: each passes a cell, or halves a step that was doubled or the first
 HOPELESS = 0.4  # a comparison with less than so much of the level, by normal estimates, is not looked at
+# A standard deviation is compared with finer cells of the mean where the usual ones bring so much of the level.
+FINE_CELLS, NEARLY = 64, 0.6
 GROWTH = 20  # boxes only restrict: they are renewed when there are so many parts more pulls
 moments_box, interval = empirical_bernstein.moments_box, empirical_bernstein.interval
 
@@ -67,10 +69,11 @@ def proved_on(least_on, ends, level, row, past, rival, rival_past, problem, offs
     """Whether the evidence reaches a level for all hypotheses from one to another, cut into cells.
 
     `ends` has a third between the two, where the evidence is least, roughly: tried first, since mostly it decides.
+    `least_on` brings the evidence on a cell; it is told the level, below which it may look as closely as it pays.
     """
     low, high, middle = ends
     middle = min(max(middle, low), high)
-    if least_on(middle, middle, row, past, rival, rival_past, problem, offset, since) < level:
+    if least_on((middle, middle), row, past, rival, rival_past, problem, offset, since, level) < level:
         return False
     smallest = (high - low) / STEPS
     step = FIRST_STEP * smallest
@@ -78,7 +81,7 @@ def proved_on(least_on, ends, level, row, past, rival, rival_past, problem, offs
         if low >= high:
             return True
         end = min(low + step, high)
-        if least_on(low, end, row, past, rival, rival_past, problem, offset, since) >= level:
+        if least_on((low, end), row, past, rival, rival_past, problem, offset, since, level) >= level:
             low = end
             step *= 2.0
         elif step <= smallest:
@@ -89,8 +92,9 @@ def proved_on(least_on, ends, level, row, past, rival, rival_past, problem, offs
 
 
 @kernel
-def least_on_mean(start, end, row, past, rival, rival_past, problem, epsilon, since):
+def least_on_mean(cell, row, past, rival, rival_past, problem, epsilon, since, level):
     """ln of the evidence, on a cell of means, that the row's is above it and the rival's below it plus epsilon."""
+    start, end = cell
     own = log_mixtures(sums(row, past, problem, since), row.shift, end, 1.0)
     others = log_mixtures(sums(rival, rival_past, problem, since), rival.shift, start + epsilon, -1.0)
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
@@ -117,9 +121,9 @@ mean_ahead = fixed(mean_compared, fixed(proved_on, least_on_mean))
 
 
 @inlined
-def greatest_in_cell(row, rho, cell):
+def greatest_in_cell(row, rho, cell, cells):
     """The greatest mean-variance that is possible for the means of a cell: no variance exceeds m (1 - m)."""
-    width = (row.mean_high - row.mean_low) / CELLS
+    width = (row.mean_high - row.mean_low) / cells
     low = row.mean_low + cell * width
     top = min(max(0.5 * (1.0 - rho), low), low + width)
     return top * (1.0 - top) - rho * top + 1e-12
@@ -134,14 +138,14 @@ def mixture_for(total, squares, count, reach, scale):
 
 
 @kernel
-def mixtures_on_risk(known, row, problem, side, value, possible):
+def mixtures_on_risk(known, row, problem, side, value, possible, cells):
     """ln of the evidence, for three scales, that a mean-variance is above (side 1) or below (-1) a value, whatever the
     mean; cells of means are left out in which not even the mean-variance `possible` is."""
     first = second = third = math.inf
-    for cell in range(CELLS):
-        if possible > greatest_in_cell(row, problem.rho, cell):
+    for cell in range(cells):
+        if possible > greatest_in_cell(row, problem.rho, cell, cells):
             continue
-        total, squares, reach = cell_terms(known, row, problem.rho, side, value, cell)
+        total, squares, reach = cell_terms(known, row, problem.rho, side, value, cell, cells)
         first = min(first, mixture_for(total, squares, known[0], reach, problem.pair_scales[0]))
         second = min(second, mixture_for(total, squares, known[0], reach, problem.pair_scales[1]))
         third = min(third, mixture_for(total, squares, known[0], reach, problem.pair_scales[2]))
@@ -149,18 +153,25 @@ def mixtures_on_risk(known, row, problem, side, value, possible):
 
 
 @open_kernel
-def least_on_risk(variance_at, start, end, row, past, rival, rival_past, problem, epsilon, since):
+def least_on_risk(variance_at, cell, row, past, rival, rival_past, problem, epsilon, since, level):
     """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon.
 
     The hypothesis is that the rival's risk is just that; so means for which it is impossible are left out, for both
-    arms, if they are for all of the cell.
+    arms, if they are for all of the cell. Tolerances of a standard deviation are met by so few pulls that intervals of
+    the means are wide, and coarse cells cost a twentieth of the pulls.
     """
+    start, end = cell
     low, rival_low = variance_at(problem, start), variance_at(problem, start - epsilon)
     rival_high = variance_at(problem, end - epsilon)
     own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
-    below = mixtures_on_risk(own, row, problem, -1.0, low, low)
-    above = mixtures_on_risk(others, rival, problem, 1.0, rival_high, rival_low)
-    return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
+    evidence = -math.inf
+    for cells in (CELLS, FINE_CELLS):
+        below = mixtures_on_risk(own, row, problem, -1.0, low, low, cells)
+        above = mixtures_on_risk(others, rival, problem, 1.0, rival_high, rival_low, cells)
+        evidence = log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
+        if not problem.risk_root or evidence >= level or evidence < NEARLY * level:
+            break
+    return evidence
 
 
 @open_kernel

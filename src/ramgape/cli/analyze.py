@@ -51,7 +51,8 @@ def analyze(
     [bold]ramgape analyze scores.csv --wide --items population --reward-range 0 1 --task best-mean[/bold]
     a finished test set, a column an arm and a row an item: the exact answer over these items
 
-    The file is read once, row by row: it may be larger than memory.
+    The file is read once, row by row: it may be larger than memory, unless it is about
+    items, of which every score is kept.
 
     What is proved is true with probability 1 - delta, if each arm's rewards are
     independent draws from one distribution and no row is missing because of its

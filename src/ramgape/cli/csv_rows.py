@@ -196,8 +196,12 @@ class Rows:
         with suppress(ValueError):
             return np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
         position = next(position for position, text in enumerate(texts) if not _is_number(text))
-        empty = " (--skip-empty leaves out rows without one)" if not texts[position].strip() else ""
-        return accumulator.refuse_reward(texts[position], place(position), empty)
+        hint = (
+            "every arm has a score on every item" if accumulator.gapless else "--skip-empty leaves out rows without one"
+        )
+        return accumulator.refuse_reward(
+            texts[position], place(position), "" if texts[position].strip() else f" ({hint})"
+        )
 
     def _place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
         """File and line of a row; names may have line breaks inside."""

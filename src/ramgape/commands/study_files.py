@@ -156,7 +156,7 @@ def read_study_file(path: Path) -> StudyFile:
 def read_items(path: Path | str) -> list[Any]:
     """The items of a test set, from a file: a JSON list, or an item a line, JSON where it ends in .jsonl."""
     text = read_text(Path(path), "a file with items", InvalidSpec)
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.replace("\r\n", "\n").split("\n") if line.strip()]  # others may stand in an item
     try:
         if str(path).endswith(".json"):
             found = json.loads(text)

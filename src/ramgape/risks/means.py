@@ -128,8 +128,9 @@ def mixtures_at(mixtures_of, untransform, row, past, problem, since, risk, side)
 
 
 @open_kernel
-def least_on(mixtures_at, start, end, row, past, rival, rival_past, problem, epsilon, since):
+def least_on(mixtures_at, cell, row, past, rival, rival_past, problem, epsilon, since, level):
     """ln of the evidence, on a cell of risks, that the row's is below it and the rival's above it less epsilon."""
+    start, end = cell
     own = mixtures_at(row, past, problem, since, start, -1.0)
     others = mixtures_at(rival, rival_past, problem, since, end - epsilon, 1.0)
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])

@@ -44,6 +44,8 @@ class Accumulator:
     `words` are what errors call an arm and a reward; `block` rows of an arm make one reward.
     """
 
+    gapless = False  # whether no reward may be missing
+
     def __init__(
         self, spec: Spec, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS, block: int = 1
     ) -> None:

@@ -29,7 +29,7 @@ from ramgape.core import rule as rules
 from ramgape.core.comparisons import BLOCKER, INSIDE_PROVED
 from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance_at_once, advance_in_rounds, note_pull, replay
-from ramgape.core.pareto import Mask
+from ramgape.core.pareto import Floats, Mask
 from ramgape.core.pending import anticipate
 from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
 from ramgape.core.rule import Entries, Rule
@@ -62,6 +62,7 @@ from ramgape.views.terminal import tell_compiling
 
 kernel.on_compile(tell_compiling)
 
+DUST_DIGITS = 12  # of what is exact, on a scale of 1: more are rounding
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 NO_TABLES = new_table(0, ARM), new_table(0, SEARCH)  # where nothing is decided in rounds
@@ -215,8 +216,27 @@ class Engine(Spending):
         return () if self.watch is None else self.watch.alarms(self.spec.names)
 
     def answer(self) -> Mask:
-        """The arms that would be returned now, as a mask; none before every arm has its initial pulls."""
-        return self.spec.task.answer(self.state)
+        """The arms that would be returned now, as a mask; none before every arm has its initial pulls.
+
+        Where all is known it is the right answer, whatever a rule has settled before.
+        """
+        return self.task.true_answer(*self.known) if self.is_complete else self.spec.task.answer(self.state)
+
+    @property
+    def known(self) -> tuple[Floats, Floats]:
+        """Means and risks on the engine's scale, without the dust by which equal ones differ."""
+        return self.arms["average"].round(DUST_DIGITS), self.arms["risk"].round(DUST_DIGITS)
+
+    @property
+    def tied(self) -> Mask:
+        """Where all is known: the arms outside the answer in whose place another one is as right."""
+        answer, tied = self.answer(), np.zeros(len(self.arms), dtype=bool)
+        for arm in np.flatnonzero(~answer):
+            for other in np.flatnonzero(answer):
+                instead = answer.copy()
+                instead[[arm, other]] = True, False
+                tied[arm] |= self.task.is_true(instead, *self.known)
+        return tied
 
     @property
     def pending(self) -> tuple[int, ...]:

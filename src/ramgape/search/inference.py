@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
-from ramgape.common.formatting import round_up
+from ramgape.common.formatting import list_names, round_up
 from ramgape.core.comparisons import NOT_PROVED
 from ramgape.core.control_pairs import difference_ends
 from ramgape.core.pareto import Floats, Mask
@@ -110,7 +110,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
     if engine.is_complete:
-        proved, exact = np.ones(count, dtype=bool), np.ones(count, dtype=bool)
+        proved, exact, tolerances = np.ones(count, dtype=bool), ~engine.tied, np.minimum(tolerances, 0.0)
     accepted = engine.arms["accepted"]
     settled = engine.stopped == "confidence" and bool((accepted != 0).all())
     # An arm that was set aside was accepted without a proof, though its box may tell something by now.
@@ -427,13 +427,17 @@ def _guarantee(
         doubts = f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
     if engine.is_complete:
         claim = spec.task.claim(wanted_of(spec, returned))
-        return f"Exact, since {asked_items(spec)} has been asked of every arm: {claim}"
+        equals = list_names([name for name, tied in zip(spec.names, engine.tied, strict=True) if tied])
+        ties = f" As good: {equals}." if equals else ""
+        return f"Exact, since {asked_items(spec)} has been asked of every arm: {claim}{ties}"
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
         return _claim(spec, returned, spec.epsilon, spec.delta, assumption, evidence.rigour) + doubts
     if stopped == "constant":
         return f"Undecided: {equal_rewards(spec, engine.arms)}"
+    if stopped == "exhausted" and certified is None:
+        return f"Undecided: there are no items left, and {samples:,} trials prove nothing of a larger world."
     if certified is None and stopped == "data":
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:

@@ -13,7 +13,7 @@ from ramgape.common.formatting import plural
 from ramgape.errors import InvalidData, located, require, shorten
 from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Numbering, Place, Words
 from ramgape.search.engine import Engine
-from ramgape.search.items import Items, make_items
+from ramgape.search.items import Items, check_different, check_size, make_items
 from ramgape.search.spec import Spec
 
 POPULATION, SAMPLE = "population", "sample"
@@ -27,6 +27,8 @@ class ItemTable(Accumulator):
     in all, of which those in the data are a random sample; or a list of all of them.
     """
 
+    gapless = True
+
     def __init__(
         self, spec: Spec, known: Any, arms: Iterable[object] | None = None, words: Words = USUAL_WORDS
     ) -> None:
@@ -34,8 +36,8 @@ class ItemTable(Accumulator):
         self._known = known
         self._items = Numbering()
         if isinstance(known, Items):
-            for name in known.names:
-                assert self._items[name] >= 0
+            check_different(known.names)
+            self._items.update((name, place) for place, name in enumerate(known.names))
         self._scores: dict[tuple[int, int], float] = {}
         self.repeated = 0
 
@@ -71,6 +73,7 @@ class ItemTable(Accumulator):
         if isinstance(self._known, int):
             allowed = f"at least {len(found):,}, as many as the data have"
             require(self._known >= len(found), "items", allowed, self._known)
+            check_size(self._known, len(self.names))
             return Items(tuple(range(self._known)))
         return Items(found, population=self._known == POPULATION)
 

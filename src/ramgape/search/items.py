@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ class Items:
     """A test set, the same for all arms, in one random order.
 
     Args:
-        values: The items, at least two, none of them twice: what `pull(arm, item)` gets. Their text is their name.
+        values: The items, at least two, none of them twice: what `pull(arm, item)` gets.
         population: Whether these items are all that matters. Then mean and risk are those over these items, and an arm
             that has been asked all of them is known exactly. If not, they are a sample of a larger world, about which
             something is to be found out: arms are compared on the same items all the same.
@@ -43,19 +43,16 @@ class Items:
 
     def __post_init__(self) -> None:
         given: Any = self.values
-        if isinstance(given, str | bytes | dict) or not isinstance(given, Iterable):
+        if isinstance(given, str | bytes | dict | Set) or not isinstance(given, Iterable):  # sets have no order
             raise InvalidSpec(what="items", allowed=f"a list of at least {FEWEST_ITEMS}", given=shorten(given))
         values = tuple(given)
         require(len(values) >= FEWEST_ITEMS, "items", f"at least {FEWEST_ITEMS}", list(values))
         object.__setattr__(self, "values", values)
-        places: dict[str, int] = {}
-        for place, name in enumerate(self.names):
-            first = places.setdefault(name, place)
-            if first != place:
-                twice = f"{shorten(name)} as the {_ordinal(first + 1)} and as the {_ordinal(place + 1)}"
-                raise InvalidSpec(what="items", allowed="all different", given=twice)
+        check_different(values)
         require(isinstance(self.population, bool), "population", "true or false", self.population)
         repeats = whole(self.repeats, "repeats", "a whole number of at least 1", 1)
+        # One item's scores are no independent draws of a world of items.
+        require(self.population or repeats == 1, "repeats", "1 where items are a sample of a larger world", repeats)
         object.__setattr__(self, "repeats", repeats)
 
     def __len__(self) -> int:
@@ -78,15 +75,35 @@ class Items:
         return generator.permutation(len(self))
 
 
+def check_budget_fits(items: Items | None, arm_count: int, budget: int) -> None:
+    """Complain about a budget beyond the last item of the last arm."""
+    most = arm_count * len(items or ())
+    allowed = f"at most {most:,}: then every arm has been asked everything"
+    require(items is None or budget <= most, "budget", allowed, budget)
+
+
+def check_different(values: Iterable[object]) -> None:
+    """Complain about an item that is there twice; what cannot be looked up, as an array, is not compared."""
+    places: dict[object, int] = {}
+    for place, value in enumerate(values):
+        try:
+            first = places.setdefault(value, place)
+        except TypeError:
+            continue
+        if first != place:
+            twice = f"{shorten(value)} as the {_ordinal(first + 1)} and as the {_ordinal(place + 1)}"
+            raise InvalidSpec(what="items", allowed="all different", given=twice)
+
+
 def make_items(given: Any) -> Items:
     """Items, or a list of them, which is all there is."""
     return given if isinstance(given, Items) else Items(given)
 
 
-def check_size(items: Items, arm_count: int) -> None:
+def check_size(trials: int, arm_count: int) -> None:
     """Complain about more scores than can be kept."""
     allowed = f"so many that arms times items times repeats is at most {MOST_SCORES:,}"
-    require(arm_count * len(items) <= MOST_SCORES, "items", allowed, f"{arm_count:,} x {len(items):,}")
+    require(arm_count * trials <= MOST_SCORES, "items", allowed, f"{arm_count:,} x {trials:,}")
 
 
 def _ordinal(number: int) -> str:

@@ -38,7 +38,7 @@ def expect_pulls(engine: Engine) -> Expectation | None:
     instance = instance_of(engine) if engine.order is None else None
     runs: list[int] = []
     while len(runs) < RUNS:
-        runs.append(play_on(engine, instance or test_set_of(engine, len(runs)), len(runs), cap))
+        runs.append(play_on(engine, instance or items_as_they_look(engine, len(runs)), len(runs), cap))
         if runs == [cap, cap]:  # it would take too long to find out
             return Expectation(cap, at_least=True)
     typical = statistics.median_low(runs)
@@ -81,7 +81,7 @@ def instance_of(engine: Engine) -> Instance:
     return Instance("as it looks", tuple(arms), spec.reward_range, spec.noise, sigma_max_of(engine, arms))
 
 
-def test_set_of(engine: Engine, seed: int) -> Instance:
+def items_as_they_look(engine: Engine, seed: int) -> Instance:
     """The test set, where an item that nobody knows has the scores of one that every arm has been asked."""
     spec, order = engine.spec, engine.order
     assert order is not None

@@ -19,7 +19,7 @@ from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.extension import Extension
-from ramgape.search.items import Items, check_size, make_items
+from ramgape.search.items import Items, check_budget_fits, check_size, make_items
 from ramgape.search.pricing import check_prices, kind_of_goal
 from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
@@ -284,7 +284,7 @@ def check_items(asked: Asked) -> Asked:
     if asked["items"] is None:
         return {}
     items = make_items(asked["items"])
-    check_size(items, len(asked["names"]))
+    check_size(len(items), len(asked["names"]))
     return {"items": items, "alarm": None}
 
 
@@ -298,6 +298,8 @@ def check_counts(asked: Asked) -> Asked:
     if asked["initial_pulls"] is not None:
         stated = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", FEWEST)
         looks = (stated, stated)
+        allowed = "at most as many as there are items for an arm"
+        require(asked["items"] is None or stated <= len(asked["items"]), "initial_pulls", allowed, stated)
     # A budget is spent to the last pull: only what is said of it afterwards waits for so many.
     pulls = looks[0] if asked["goal"] == "confidence" or asked["initial_pulls"] is not None else FEWEST
     for name in ("sigma_max", "resolution"):
@@ -365,12 +367,7 @@ def check_goal(asked: Asked) -> Asked:
             )
             raise InvalidSpec(what="delta", verb="not be", allowed=allowed, given=f"delta {shorten(delta)}")
         budget = whole(budget, "budget", asked["reason"], asked["least"])
-        if asked["items"] is not None:
-            most = len(asked["names"]) * len(asked["items"])
-            allowed = (
-                f"at most {most:,}: so many trials are {len(asked['items']):,} of each of {len(asked['names'])} arms"
-            )
-            require(budget <= most, "budget", allowed, budget)
+        check_budget_fits(asked["items"], len(asked["names"]), budget)
         allowed = "a number under a budget for rewards without a range, or absent"
         open_share = asked["epsilon"] is None and asked["epsilon_share"] is not None
         require(not open_share, "epsilon", allowed, f"{100.0 * (asked['epsilon_share'] or 0.0):g}%")

@@ -17,7 +17,7 @@ import numpy as np
 
 from ramgape.common.checks import is_awaitable
 from ramgape.common.executors import Loop, executor_of, is_async
-from ramgape.errors import InvalidReward, Retry
+from ramgape.errors import InvalidReward, Retry, require
 from ramgape.search.calls import Calls, Limits, error_of
 from ramgape.search.engine import Engine
 from ramgape.search.outcome import Outcome
@@ -95,6 +95,7 @@ class Trying:
         self.entropy: Any = np.random.SeedSequence(seed).entropy
         self.items = engine.spec.items
         after = 1 if self.items is None else 2
+        check_takes(pull, after)
         self.generator = np.random.default_rng(seed) if wants_generator(pull, after) else None
         # One generator serves all calls, one after the other, unless they may overlap.
         self.overlaps = manner.workers > 1 or manner.limits.timeout is not None
@@ -214,6 +215,17 @@ def _raising(error: Exception) -> Callable[[], Any]:
         raise error
 
     return fail
+
+
+def check_takes(pull: Callable[..., Any], count: int) -> None:
+    """Complain about a function that cannot be called with an arm and an item, before it is."""
+    try:
+        inspect.signature(pull).bind(*range(count))
+    except TypeError:
+        with_rng = wants_generator(pull, count)
+        require(with_rng or count == 1, "pull", "a function of an arm and an item, with items", pull)
+    except ValueError:  # some builtins have no signature
+        return
 
 
 def wants_generator(pull: Callable[..., Any], after: int = 1) -> bool:

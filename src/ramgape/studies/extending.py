@@ -10,6 +10,7 @@ from ramgape.bounds import the_bound
 from ramgape.common.checks import check_number, whole
 from ramgape.errors import InvalidSpec, require
 from ramgape.search.extension import Extension
+from ramgape.search.items import check_budget_fits
 from ramgape.search.spec import Spec, check_tolerance, exploration_constant, parse_share, with_warnings
 from ramgape.studies.report import write_time
 from ramgape.studies.specification import StudySpec
@@ -86,6 +87,7 @@ def larger_budget(search: Spec, budget: Any) -> dict[str, Any]:
     assert search.budget is not None
     allowed = f"a whole number of at least {search.budget}, the budget until now: a study can only go on for more"
     budget = whole(budget, "budget", allowed, search.budget)
+    check_budget_fits(search.items, len(search.names), budget)
     constant, bound, arms = search.exploration, search.bound, len(search.names)
     if constant is not None:
         for name in the_bound(bound).kernels.DENOMINATORS if search.epsilon is not None else ():

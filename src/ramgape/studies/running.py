@@ -30,7 +30,7 @@ from ramgape.search.calls import Calls, Limits, error_of, make_limits
 from ramgape.search.identification import Progress, check_callback
 from ramgape.search.outcome import Outcome
 from ramgape.search.result import Result, Stopped
-from ramgape.search.trying import wants_generator
+from ramgape.search.trying import check_takes, wants_generator
 from ramgape.studies.exchange import RUN_LEASE
 from ramgape.views.terminal import watching_run
 
@@ -61,6 +61,7 @@ async def await_trial(pull: Callable[..., Any], with_generator: bool, arm: str, 
 def maker_of(pull: Callable[..., Any], on_items: bool) -> Maker:
     """What makes a trial of an arm with a seed, and perhaps on an item, from what a user gives."""
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
+    check_takes(pull, 2 if on_items else 1)
     with_generator = wants_generator(pull, after=2 if on_items else 1)
     return partial(await_trial if is_async(pull) else make_trial, pull, with_generator)
 
