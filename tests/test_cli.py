@@ -86,6 +86,7 @@ def test_the_object_has_the_promised_keys_and_types() -> None:
         "budget": None,
         "risk_epsilon": None,
         "epsilon_share": None,
+        "spend": None,
     }
     assert (printed["instance"], printed["policy"], printed["bound"]) == ("paper:46", "ramgape", "hoeffding")
     assert printed["versions"]["ramgape"] == ramgape.__version__
@@ -136,7 +137,7 @@ def test_a_cap_leaves_the_question_open() -> None:
 @pytest.mark.parametrize("written", ["2000", "2e3", "2_000", "2000.0"])
 def test_a_budget_is_spent_to_the_last_pull(written: str) -> None:
     printed = call_json("simulate", "paper:46", "--budget", written, "--epsilon", "0.02")
-    none = {"delta": None, "risk_epsilon": None, "epsilon_share": None}
+    none = {"delta": None, "risk_epsilon": None, "epsilon_share": None, "spend": None}
     assert printed["goal"] == {"kind": "budget", "epsilon": 0.02, "budget": 2000, **none}
     (run,) = printed["runs"]
     assert (run["samples"], run["stopped"]) == (2000, "budget")

@@ -100,7 +100,7 @@ GROWN = {
         "test sets: items that are asked for, scores in files and wide tables, exact answers, what is expected of them",
         290,
     ),
-    "studies/, search/, views/, cli/study_work.py, ...": ("prices, money, remarks, arms that come and go", 360),
+    "studies/, search/, views/, cli/study_work.py, ...": ("prices, money, remarks, arms that come and go", 390),
     "problems/distribution.py, problems/distributions.py": (
         "distributions and plain functions as arms, checked at the door; cumulative shares, skewness and kurtosis",
         170,

@@ -246,7 +246,7 @@ def add_arm(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """One more arm, for a study that was created with --expected-arms. One that was done goes on."""
+    """One more arm, for a study that was created with --expected-arms."""
     with opened_study(name, storage) as study:
         more = study.add_arm(arm, price=parse_number(price, "price"))
         show_arms(study, not more, as_json)
