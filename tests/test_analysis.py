@@ -417,7 +417,7 @@ def test_other_options_reach_the_analysis(tmp_path: Path) -> None:
     assert "for each arm, rounded to 0.001: " in written["guarantee"]
     assert all(isinstance(arm["empirical_risk"], float) for arm in written["arms"])
     goal = {"kind": "confidence", "epsilon": 0.5, "delta": 0.1, "budget": None, "risk_epsilon": 0.1}
-    assert written["goal"] == {**goal, "epsilon_share": None}
+    assert written["goal"] == {**goal, "epsilon_share": None, "spend": None}
     assert [written[key] for key in ("noise", "risk", "direction", "policy", "bound")] == [
         "gaussian",
         "cvar:0.2",

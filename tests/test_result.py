@@ -155,6 +155,7 @@ def test_dictionary_has_every_field() -> None:
     assert plain["goal"] == {
         "kind": "confidence", "epsilon": 0.05, "delta": 0.05, "budget": None, "risk_epsilon": None,
         "epsilon_share": None,
+        "spend": None,
     }  # fmt: skip
     assert plain["truth"] == {"front": ["A"], "regret": 0.01, "exact": False, "eps_correct": True}
     assert plain["warnings"] == ["careful"]
@@ -193,6 +194,7 @@ def test_frame_has_one_row_per_arm() -> None:
         "mean_interval",
         "risk_interval",
         "risk_shown_interval",
+        *("price", "spent"),  # of which there are none here
     }
 
 

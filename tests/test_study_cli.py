@@ -137,7 +137,7 @@ def test_the_readme_s_script_runs_a_whole_study(tmp_path: Path) -> None:
 def test_a_study_with_a_confidence_comes_to_the_library_s_answer(shell: Shell, tmp_path: Path) -> None:
     made = shell.study("create", "models", *CONFIDENCE)
     assert made["goal"] == {"kind": "confidence", "epsilon": 0.05, "delta": 0.1, "budget": None, "risk_epsilon": None,
-                            "epsilon_share": None}  # fmt: skip
+                            "epsilon_share": None, "spend": None}  # fmt: skip
     assert (made["name"], made["created"], made["told"], made["done"]) == ("models", True, 0, False)
     assert made["arms"] == ["steady", "wild", "poor"]
     rewards = {"steady": 0.99, "wild": 0.2, "poor": 0.01}
