@@ -14,6 +14,7 @@ from typing import Any
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, InvalidSpec, Uniform, simulate
 from ramgape.bounds import BOUNDS
 from ramgape.policies import POLICIES
+from ramgape.problems.distributions import Scores
 from ramgape.search.simulation import simulated_spec
 
 # A coin, a constant, extreme shapes: what makes estimates of spread 0 and intervals meet the ends of the range.
@@ -32,13 +33,24 @@ GAUSSIAN = Instance(
 )
 ANY = Instance("any", BOUNDED.arms, reward_range=None, noise="any")
 HEAVY = Instance("heavy", BOUNDED.arms, reward_range=None, noise="heavy:kurtosis=1.9,sigma_max=0.6,cv=1.1")
+ITEMS = Instance(
+    "items",
+    (
+        Arm("coin", Scores((0.0, 1.0) * 12)),
+        Arm("always", Scores((1.0,) * 24)),
+        Arm("once", Scores((1.0,) + (0.0,) * 23)),
+    ),
+    reward_range=(0.0, 1.0),
+    noise="items",
+    items=24,
+)
 RISKS = ("std", "mean-variance:0.5", "variance", "semivariance:0.5", "entropic:3", "cvar:0.1")
 GOALS: tuple[dict[str, Any], ...] = ({"epsilon": 0.01, "max_pulls": 60}, {"epsilon": 0.05, "budget": 60})
 
 
 def cases() -> Iterator[tuple[Instance, dict[str, Any]]]:
     """Every bound with every risk, and every policy, wherever they serve."""
-    for instance in (BOUNDED, GAUSSIAN, ANY, HEAVY):
+    for instance in (BOUNDED, GAUSSIAN, ANY, HEAVY, ITEMS):
         for goal in GOALS:
             for options in (
                 *({"bound": bound, "risk": risk} for bound in BOUNDS for risk in RISKS),

@@ -159,9 +159,9 @@ def learnt(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[float]]:
     found: dict[int, list[float]] = {arm: [] for arm in range(len(ARMS))}
     usual = Engine.tell
 
-    def tell(engine: Engine, arm: int, reward: float) -> None:
+    def tell(engine: Engine, arm: int, reward: float, *price: float | None) -> None:
         found[arm].append(reward)
-        usual(engine, arm, reward)
+        usual(engine, arm, reward, *price)
 
     monkeypatch.setattr(Engine, "tell", tell)
     return found

@@ -18,7 +18,7 @@ from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
 
 SOURCE = Path(ramgape.__file__).parent
-WRITERS = ("core", "bounds", "policies", "risks", "search/engine.py", "search/assembly.py")
+WRITERS = ("core", "bounds", "policies", "risks", "search/engine.py", "search/spending.py", "search/assembly.py")
 OPTIONS: dict[str, Any] = {"reward_range": (0.0, 1.0), "epsilon": 0.05}
 
 

@@ -25,11 +25,13 @@ from ramgape.paper.jobs import Job, Outcome
 NUMBERS = (
     "bounds",
     "common/checks.py",
+    "common/executors.py",
     "common/files.py",
     "common/integration.py",
     "common/parsing.py",
     "common/proportions.py",
     "common/special.py",
+    "common/whole_files.py",
     "core",
     "noises.py",
     "options.py",

@@ -158,7 +158,7 @@ class QuotedFloat(FloatDumper):
         return b"'%b'" % bytes(self.dump(obj) or b"")
 
 
-class Outcome:
+class Reply:
     """Of a statement that travels with others."""
 
     rowcount = -1
@@ -180,7 +180,7 @@ class PostgresDatabase(Database):
             f"({inner}{' FOR UPDATE' if write else ''}) AS study"
             for write in (False, True)
         }
-        self._message: list[tuple[str, Outcome]] | None = None  # what travels together
+        self._message: list[tuple[str, Reply]] | None = None  # what travels together
         self._length = 0
         self._warned = False
 
@@ -255,10 +255,10 @@ class PostgresDatabase(Database):
                 return [self._add(connection.insertion, statement, part) for part in parts]
             return [self._add(connection.bound, statement, row) for row in rows]
 
-    def _add(self, write: Callable[..., str], *arguments: Any) -> Outcome:
+    def _add(self, write: Callable[..., str], *arguments: Any) -> Reply:
         """Put a statement into the message."""
         assert self._message is not None
-        outcome = Outcome()
+        outcome = Reply()
         try:
             statement = write(*arguments)
         except self.failures as error:

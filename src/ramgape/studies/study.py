@@ -7,17 +7,18 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from typing import Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
-from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, known_name, require, shorten
+from ramgape.errors import DamagedStore, FailingArm, RamgapeWarning, StudyExists, known_name, require, shorten
 from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.outcome import Outcome, check_price, outcome_of
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
 from ramgape.storage.memory import MemoryStore
-from ramgape.storage.records import PullRow
+from ramgape.storage.records import ObservationRow, PullRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.arrivals import with_arm, without_arm
@@ -490,7 +491,9 @@ class Study(InAndOut):
             failures = store.read_failures(self._session.row.id)
             if len(failures) != ledger.failed:
                 damaged(store.url, f"there are {len(failures)} of {ledger.failed} failures")
-            last = store.read_rows(self._session.row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
+            last: Sequence[ObservationRow] = ()
+            with suppress(DamagedStore):  # remarks are no part of the result; whoever reads rows for that will complain
+                last = store.read_rows(self._session.row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
             inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures, last)
         return Report(result=inference.result("open", expect), **draft)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ramgape.bounds import Bound, the_bound
-from ramgape.noises import NOISES
-from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Uniform
+from ramgape.noises import ITEMS, NOISES
+from ramgape.problems.distributions import Bernoulli, Beta, Data, Gaussian, Scores, Uniform
 from ramgape.problems.environments import Arm, Instance
 from ramgape.problems.unbounded import Exponential, StudentT
 from ramgape.search.engine import Engine
@@ -23,7 +23,9 @@ HARD = {
     "gaussian": (Gaussian(0.3, 0.01), Gaussian(-1.0, 1.0)),
     "any": (Gaussian(0.3, 0.01), Uniform(-1.0, 1.0), Beta(2.0, 5.0)),
     "heavy": (StudentT(5.0), Exponential(-1.0), Bernoulli(0.1)),  # of kurtosis 9 at most
+    ITEMS: tuple(Scores(values) for values in ((0.0, 1.0) * 30, (0.5,) * 59 + (1.0,), (0.0,) * 58 + (0.9, 1.0))),
 }
+TEST_SET, LARGE_SET = 60, 20_000  # items
 
 
 def check_bound(bound: str | Bound, risks: Sequence[Any] = ("mean-variance:0.5",), **options: Any) -> None:
@@ -50,7 +52,8 @@ def check_bound(bound: str | Bound, risks: Sequence[Any] = ("mean-variance:0.5",
         reward_range = (0.0, 1.0) if NOISES[noise].ranged else None
         for risk in risks:
             arms = tuple(Arm(str(number), hard) for number, hard in enumerate(HARD[noise]))
-            check_boxes(Instance("hard", arms, reward_range, noise), bound=bound, risk=risk, **options)
+            instance = Instance("hard", arms, reward_range, noise, items=TEST_SET if noise == ITEMS else None)
+            check_boxes(instance, bound=bound, risk=risk, **options)
             _check_widths(bound, noise, risk, options)
 
 
@@ -58,6 +61,8 @@ def _check_widths(bound: str | Bound, noise: str, risk: Any, options: dict[str, 
     generator, widths = np.random.default_rng(1), {}
     rewards = generator.beta(2.0, 2.0, 10_000) if NOISES[noise].ranged else generator.normal(0.5, 0.2, 10_000)
     asked: dict[str, Any] = {"reward_range": (0, 1)} if NOISES[noise].ranged else {"noise": noise}
+    if noise == ITEMS:
+        asked["items"] = range(LARGE_SET)
     for delta in (0.05, 0.001):
         for count in (100, 10_000):
             engine = Engine(make_spec(["a", "b"], epsilon=0.0, delta=delta, bound=bound, risk=risk, **asked, **options))

@@ -30,7 +30,7 @@ def check_boxes(instance: Instance, **options: Any) -> None:
         instance, **{"epsilon": 0.0, "delta": DELTA, "policy": "round-robin", "max_pulls": PULLS, **options}
     )
     truth = TrueArms(instance, spec).table()
-    watched = (watch(Engine(spec), instance, seed, truth) for seed in range(RUNS))
+    watched = (watch(Engine(spec, seed), instance, seed, truth) for seed in range(RUNS))
     lost = sum(any(trace["missed"].any() for trace in traces) for traces in watched)
     what = f"runs of {RUNS} in which a box of bound {spec.bound} for risk {spec.risk} lost the truth"
     expect_that(lost <= MOST, what, f"at most {MOST}, at delta {DELTA}", lost)

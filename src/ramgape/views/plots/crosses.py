@@ -153,7 +153,7 @@ def window(estimates: Sequence[float], intervals: Sequence[tuple[float, float]])
     reach = REACH * scale
     left = max(min([low, *lows]), low - reach) if not unbounded else low - reach
     right = min(max([high, *highs]), high + reach) if not unbounded else high + reach
-    if right - left <= 1e-9 * max(abs(left), abs(right)):  # nothing to tell apart
+    if right - left <= max(1e-9 * max(abs(left), abs(right)), 1e-300):  # nothing to tell apart
         left, right = left - (abs(left) or 1.0), right + (abs(right) or 1.0)
     margin = MARGIN * (right - left)
     return left - margin, right + margin
