@@ -72,7 +72,7 @@ def test_a_risk_that_is_none_is_found(broken: ramgape.Measure) -> None:
         check_risk(broken)
 
 
-SLOW = ("empirical-bernstein", "pairwise", "empirical-bernstein-stitched", "heavy")
+SLOW = ("empirical-bernstein", "pairwise", "empirical-bernstein-stitched", "heavy", "items", "items-pairwise")
 
 
 @pytest.mark.parametrize(

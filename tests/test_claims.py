@@ -70,7 +70,14 @@ def legal_specs(instance: Instance, bound: str, risk: str) -> list[Spec]:
     return found
 
 
-@pytest.mark.parametrize(("bound", "risk"), SERVED)
+@pytest.mark.parametrize(
+    ("bound", "risk"),
+    [
+        # Each of these takes the compiler seconds; of test sets two tell most.
+        pytest.param(*each, marks=[pytest.mark.long] * (each[0].startswith("items") and each[1] != "std"))
+        for each in SERVED
+    ],
+)
 def test_a_confident_end_is_a_proof_of_what_is_returned(bound: str, risk: str) -> None:
     instances = {"gaussian": NORMAL, "bounded": BOUNDED, "any": UNKNOWN, "heavy": HEAVY, "items": ITEMS}
     instance = instances[BOUNDS[bound].noises[0]]

@@ -83,11 +83,12 @@ def test_first_pulls_may_cost_all_there_is() -> None:
         {"epsilon": 0.05},
         {"epsilon": 0.05, "policy": "ramgape", "bound": "empirical-bernstein"},
         {"epsilon": 0.05, "task": "best-mean"},
-        {"epsilon": 0.1, "task": "better-than:control=3"},
         {"budget": 400},
         {"budget": 400, "task": "top:2"},
-        {"budget": 300, "policy": "ra-lucb", "epsilon": 0.1},
-        {"epsilon": 0.1, "interleave": True},
+        # These take the compiler longer.
+        pytest.param({"epsilon": 0.1, "task": "better-than:control=3"}, marks=pytest.mark.long),
+        pytest.param({"budget": 300, "policy": "ra-lucb", "epsilon": 0.1}, marks=pytest.mark.long),
+        pytest.param({"epsilon": 0.1, "interleave": True}, marks=pytest.mark.long),
     ],
     ids=str,
 )
