@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ramgape.errors import InvalidInstance, InvalidSpec
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from tests.guarantees import most_allowed
-from tests.items import Floats, correlated, digits, scored
+from tests.items import Floats, correlated, digits, scored, shares
 
 RANGE = {"reward_range": (0, 1)}
 
@@ -176,13 +175,6 @@ def test_answers_are_right_as_often_as_stated_where_two_arms_differ_by_epsilon()
             assert sum(not run.eps_correct for run in runs) <= most_allowed(100, delta)
 
 
-def shares(scores: Floats, runs: int, **options: Any) -> tuple[float, float, int]:
-    """Of all evaluations, how many were made on average and at most; and how many answers were wrong."""
-    found = ramgape.replicate(scored(scores), runs=runs, epsilon=0.02, **options)
-    made = [run.samples / scores.size for run in found.runs]
-    return float(np.mean(made)), max(made), found.errors
-
-
 @pytest.mark.parametrize(("count", "most"), [(1000, 0.42), (300, 0.55)])
 def test_real_models_need_a_part_of_the_evaluations(count: int, most: float) -> None:
     """Measured .17 and .48 over 50 orders; the spread of an order is .04, so 6 orders are below by far."""
@@ -202,10 +194,9 @@ def test_real_models_need_a_part_of_the_evaluations(count: int, most: float) -> 
 def test_shares_over_fifty_orders(scores: Floats, most: float, task: str) -> None:
     mean, largest, wrong = shares(scores, 50, task=task)
     told = f"{scores.shape[1]} items, {task}: {mean:.3f} on average, {largest:.3f} at most, {wrong} wrong"
-    warnings.warn(told, stacklevel=1)  # pytest shows it
-    assert wrong <= most_allowed(50, 0.05)
-    assert largest <= 1.0
-    assert mean <= (most if task == "best-mean" else 1.0)
+    assert wrong <= most_allowed(50, 0.05), told
+    assert largest <= 1.0, told
+    assert mean <= (most if task == "best-mean" else 1.0), told
 
 
 def test_correlation_pays() -> None:
