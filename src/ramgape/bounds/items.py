@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramgape.core.box import narrow_box, narrow_risk
+from ramgape.core.box import has_grown, narrow_box, narrow_risk
 from ramgape.core.items import (
     LACK,
     LEAD,
@@ -51,10 +51,7 @@ def constants(record: Any, arm_count: int, delta: float) -> None:
 @inlined
 def due(row):
     """Whether a box is to be renewed."""
-    if row.pulls < row.renewal:
-        return False
-    row.renewal = row.pulls + 1 + row.pulls // GROWTH
-    return True
+    return has_grown(row, GROWTH)
 
 
 @inlined

@@ -24,6 +24,7 @@ from ramgape.bounds import empirical_bernstein
 from ramgape.bounds.empirical_bernstein import CELLS, cell_terms
 from ramgape.core import comparisons
 from ramgape.core.bets import SCALES, log_average, log_mixtures
+from ramgape.core.box import has_grown
 from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
@@ -52,10 +53,7 @@ def constants(record: Any, arm_count: int, delta: float) -> None:
 @inlined
 def due(row):
     """Whether a box is to be renewed."""
-    if row.pulls < row.renewal:
-        return False
-    row.renewal = row.pulls + 1 + row.pulls // GROWTH
-    return True
+    return has_grown(row, GROWTH)
 
 
 @inlined

@@ -9,12 +9,18 @@ GROWTH = 100  # a costly box is renewed when its arm has a hundredth more pulls;
 
 
 @inlined
-def is_due(row):
-    """Whether a box that is costly to make is to be renewed: its arm has a hundredth more pulls than last time."""
+def has_grown(row, parts):
+    """Whether an arm has so many parts more pulls than when its box was last made; if so, note when the next is due."""
     if row.pulls < row.renewal:
         return False
-    row.renewal = row.pulls + 1 + row.pulls // GROWTH
+    row.renewal = row.pulls + 1 + row.pulls // parts
     return True
+
+
+@inlined
+def is_due(row):
+    """Whether a box that is costly to make is to be renewed: its arm has a hundredth more pulls than last time."""
+    return has_grown(row, GROWTH)
 
 
 @inlined
