@@ -13,11 +13,11 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, cast
 
 from ramgape.common.columns import find_column
 from ramgape.common.files import as_text, open_file, read_number
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ramgape.search.accumulator import Accumulator, Place
+    from ramgape.search.accumulator import Accumulator
+    from ramgape.search.analysis import Reading
+    from ramgape.search.batch import Batch
 
 STANDARD_INPUT = "-"
 CHUNK = 512  # rows that are looked at together; of more of them Python would ask, in vain, whether they are garbage
@@ -97,14 +99,14 @@ class Layout(NamedTuple):
 
 
 class Rows:
-    """The rows of an open file, for the columns that matter; `count` are those read, `skipped` rewards left out."""
+    """The rows of an open file, for the columns that matter; `count` are those read."""
 
-    def __init__(self, source: Source, layout: Layout, delimiter: str, skip_empty: bool) -> None:
+    def __init__(self, source: Source, layout: Layout, delimiter: str) -> None:
         named = [column for column in layout if column is not None]
         twice = next((column for column in named if named.count(column) > 1), None)
         require(twice is None, "the columns for arms, rewards and items", "different ones", twice)
-        self.count = self.skipped = 0
-        self._source, self._skip_empty = source, skip_empty
+        self.count = 0
+        self._source = source
         self._reader = csv.reader(source.text, delimiter=delimiter, strict=True)
         with self._complaining():
             header = next(filter(None, self._reader), None)
@@ -135,7 +137,7 @@ class Rows:
             raise InvalidData(place=place, allowed=allowed, given=given, hint=hint)
         return find_column(column, header, what, self._source.name)
 
-    def read_into(self, accumulator: Accumulator) -> Iterator[None]:
+    def read_into(self, reading: Reading) -> Iterator[None]:
         """Hand everything over, part by part; between two parts it yields."""
         while True:
             first = self._reader.line_num + 1
@@ -143,11 +145,13 @@ class Rows:
                 part = list(islice(self._reader, CHUNK))
             if not part:
                 return
-            self._add_rows(accumulator, part, first)
+            self._add_rows(reading, part, first)
             yield
 
-    def _add_rows(self, accumulator: Accumulator, part: list[list[str]], first: int) -> None:
+    def _add_rows(self, reading: Reading, part: list[list[str]], first: int) -> None:
         """Count the rows of one part, the first of which stands in line `first`."""
+        from ramgape.search.batch import Batch
+
         rows = part if set(map(len, part)) == {self._width} else self._whole_rows(part, first)
         items = None
         if self._item is not None:
@@ -161,21 +165,12 @@ class Rows:
         else:
             cells = [(row[self._arm], row[self._reward]) for row in rows]
         width = max(len(self._arms), 1)
-        positions = range(len(cells))
 
         def place(position: int) -> str:
-            position = positions[position]
             column = f", column {self._header[self._arms[position % width]]!r}" if self._arms else ""
             return self._place(part, rows[position // width], first) + column
 
-        if self._skip_empty and not all(text.strip() for _, text in cells):
-            accumulator.mention([name for name, _ in cells], place)  # who has no reward is an arm all the same
-            told = [position for position in positions if cells[position][1].strip()]
-            self.skipped += len(cells) - len(told)
-            cells = [cells[position] for position in told]
-            positions = told  # type: ignore[assignment]
-        rewards = self._rewards(accumulator, [text for _, text in cells], place)
-        accumulator.add([name for name, _ in cells], rewards, place, items)
+        reading.take(Batch([name for name, _ in cells], [text for _, text in cells], place, items), read_rewards)
 
     def _whole_rows(self, part: Sequence[list[str]], first: int) -> list[list[str]]:
         """The rows without empty lines, which are none; all must be as wide as the header."""
@@ -186,22 +181,6 @@ class Rows:
                     allowed = f"{self._width} cells, as many as the header has"
                     require(False, "the row", allowed, row, InvalidData)
         return rows
-
-    def _rewards(self, accumulator: Accumulator, texts: Sequence[str], place: Place) -> NDArray[np.float64]:
-        """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
-        import numpy as np
-
-        joined = "".join(texts)
-        plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
-        with suppress(ValueError):
-            return np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
-        position = next(position for position, text in enumerate(texts) if not _is_number(text))
-        hint = (
-            "every arm has a score on every item" if accumulator.gapless else "--skip-empty leaves out rows without one"
-        )
-        return accumulator.refuse_reward(
-            texts[position], place(position), "" if texts[position].strip() else f" ({hint})"
-        )
 
     def _place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
         """File and line of a row; names may have line breaks inside."""
@@ -230,6 +209,34 @@ class Rows:
     def _after(self) -> str:
         line = self._reader.line_num
         return f"{self._source.name}, after line {line:,}," if line else self._source.name
+
+
+def read_rewards(accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
+    """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
+    import numpy as np
+
+    texts = cast(Sequence[str], batch.values)
+    joined = "".join(texts)
+    plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
+    try:
+        rewards = np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
+    except ValueError:
+        _refuse(accumulator, batch, next(place for place, text in enumerate(texts) if not _is_number(text)))
+    if np.isnan(rewards).any():
+        _refuse(accumulator, batch, int(np.isnan(rewards).argmax()))
+    return rewards
+
+
+def _refuse(accumulator: Accumulator, batch: Batch, position: int) -> NoReturn:
+    """Complain of a text that is no number; perhaps it stands for what is missing."""
+    text, place = batch.values[position], batch.place(position)
+    if accumulator.gapless:
+        hint = "" if text.strip() else " (every arm has a score on every item)"
+        accumulator.refuse_reward(text, place, hint)
+    if not text.strip():
+        accumulator.refuse_reward(text, place, " (--skip-empty leaves out rows without one)")
+    remark = f"; --na {text.strip()} leaves out such rows, and counts them: are they missing by chance?"
+    accumulator.refuse_reward(read_number(text) if _is_number(text) else text, place, remark=remark)
 
 
 def _is_number(text: str) -> bool:

@@ -177,7 +177,7 @@ def infer(
         exploration=spec.exploration,
         warnings=spec.warnings + tuple(objection.warning for objection in objections) + warnings_of(spec, engine.arms),
         truth=truth,
-        certified_risk_epsilon=_risk_tolerance(spec, certified),
+        certified_risk_epsilon=risk_tolerance(spec, certified),
         task=str(spec.task),
         answer_name=spec.task.called,
         empty_answer=_nobody(engine, reason),
@@ -341,7 +341,7 @@ def goal_of(spec: Spec) -> Goal:
     return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share, spec.spend)
 
 
-def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
+def risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
     """The tolerance in risk that goes with one in the mean, where they differ or were given apart."""
     one_for_both = spec.risk_epsilon is None and spec.risk_weight == 1.0
     return None if tolerance is None or one_for_both else tolerance / spec.risk_weight
@@ -433,7 +433,7 @@ def _guarantee(
     if stopped == "confidence":
         assert spec.epsilon is not None
         assert spec.delta is not None
-        return _claim(spec, returned, spec.epsilon, spec.delta, assumption, evidence.rigour) + doubts
+        return claim_words(spec, returned, spec.epsilon, spec.delta, assumption, evidence.rigour) + doubts
     if stopped == "constant":
         return f"Undecided: {equal_rewards(spec, engine.arms)}"
     if stopped == "exhausted" and certified is None:
@@ -442,7 +442,7 @@ def _guarantee(
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = _claim(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
+    supported = claim_words(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
     if stopped == "spend" and spec.goal == "confidence":
         return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
     if stopped == "exhausted":
@@ -458,7 +458,9 @@ def _guarantee(
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
 
-def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str, rigour: Rigour) -> str:
+def claim_words(
+    spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str, rigour: Rigour
+) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
     confidence = f"{1.0 - delta:.6g}"
     if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
@@ -473,7 +475,7 @@ def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) ->
     """What sentences about an answer speak of."""
     risk, costs = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk", spec.direction == "minimize"
     turned = spec.risk.shown(1.0, costs) < 0.0
-    return Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk, costs, turned)
+    return Wanted(returned, epsilon, risk_tolerance(spec, epsilon), risk, costs, turned)
 
 
 def _theorem(spec: Spec) -> str:
