@@ -421,10 +421,6 @@ def _guarantee(
 ) -> str:
     """What has been proved, in words, and whether the data speak against what that assumes."""
     spec, samples = engine.spec, engine.samples
-    assumption = assumption_of(spec, evidence.bound)
-    doubts = ""
-    if objections:
-        doubts = f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
     if engine.is_complete:
         claim = spec.task.claim(wanted_of(spec, returned))
         equals = list_names([name for name, tied in zip(spec.names, engine.tied, strict=True) if tied])
@@ -432,8 +428,7 @@ def _guarantee(
         return f"Exact, since {asked_items(spec)} has been asked of every arm: {claim}{ties}"
     if stopped == "confidence":
         assert spec.epsilon is not None
-        assert spec.delta is not None
-        return claim_words(spec, returned, spec.epsilon, spec.delta, assumption, evidence.rigour) + doubts
+        return claim_words(spec, returned, spec.epsilon, evidence, objections)
     if stopped == "constant":
         return f"Undecided: {equal_rewards(spec, engine.arms)}"
     if stopped == "exhausted" and certified is None:
@@ -442,7 +437,7 @@ def _guarantee(
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = claim_words(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
+    supported = claim_words(spec, returned, certified, evidence, objections)
     if stopped == "spend" and spec.goal == "confidence":
         return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
     if stopped == "exhausted":
@@ -459,16 +454,18 @@ def _guarantee(
 
 
 def claim_words(
-    spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str, rigour: Rigour
+    spec: Spec, returned: Sequence[str], epsilon: float, evidence: Evidence, objections: Sequence[Objection]
 ) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
-    confidence = f"{1.0 - delta:.6g}"
-    if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
-        confidence = f"1 - {round_up(delta)}"
-    claim = spec.task.claim(wanted_of(spec, returned, epsilon))
-    if rigour == APPROXIMATE:
-        return f"Approximately (large samples), with probability {confidence}, for {assumption}: {claim}"
-    return f"With probability at least {confidence}, for {assumption}: {claim}"
+    confidence = f"{1.0 - evidence.delta:.6g}"
+    if float(confidence) > 1.0 - evidence.delta or float(confidence) >= 1.0:
+        confidence = f"1 - {round_up(evidence.delta)}"
+    claim = f"for {assumption_of(spec, evidence.bound)}: {spec.task.claim(wanted_of(spec, returned, epsilon))}"
+    if objections:
+        claim += f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
+    if evidence.rigour == APPROXIMATE:
+        return f"Approximately (large samples), with probability {confidence}, {claim}"
+    return f"With probability at least {confidence}, {claim}"
 
 
 def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) -> Wanted:

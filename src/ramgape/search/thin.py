@@ -19,7 +19,7 @@ import numpy as np
 from ramgape.common.formatting import plural
 from ramgape.core.pareto import Mask
 from ramgape.errors import SpecificationError
-from ramgape.search.assumptions import assumption_of
+from ramgape.search.assumptions import objections_to
 from ramgape.search.engine import Engine
 from ramgape.search.inference import Evidence, Spread, claim_words, gather_evidence, risk_tolerance, says_nothing
 from ramgape.search.result import Result
@@ -87,8 +87,8 @@ def _certify(engine: Engine, evidence: Evidence, result: Result, counts: np.ndar
         if not math.isfinite(epsilon) or says_nothing(spec, spread, epsilon):
             return None
         front = tuple(name for name, inside in zip(spec.names, answer, strict=True) if inside)
-        assumption = assumption_of(spec, evidence.bound)
-        claim = claim_words(spec, front, epsilon, evidence.delta, assumption, evidence.rigour)
+        alarms = [alarm for alarm in engine.alarms if alarm.arm in spec.names]
+        claim = claim_words(spec, front, epsilon, evidence, objections_to(spec, arms, evidence.misses, alarms))
         apart = sorted(np.flatnonzero(~kept).tolist(), key=lambda arm: counts[arm])
         return WithoutThin(
             arms={engine.spec.names[arm]: int(counts[arm]) for arm in apart},

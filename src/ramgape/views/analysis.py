@@ -67,15 +67,17 @@ def thin_words(analysis: Analysis) -> str:
     apart = analysis.without_thin
     if apart is None:
         return f"left out, with fewer than {analysis.min_rows:,} rows: {list_rows(analysis.thin)}"
-    result = analysis.result
-    before = "nothing" if result.certified_epsilon is None else f"within {round_up(result.certified_epsilon)}"
-    after = f"within {round_up(apart.certified_epsilon)}" if apart.certified_epsilon else "exactly"
-    answer = f"{result.answer_name} {list_names(apart.front)}" if apart.front else result.empty_answer
-    fewest = max(apart.arms.values()) + 1
+    result, count = analysis.result, len(analysis.result.arms)
+    few = "1 arm with few rows spoils" if len(apart.arms) == 1 else f"{len(apart.arms):,} arms with few rows spoil"
+    before = (
+        "nothing is certified" if result.certified_epsilon is None else f"it is {round_up(result.certified_epsilon)}"
+    )
+    after = f"it is {round_up(apart.certified_epsilon)}" if apart.certified_epsilon else "it is exact"
+    answer = list_names(apart.front) or result.empty_answer
     return (
-        f"with all {len(result.arms):,} arms {before}; without {list_rows(apart.arms)} {after}: {answer}. "
-        f"{apart.guarantee} This follows from the intervals of all {len(result.arms):,} arms, so both hold at once, "
-        f"whatever the reason for few rows. To leave these arms out from the start: min_rows {fewest:,}."
+        f"{few} the certificate: {list_rows(apart.arms)}. With all {count:,} arms {before}; without these {after}, for "
+        f"{answer}. {apart.guarantee} Both hold at once, whatever the reason for few rows, since delta is shared among "
+        f"all {count:,} arms. (min_rows {max(apart.arms.values()) + 1:,} leaves these out.)"
     )
 
 
