@@ -166,7 +166,8 @@ class GoalOptions(TypedDict, total=False):
         "counted and reported by arm: what is said holds if rewards are missing by chance. drop: only what is nothing, "
         "an empty cell, None, NaN.", unless="a missing reward is an error")]
     exclude: Annotated[Any, Option(TRIALS, NAMES, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=
-        "Arms to leave out, by name, for reasons that have nothing to do with their rewards.", unless="none")]
+        "Arms to leave out, by name, for reasons that have nothing to do with their rewards; in a command, once for "
+        "each.", unless="none")]
     only: Annotated[Any, Option(TRIALS, NAMES, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=
         "The arms to keep, by name, likewise.", unless="all")]
     min_rows: Annotated[int | None, Option(TRIALS, COUNT, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=

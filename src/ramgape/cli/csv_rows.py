@@ -9,6 +9,7 @@ import csv
 import gzip
 import os
 import re
+import shlex
 import stat
 import sys
 import zlib
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 CHUNK = 512  # rows that are looked at together; of more of them Python would ask, in vain, whether they are garbage
 BREAK = re.compile("\r\n|\r|\n")
+LONGEST_MARK = 10  # letters of a text that may stand for a missing value
 OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
 UNPACKING = (EOFError, zlib.error, gzip.BadGzipFile)  # what goes wrong with what is packed
 
@@ -170,7 +172,39 @@ class Rows:
             column = f", column {self._header[self._arms[position % width]]!r}" if self._arms else ""
             return self._place(part, rows[position // width], first) + column
 
-        reading.take(Batch([name for name, _ in cells], [text for _, text in cells], place, items), read_rewards)
+        reading.take(Batch([name for name, _ in cells], [text for _, text in cells], place, items), self._read_rewards)
+
+    def _read_rewards(self, accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
+        """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
+        import numpy as np
+
+        texts = cast(Sequence[str], batch.values)
+        joined = "".join(texts)
+        plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
+        try:
+            rewards = np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
+        except ValueError:
+            self._refuse(accumulator, batch, next(place for place, text in enumerate(texts) if not _is_number(text)))
+        if np.isnan(rewards).any():
+            self._refuse(accumulator, batch, int(np.isnan(rewards).argmax()))
+        return rewards
+
+    def _refuse(self, accumulator: Accumulator, batch: Batch, position: int) -> NoReturn:
+        """Complain of a text that is no number: perhaps it stands for what is missing, or its column is no arm."""
+        text, place = str(batch.values[position]), batch.place(position)
+        hint = remark = ""
+        if not text.strip():
+            empty = (
+                "every arm has a score on every item"
+                if accumulator.gapless
+                else "--skip-empty leaves out rows without one"
+            )
+            hint = f" ({empty})"
+        elif len(text) <= LONGEST_MARK and not any(letter.isdigit() for letter in text) and not accumulator.gapless:
+            remark = f"; --na {text.strip()} leaves out such rows, and counts them: are they missing by chance?"
+        elif self._arms:
+            remark = f"; --exclude {shlex.quote(batch.names[position])} leaves out a column that is no arm"
+        accumulator.refuse_reward(read_number(text) if _is_number(text) else text, place, hint, remark)
 
     def _whole_rows(self, part: Sequence[list[str]], first: int) -> list[list[str]]:
         """The rows without empty lines, which are none; all must be as wide as the header."""
@@ -209,34 +243,6 @@ class Rows:
     def _after(self) -> str:
         line = self._reader.line_num
         return f"{self._source.name}, after line {line:,}," if line else self._source.name
-
-
-def read_rewards(accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
-    """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
-    import numpy as np
-
-    texts = cast(Sequence[str], batch.values)
-    joined = "".join(texts)
-    plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
-    try:
-        rewards = np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
-    except ValueError:
-        _refuse(accumulator, batch, next(place for place, text in enumerate(texts) if not _is_number(text)))
-    if np.isnan(rewards).any():
-        _refuse(accumulator, batch, int(np.isnan(rewards).argmax()))
-    return rewards
-
-
-def _refuse(accumulator: Accumulator, batch: Batch, position: int) -> NoReturn:
-    """Complain of a text that is no number; perhaps it stands for what is missing."""
-    text, place = batch.values[position], batch.place(position)
-    if accumulator.gapless:
-        hint = "" if text.strip() else " (every arm has a score on every item)"
-        accumulator.refuse_reward(text, place, hint)
-    if not text.strip():
-        accumulator.refuse_reward(text, place, " (--skip-empty leaves out rows without one)")
-    remark = f"; --na {text.strip()} leaves out such rows, and counts them: are they missing by chance?"
-    accumulator.refuse_reward(read_number(text) if _is_number(text) else text, place, remark=remark)
 
 
 def _is_number(text: str) -> bool:

@@ -31,7 +31,7 @@ from ramgape.search.missing import is_missing, make_missing
 from ramgape.search.result import Result
 from ramgape.search.selection import Selection
 from ramgape.search.spec import Spec, check_names, make_spec
-from ramgape.search.tables import Columns, as_table, batches, check_columns
+from ramgape.search.tables import Columns, arms_of, as_table, batches, check_columns
 from ramgape.search.thin import WithoutThin, certify_without_thin
 from ramgape.tasks import PARETO, make_task
 
@@ -166,6 +166,7 @@ def analyze(
     long_with_items = reading.about_items and arm_column is not None
     require(not long_with_items or item_column is not None, "item_column", "given with items, of a long table", None)
     if table is not None:
+        reading.expect(arms_of(table, columns))
         with _explaining_texts(wide=arm_column is None):
             for batch in batches(table, columns, reading.about_items, reading.selection.keeps):
                 reading.take(batch, numbers)
@@ -229,6 +230,14 @@ class Reading:
     def rows(self) -> int:
         """All rows that were read."""
         return self.accumulator.rows + self.skipped + self.selection.rows.total()
+
+    def expect(self, names: Iterable[str]) -> None:
+        """There are these arms, whether or not a row has one of them."""
+        for name in names:
+            if self.selection.keeps(name):
+                self.accumulator.mention([name], lambda _: "the table")
+            else:
+                self.selection.rows[name] += 0
 
     def take(self, batch: Batch, read: Callable[[Accumulator, Batch], NDArray[np.float64]]) -> None:
         """Count rewards. Rows of arms that are not asked about, and rows without a reward, are left out and counted.
@@ -420,5 +429,8 @@ def _explaining_texts(wide: bool) -> Iterator[None]:
         yield
     except InvalidReward as error:
         if wide and error.given.startswith(("'", '"')):
-            error.hint += "; where a row is a trial, arm_column and reward_column say which column has what"
+            error.hint += (
+                "; exclude leaves out a column that is no arm; of a table with a row a trial, arm_column and "
+                "reward_column say what is where"
+            )
         raise

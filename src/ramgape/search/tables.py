@@ -73,6 +73,11 @@ def check_columns(table: Table | None, columns: Columns) -> None:
     require(long or not twice, "the labels of columns", "all different, since each is an arm", twice, InvalidData)
 
 
+def arms_of(table: Table, columns: Columns) -> list[str]:
+    """The arms of a wide table; of a long one nobody knows them yet."""
+    return [] if columns.arm is not None else [str(label) for label in table.labels if label != columns.item]
+
+
 def batches(table: Table, columns: Columns, about_items: bool, keeps: Callable[[str], bool]) -> Iterator[Batch]:
     """The rows of a table whose columns have been checked; of a wide one, those columns are read that are kept."""
     if columns.arm is not None:
@@ -109,9 +114,8 @@ def _placing(column: str = "") -> Callable[[int], str]:
 
 def _values(column: Any, what: str) -> list[Any] | NDArray[np.float64]:
     """What stands for the rewards: an array of numbers wherever the column is one, otherwise the things themselves."""
-    require(
-        not isinstance(column, str | bytes) and hasattr(column, "__iter__"), what, "many rewards", column, InvalidData
-    )
+    many = not isinstance(column, str | bytes) and hasattr(column, "__iter__")
+    require(many, what, "a list of rewards", column, InvalidData)
     if isinstance(column, np.ma.MaskedArray):
         column = column.tolist(None)
     things = list(column) if not hasattr(column, "__array__") else column
