@@ -169,12 +169,12 @@ def analyze(
         reading.expect(arms_of(table, columns))
         with _explaining_texts(wide=arm_column is None):
             for batch in batches(table, columns, reading.about_items, reading.selection.keeps):
-                reading.take(batch, numbers)
+                reading.take(batch, as_rewards)
         require(reading.rows > 0, "the table", "one with rows", "none", InvalidData)
         return reading.infer()
     check_many(rows, "rows", "triples (arm, item, reward)" if reading.about_items else "pairs (arm, reward)")
     for first, chunk in _chunks(rows):
-        reading.take(_as_batch(chunk, first, reading.about_items), numbers)
+        reading.take(_as_batch(chunk, first, reading.about_items), as_rewards)
     return reading.infer()
 
 
@@ -410,7 +410,7 @@ def _as_name(arm: object, place: str) -> str:
     return str(arm)
 
 
-def numbers(accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
+def as_rewards(accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
     """The rewards as floats, of any type that is a number; texts are none."""
     values = batch.values
     if isinstance(values, np.ndarray):

@@ -33,24 +33,24 @@ class Columns(NamedTuple):
         return None if self.arm is None else (f"column {self.arm!r}", f"column {self.reward!r}")
 
 
-class Table(NamedTuple):
+class LoggedTable(NamedTuple):
     """The columns of a table, by their labels."""
 
     labels: list[Any]
     column: Callable[[Any], Any]
 
 
-def as_table(data: Any) -> Table | None:
+def as_table(data: Any) -> LoggedTable | None:
     """A data frame or a dictionary as a table; None for anything else."""
     if isinstance(data, Mapping):
-        return Table(list(data), data.__getitem__)
+        return LoggedTable(list(data), data.__getitem__)
     labels = getattr(data, "column_names", getattr(data, "columns", None))
     if labels is None or isinstance(data, type) or not hasattr(data, "__getitem__"):
         return None
-    return Table(list(labels), data.__getitem__)
+    return LoggedTable(list(labels), data.__getitem__)
 
 
-def check_columns(table: Table | None, columns: Columns) -> None:
+def check_columns(table: LoggedTable | None, columns: Columns) -> None:
     """Complain of columns that are not there, or cannot be meant together."""
     if table is None:
         given = [column for column in columns if column is not None]
@@ -73,12 +73,12 @@ def check_columns(table: Table | None, columns: Columns) -> None:
     require(long or not twice, "the labels of columns", "all different, since each is an arm", twice, InvalidData)
 
 
-def arms_of(table: Table, columns: Columns) -> list[str]:
+def arms_of(table: LoggedTable, columns: Columns) -> list[str]:
     """The arms of a wide table; of a long one nobody knows them yet."""
     return [] if columns.arm is not None else [str(label) for label in table.labels if label != columns.item]
 
 
-def batches(table: Table, columns: Columns, about_items: bool, keeps: Callable[[str], bool]) -> Iterator[Batch]:
+def batches(table: LoggedTable, columns: Columns, about_items: bool, keeps: Callable[[str], bool]) -> Iterator[Batch]:
     """The rows of a table whose columns have been checked; of a wide one, those columns are read that are kept."""
     if columns.arm is not None:
         yield _long(table, columns)
@@ -95,7 +95,7 @@ def batches(table: Table, columns: Columns, about_items: bool, keeps: Callable[[
         yield Batch([name] * len(read), read, _placing(f", column {name!r}"), known if about_items else None)
 
 
-def _long(table: Table, columns: Columns) -> Batch:
+def _long(table: LoggedTable, columns: Columns) -> Batch:
     """All rows of a long table."""
     words = f"column {columns.reward!r}"
     names, values = (
