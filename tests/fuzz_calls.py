@@ -66,6 +66,7 @@ LABELS = tuple(value for value in NO_TEXTS if value != "x" * 201)
 NO_PULLS = (*NO_ITERABLES, "", "x", LONG, CONTROL, "00000000000000000000-0", "a1b2c3-0", None, ("a",), b"x")
 # Where a name means another thing than usual.
 OTHERS: Mapping[str, Kind] = {
+    **{f"analyze.{name}_column": Kind((None,), (name, "", 5)) for name in ("arm", "reward", "item")},
     "Instance.name": Kind(("mine", MARKUP), (*LABELS, None)),
     "Arm.name": Kind(("a", MARKUP), (*LABELS, None)),
     "Result.arm.name": KINDS["arm"],

@@ -268,7 +268,8 @@ def test_an_analysis_is_plain_data() -> None:
     analysis = analyze(log_of(40), **BOUNDED)
     written = json.loads(analysis.to_json())
     assert written == analysis.to_dict() == {**analysis.result.to_dict(), **written}
-    assert set(written) - set(analysis.result.to_dict()) == {"rows", "skipped", "block", "incomplete", "next_pulls"}
+    counts = {"rows", "skipped", "missing", "excluded", "min_rows", "thin", "without_thin", "block", "incomplete"}
+    assert set(written) - set(analysis.result.to_dict()) == {*counts, "next_pulls"}
     assert (written["rows"], written["skipped"], written["samples"]) == (120, 0, 120)
     assert written["stopped"] == "data"
     assert written["next_pulls"] == analysis.next_pulls
@@ -589,7 +590,7 @@ def read(count):
     text = itertools.chain(["arm,reward\\n"], itertools.islice(lines, count))
     reading = Reading({"reward_range": (0.0, 1.0)})
     source = Source(text, "lines", None, None)
-    for _ in Rows(source, Layout("arm", "reward"), ",", False).read_into(reading.accumulator):
+    for _ in Rows(source, Layout("arm", "reward"), ",").read_into(reading):
         pass
     assert reading.infer().rows == count
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -68,6 +68,7 @@ MEASURE, CONSTANT = Kind(as_typed, "NAME:NUMBER"), Kind(number_or_name, "A")
 PRICES = Kind(number_or_pairs, "ARM=NUMBER,...")
 LEVEL = Kind(number_or_name, "NUMBER")
 ITEMS_FILE = Kind(as_typed, "FILE")
+TEXTS, NAMES = Kind(as_typed, "TEXT,..."), Kind(as_typed, "ARM")  # of names one each time that the option is given
 
 
 class Option(NamedTuple):
@@ -160,6 +161,20 @@ class GoalOptions(TypedDict, total=False):
         at={ANALYZE: {"panel": DATA}})]
     block: Annotated[int, Option(TRIALS, COUNT, doors=(ANALYZE,), default=1, at={ANALYZE: {"panel": DATA}}, help=
         "Take the mean of so many consecutive rows of an arm for a reward; the risk is then that of such a mean.")]
+    na: Annotated[Any, Option(TRIALS, TEXTS, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=
+        "Texts that stand for a missing reward, NA,NaN,null, say. Rows that have one, or nothing at all, are left out, "
+        "counted and reported by arm: what is said holds if rewards are missing by chance. drop: only what is nothing, "
+        "an empty cell, None, NaN.", unless="a missing reward is an error")]
+    exclude: Annotated[Any, Option(TRIALS, NAMES, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=
+        "Arms to leave out, by name, for reasons that have nothing to do with their rewards; in a command, once for "
+        "each.", unless="none")]
+    only: Annotated[Any, Option(TRIALS, NAMES, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=
+        "The arms to keep, by name, likewise.", unless="all")]
+    min_rows: Annotated[int | None, Option(TRIALS, COUNT, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=
+        "Leave out arms that have fewer rows with a reward, and list them apart: what is said of the others holds if "
+        "how many rows an arm has does not depend on its rewards.", unless=
+        "none is left out; where arms with far fewer rows than the others spoil the certificate, another one is given "
+        "without them, and holds in any case")]
     interleave: Annotated[bool, Option(TRIALS, FLAG, doors=ASKING, default=False, help=
         "Decide in rounds, each in random order and no arm more than 3 times in a row while others are open: for "
         "trials on a machine that warms up or drifts.")]

@@ -48,6 +48,9 @@ def analyze(
     [bold]ramgape analyze log.csv --arm-column model --reward-column score --reward-range 0 1[/bold]
     the set, what is certain of each arm, and who should get the next 10 trials
 
+    [bold]ramgape analyze flights.csv --arm-column carrier --reward-column arr_delay --direction minimize --na NA[/bold]
+    costs without a range, some of them missing: who is early, and reliably so
+
     [bold]ramgape analyze scores.csv --wide --items population --reward-range 0 1 --task best-mean[/bold]
     a finished test set, a column an arm and a row an item: the exact answer over these items
 
@@ -72,8 +75,8 @@ def analyze(
     require(wide or not about_items or item_column is not None, "--item-column", "given with --items, or --wide", None)
     words = ("the name of an arm", "the reward") if wide else (f"column {arm_column!r}", f"column {reward_column!r}")
     with warnings_told() as told, open_source(data) as source:
-        rows = Rows(source, layout, letter, skip_empty)
-        analysis = read(source, rows, options, further, words)
+        rows = Rows(source, layout, letter)
+        analysis = read(source, rows, options, further, words, skip_empty)
     if as_json:
         typer.echo(analysis.to_json())
         return
@@ -89,19 +92,20 @@ def check_layout(arm: Text, reward: Text, item: Text, wide: bool) -> Layout:
     return Layout(arm, reward, item)
 
 
-def read(source: Source, rows: Rows, options: Options, further: Any, words: tuple[str, str]) -> Analysis:
+def read(
+    source: Source, rows: Rows, options: Options, further: Any, words: tuple[str, str], skip_empty: bool
+) -> Analysis:
     """All rows, with a bar over the bytes of the file; an interrupt says how far it came."""
     try:
         with watching_bytes(source) as show:
             from ramgape.search.analysis import Reading
 
-            reading = Reading(options, next_pulls=further, words=words)
+            reading = Reading(options, next_pulls=further, words=words, skip_empty=skip_empty)
             shown = 0
-            for _ in rows.read_into(reading.accumulator):
+            for _ in rows.read_into(reading):
                 if show is not None and rows.count >= shown + OFTEN:
                     shown = rows.count
                     show(shown)
-            reading.skipped = rows.skipped
             return reading.infer()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"after {rows.count:,} rows") from None

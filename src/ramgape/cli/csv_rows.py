@@ -9,15 +9,16 @@ import csv
 import gzip
 import os
 import re
+import shlex
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, cast
 
 from ramgape.common.columns import find_column
 from ramgape.common.files import as_text, open_file, read_number
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ramgape.search.accumulator import Accumulator, Place
+    from ramgape.search.accumulator import Accumulator
+    from ramgape.search.analysis import Reading
+    from ramgape.search.batch import Batch
 
 STANDARD_INPUT = "-"
 CHUNK = 512  # rows that are looked at together; of more of them Python would ask, in vain, whether they are garbage
 BREAK = re.compile("\r\n|\r|\n")
+LONGEST_MARK = 10  # letters of a text that may stand for a missing value
 OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
 UNPACKING = (EOFError, zlib.error, gzip.BadGzipFile)  # what goes wrong with what is packed
 
@@ -97,14 +101,14 @@ class Layout(NamedTuple):
 
 
 class Rows:
-    """The rows of an open file, for the columns that matter; `count` are those read, `skipped` rewards left out."""
+    """The rows of an open file, for the columns that matter; `count` are those read."""
 
-    def __init__(self, source: Source, layout: Layout, delimiter: str, skip_empty: bool) -> None:
+    def __init__(self, source: Source, layout: Layout, delimiter: str) -> None:
         named = [column for column in layout if column is not None]
         twice = next((column for column in named if named.count(column) > 1), None)
         require(twice is None, "the columns for arms, rewards and items", "different ones", twice)
-        self.count = self.skipped = 0
-        self._source, self._skip_empty = source, skip_empty
+        self.count = 0
+        self._source = source
         self._reader = csv.reader(source.text, delimiter=delimiter, strict=True)
         with self._complaining():
             header = next(filter(None, self._reader), None)
@@ -135,7 +139,7 @@ class Rows:
             raise InvalidData(place=place, allowed=allowed, given=given, hint=hint)
         return find_column(column, header, what, self._source.name)
 
-    def read_into(self, accumulator: Accumulator) -> Iterator[None]:
+    def read_into(self, reading: Reading) -> Iterator[None]:
         """Hand everything over, part by part; between two parts it yields."""
         while True:
             first = self._reader.line_num + 1
@@ -143,11 +147,13 @@ class Rows:
                 part = list(islice(self._reader, CHUNK))
             if not part:
                 return
-            self._add_rows(accumulator, part, first)
+            self._add_rows(reading, part, first)
             yield
 
-    def _add_rows(self, accumulator: Accumulator, part: list[list[str]], first: int) -> None:
+    def _add_rows(self, reading: Reading, part: list[list[str]], first: int) -> None:
         """Count the rows of one part, the first of which stands in line `first`."""
+        from ramgape.search.batch import Batch
+
         rows = part if set(map(len, part)) == {self._width} else self._whole_rows(part, first)
         items = None
         if self._item is not None:
@@ -161,21 +167,44 @@ class Rows:
         else:
             cells = [(row[self._arm], row[self._reward]) for row in rows]
         width = max(len(self._arms), 1)
-        positions = range(len(cells))
 
         def place(position: int) -> str:
-            position = positions[position]
             column = f", column {self._header[self._arms[position % width]]!r}" if self._arms else ""
             return self._place(part, rows[position // width], first) + column
 
-        if self._skip_empty and not all(text.strip() for _, text in cells):
-            accumulator.mention([name for name, _ in cells], place)  # who has no reward is an arm all the same
-            told = [position for position in positions if cells[position][1].strip()]
-            self.skipped += len(cells) - len(told)
-            cells = [cells[position] for position in told]
-            positions = told  # type: ignore[assignment]
-        rewards = self._rewards(accumulator, [text for _, text in cells], place)
-        accumulator.add([name for name, _ in cells], rewards, place, items)
+        reading.take(Batch([name for name, _ in cells], [text for _, text in cells], place, items), self._read_rewards)
+
+    def _read_rewards(self, accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
+        """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
+        import numpy as np
+
+        texts = cast(Sequence[str], batch.values)
+        joined = "".join(texts)
+        plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
+        try:
+            rewards = np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
+        except ValueError:
+            self._refuse(accumulator, batch, next(place for place, text in enumerate(texts) if not _is_number(text)))
+        if np.isnan(rewards).any():
+            self._refuse(accumulator, batch, int(np.isnan(rewards).argmax()))
+        return rewards
+
+    def _refuse(self, accumulator: Accumulator, batch: Batch, position: int) -> NoReturn:
+        """Complain of a text that is no number: perhaps it stands for what is missing, or its column is no arm."""
+        text, place = str(batch.values[position]), batch.place(position)
+        hint = remark = ""
+        if not text.strip():
+            empty = (
+                "every arm has a score on every item"
+                if accumulator.gapless
+                else "--skip-empty leaves out rows without one"
+            )
+            hint = f" ({empty})"
+        elif len(text) <= LONGEST_MARK and not any(letter.isdigit() for letter in text) and not accumulator.gapless:
+            remark = f"; --na {text.strip()} leaves out such rows, and counts them: are they missing by chance?"
+        elif self._arms:
+            remark = f"; --exclude {shlex.quote(batch.names[position])} leaves out a column that is no arm"
+        accumulator.refuse_reward(read_number(text) if _is_number(text) else text, place, hint, remark)
 
     def _whole_rows(self, part: Sequence[list[str]], first: int) -> list[list[str]]:
         """The rows without empty lines, which are none; all must be as wide as the header."""
@@ -186,22 +215,6 @@ class Rows:
                     allowed = f"{self._width} cells, as many as the header has"
                     require(False, "the row", allowed, row, InvalidData)
         return rows
-
-    def _rewards(self, accumulator: Accumulator, texts: Sequence[str], place: Place) -> NDArray[np.float64]:
-        """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
-        import numpy as np
-
-        joined = "".join(texts)
-        plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
-        with suppress(ValueError):
-            return np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
-        position = next(position for position, text in enumerate(texts) if not _is_number(text))
-        hint = (
-            "every arm has a score on every item" if accumulator.gapless else "--skip-empty leaves out rows without one"
-        )
-        return accumulator.refuse_reward(
-            texts[position], place(position), "" if texts[position].strip() else f" ({hint})"
-        )
 
     def _place(self, part: Sequence[Sequence[str]], wanted: Sequence[str], first: int) -> str:
         """File and line of a row; names may have line breaks inside."""

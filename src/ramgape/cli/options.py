@@ -10,7 +10,7 @@ import typer
 
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
-from ramgape.options import GOAL, GROUPS, METHOD, RANGE, RISK, RUNS, TRIALS, Option, options_at
+from ramgape.options import GOAL, GROUPS, METHOD, NAMES, RANGE, RISK, RUNS, TRIALS, Option, options_at
 
 ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
 PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
@@ -46,7 +46,8 @@ def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., No
     rows = {name: row for name, row in options_at(door).items() if row.shell and name not in GROUPS}
 
     def read(**typed: Any) -> dict[str, Any]:
-        return {name: rows[name].kind.read(text, name) for name, text in typed.items() if text is not None}
+        given = {name: text for name, text in typed.items() if text is not None and text != []}
+        return {name: rows[name].kind.read(text, name) for name, text in given.items()}
 
     read.__signature__ = inspect.Signature([_parameter(name, row) for name, row in rows.items()])  # type: ignore[attr-defined]
     return gathers("options", read)
@@ -55,7 +56,7 @@ def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., No
 def _parameter(name: str, row: Option) -> inspect.Parameter:
     """A row as a parameter of a command; its default as one would type it."""
     flag, default = isinstance(row.default, bool), row.default
-    kind: Any = bool if flag else tuple[str, str] | None if row.kind is RANGE else Text
+    kind: Any = bool if flag else {RANGE: tuple[str, str] | None, NAMES: list[str] | None}.get(row.kind, Text)
     if not flag and isinstance(default, int | float):
         default = f"{default:_}" if isinstance(default, int) else f"{default:g}"
     declared = typer.Option(

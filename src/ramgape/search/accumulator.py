@@ -7,7 +7,8 @@ Only where a risk is a model's value are the rewards kept as well (`Sample`), to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -17,15 +18,16 @@ from numpy.typing import NDArray
 from ramgape.errors import InvalidData, InvalidReward, known_name, located, require, shorten
 from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder
+from ramgape.search.batch import Place
 from ramgape.search.blocks import Blocks
 from ramgape.search.engine import Engine
+from ramgape.search.missing import NA_REMARK, is_missing
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec, check_names
 
 MOST_ARMS = 5_000  # results compare all pairs; and whoever has more arms has probably named the wrong column
 BLOCK = 65_536  # rows that are learnt at once: handing over compiled functions takes as long as some thousand rows
 
-Place = Callable[[int], str]  # where a row stands, by its place among those handed over
 Words = tuple[str, str]
 USUAL_WORDS = "the arm", "the reward"
 
@@ -62,6 +64,18 @@ class Accumulator:
         self._rows_waiting = 0
         self._blocks = None if block == 1 else Blocks(block)
         self.rows = 0
+        self._counts: Counter[int] = Counter()  # rows of each arm that have a reward
+        self._missing: Counter[int] = Counter()  # and those that have none
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """How many rows of each arm were left out for want of a reward; of those that have such rows."""
+        return {name: self._missing[arm] for name, arm in self._numbers.items() if self._missing[arm]}
+
+    @property
+    def row_counts(self) -> dict[str, int]:
+        """How many rows with a reward each arm has."""
+        return {name: self._counts[arm] for name, arm in self._numbers.items()}
 
     @property
     def incomplete(self) -> int:
@@ -79,11 +93,31 @@ class Accumulator:
         """Count one reward for each name, in this order, if all of them can be."""
         self._check_rewards(rewards, place)
         if names:
-            self._waiting.append((self.mention(names, place), rewards))
+            chosen = self.mention(names, place)
+            self._waiting.append((chosen, rewards))
             self._rows_waiting += len(names)
+            _count(self._counts, chosen)
             self.rows += len(names)
         if self._rows_waiting >= BLOCK:
             self._learn()
+
+    def skip(self, names: Sequence[str], place: Place) -> None:
+        """Count rows that have no reward."""
+        _count(self._missing, self.mention(names, place))
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Forget all arms but these, with all that is known of the others."""
+        self._learn()
+        kept = [self._numbers[name] for name in names]
+        self._numbers = Numbering((name, number) for number, name in enumerate(names))
+        self._state = self._state._replace(arms=self._state.arms[kept], memory=self._state.memory[kept])
+        self._counts, self._missing = (
+            Counter({number: counts[arm] for number, arm in enumerate(kept)})
+            for counts in (self._counts, self._missing)
+        )
+        for part in (self._blocks, self._sample, self._watch):
+            if part is not None:
+                part.keep(kept)
 
     def _check_rewards(self, rewards: NDArray[np.float64], place: Place) -> None:
         usable = (rewards >= self.low) & (rewards <= self.high)  # false for NaN
@@ -98,11 +132,14 @@ class Accumulator:
             self._welcome(self.names[known:], names, place)
         return chosen
 
-    def refuse_reward(self, reward: object, place: str, hint: str = "") -> NoReturn:
-        """Complain about a reward, with its place."""
+    def refuse_reward(self, reward: object, place: str, hint: str = "", remark: str = "") -> NoReturn:
+        """Complain about a reward, with its place; `hint` is about what is allowed, `remark` about what was given."""
         size = "a finite number" if self.spec.reward_range is None else "a number"
-        allowed = f"{size} from {self.low:g} to {self.high:g}"
-        raise InvalidReward(place=place, what=self._reward_words, allowed=allowed + hint, given=shorten(reward))
+        allowed = f"{size} from {self.low:g} to {self.high:g}{hint}"
+        if is_missing(reward) and not self.gapless and not remark:
+            remark = NA_REMARK
+        given, what = shorten(reward), self._reward_words
+        raise InvalidReward(place=place, what=what, allowed=allowed, given=given, hint=remark)
 
     def _welcome(self, newcomers: Sequence[str], names: Sequence[str], place: Place) -> None:
         """Arms that have turned up; complain about those that cannot be meant."""
@@ -142,3 +179,9 @@ class Accumulator:
         engine = Engine.from_statistics(once, self._state, self._sample, self._watch)
         engine.look()
         return engine
+
+
+def _count(counts: Counter[int], arms: NDArray[np.int64]) -> None:
+    """Count arms that turned up."""
+    for arm, more in zip(*(each.tolist() for each in np.unique(arms, return_counts=True)), strict=True):
+        counts[arm] += more

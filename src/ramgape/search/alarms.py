@@ -80,6 +80,10 @@ class Watch:
             there = (self._table["alarm"] > 0) & (self._table["evidence"] >= self.threshold)
             self._table["alarm"] = np.where(there, self._table["seen"], 0)
 
+    def keep(self, arms: Sequence[int]) -> None:
+        """Forget all arms but these, whose numbers are then their places here. Alarms stay as they are."""
+        self._table = self.table[list(arms)]
+
     def copy(self) -> Watch:
         """The same, to go on with elsewhere."""
         other = copy(self)

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.common.checks import check_many, whole
 from ramgape.common.formatting import list_names, plural
 from ramgape.core.statistics import FEWEST_PULLS
-from ramgape.errors import InvalidData, RamgapeWarning, require, shorten
+from ramgape.errors import InvalidData, InvalidReward, RamgapeWarning, located, require, shorten
 from ramgape.options import ANALYZE, Options, options_for, shows_options
 from ramgape.policies import POLICIES
 from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
+from ramgape.search.batch import Batch, as_number
 from ramgape.search.engine import Engine
-from ramgape.search.explained import Explained, restore
+from ramgape.search.explained import Explained, jsonable, restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.item_tables import ItemTable, check_known
 from ramgape.search.items import Items
+from ramgape.search.missing import is_missing, make_missing
 from ramgape.search.result import Result
-from ramgape.search.spec import Spec, make_spec
+from ramgape.search.selection import Selection
+from ramgape.search.spec import Spec, check_names, make_spec
+from ramgape.search.tables import Columns, arms_of, as_table, batches, check_columns
+from ramgape.search.thin import WithoutThin, certify_without_thin
 from ramgape.tasks import PARETO, make_task
 
 if TYPE_CHECKING:
@@ -48,9 +55,15 @@ class Analysis(Explained):
         next_pulls: How many of the next pulls each arm should get, most first; empty if the goal is reached. Fewer than
             were asked for where these alone may settle it.
         rows: Rows that were read.
-        skipped: Those among them that were left out, because they had no reward.
+        skipped: Those among them that were left out, because they had no reward; `missing` says how many of which arm.
         block: How many consecutive rows of an arm make one reward, which is their mean.
         incomplete: Rows that were left out because they do not fill a block.
+        missing: How many rows of an arm had no reward, for arms that have such rows.
+        excluded: The arms that were left out by name, with their rows.
+        min_rows: The fewest rows with which an arm takes part, if that was asked for.
+        thin: The arms with fewer, with their rows that have a reward.
+        without_thin: What is certified without arms that have far fewer rows than the others, where they keep a
+            certificate of all arms from saying much; it comes on top of that, at the same delta.
     """
 
     result: Result
@@ -59,6 +72,11 @@ class Analysis(Explained):
     skipped: int
     block: int = 1
     incomplete: int = 0
+    missing: dict[str, int] = field(default_factory=dict, hash=False)
+    excluded: dict[str, int] = field(default_factory=dict, hash=False)
+    min_rows: int | None = None
+    thin: dict[str, int] = field(default_factory=dict, hash=False)
+    without_thin: WithoutThin | None = None
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""
@@ -67,8 +85,11 @@ class Analysis(Explained):
         return explain_analysis(self, ascii_only)
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Those of the result, and how many of the next pulls each arm should get."""
-        return [{**row, "next_pulls": self.next_pulls.get(row["name"], 0)} for row in self.result._rows()]
+        """Those of the result, with how many rewards each arm lacks, and how many of the next pulls it should get."""
+        return [
+            {**row, "missing": self.missing.get(row["name"], 0), "next_pulls": self.next_pulls.get(row["name"], 0)}
+            for row in self.result._rows()
+        ]
 
     def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Axes:
         """The picture of the result.
@@ -81,9 +102,10 @@ class Analysis(Explained):
 
     def to_dict(self) -> dict[str, Any]:
         """All that the result's `to_dict` has, and what is of the analysis alone."""
-        counts = {name: getattr(self, name) for name in ("rows", "skipped", "block", "incomplete")}
-        further = {**counts, "next_pulls": dict(self.next_pulls)}
-        return {**self.result.to_dict(), **further}
+        own = [each.name for each in dataclasses.fields(self) if each.name not in ("result", "without_thin")]
+        apart = None if self.without_thin is None else dataclasses.asdict(self.without_thin)
+        further = {name: getattr(self, name) for name in own}
+        return {**self.result.to_dict(), **jsonable({**further, "without_thin": apart})}
 
     @classmethod
     def _from(cls, description: Mapping[str, Any]) -> Analysis:
@@ -92,11 +114,14 @@ class Analysis(Explained):
 
 @shows_options(ANALYZE)
 def analyze(
-    rows: Iterable[tuple[Any, ...]],
+    rows: Any,
     *,
     arms: Iterable[object] | None = None,
     next_pulls: int = 10,
     skip_empty: bool = False,
+    arm_column: Any = None,
+    reward_column: Any = None,
+    item_column: Any = None,
     **options: Unpack[Options],
 ) -> Analysis:
     """Find what logged rewards prove about the Pareto set, and which arms to try next.
@@ -108,13 +133,19 @@ def analyze(
     is shared among the arms: if further ones may turn up between two looks, name all of them from the start (`arms`).
 
     Args:
-        rows: Pairs (arm, reward), in the order in which they came; read once, and not kept, but for the rewards (8
-            bytes each) with noise="gaussian" and a risk beyond mean and variance, which are shown beside the model's
-            value. With `items` triples (arm, item, reward), in any order.
+        rows: A data frame (of pandas, polars, ...): one row a trial, with `arm_column` and `reward_column`; without
+            these one column an arm. Or a dictionary of lists, an arm's rewards each. Or pairs (arm, reward), in the
+            order in which they came; read once, and not kept, but for the rewards (8 bytes each) with noise="gaussian"
+            and a risk beyond mean and variance, which are shown beside the model's value. With `items` triples (arm,
+            item, reward), in any order, or a table, which is long with an `item_column`, or wide with a row an item.
         {options}
         arms: All arms there are, if some may have no row yet; unless given, those that turn up.
         next_pulls: For how many pulls to tell which arm to try, by `policy`.
-        skip_empty: Leave out rows whose reward is None, and count them, instead of refusing them.
+        skip_empty: Leave out rows whose reward is None, and count them, instead of refusing them; `na` leaves out NaN,
+            too.
+        arm_column: Of a table with a row a trial: the column with the arms' names.
+        reward_column: The column with the rewards.
+        item_column: The column with what a score is about; in a wide table the only one that is no arm.
 
     Examples:
         >>> import random, ramgape
@@ -124,14 +155,26 @@ def analyze(
         >>> analysis = ramgape.analyze(log, reward_range=(0, 1))
         >>> analysis.result.front, analysis.result.stopped, analysis.next_pulls
         (('steady', 'wild'), 'confidence', {})
+        >>> ramgape.analyze({"A": [0.2, 0.4, None], "B": [0.9]}, reward_range=(0, 1), na="drop").missing
+        {'A': 1}
     """
-    reading = Reading(options, arms, next_pulls)
+    columns, table = Columns(arm_column, reward_column, item_column), as_table(rows)
+    check_columns(table, columns)
+    if item_column is not None:
+        options.setdefault("items", "sample")
+    reading = Reading(options, arms, next_pulls, columns.words or USUAL_WORDS, skip_empty=skip_empty)
+    long_with_items = reading.about_items and arm_column is not None
+    require(not long_with_items or item_column is not None, "item_column", "given with items, of a long table", None)
+    if table is not None:
+        reading.expect(arms_of(table, columns))
+        with _explaining_texts(wide=arm_column is None):
+            for batch in batches(table, columns, reading.about_items, reading.selection.keeps):
+                reading.take(batch, as_rewards)
+        require(reading.rows > 0, "the table", "one with rows", "none", InvalidData)
+        return reading.infer()
     check_many(rows, "rows", "triples (arm, item, reward)" if reading.about_items else "pairs (arm, reward)")
-    require(
-        not (reading.about_items and skip_empty), "skip_empty", "absent with items, of which none may be missing", True
-    )
     for first, chunk in _chunks(rows):
-        _read_pairs(reading, chunk, first, skip_empty)
+        reading.take(_as_batch(chunk, first, reading.about_items), as_rewards)
     return reading.infer()
 
 
@@ -144,12 +187,18 @@ class Reading:
         arms: Iterable[object] | None = None,
         next_pulls: object = 10,
         words: Words = USUAL_WORDS,
+        *,
+        skip_empty: bool = False,
     ) -> None:
         allowed = f"a whole number from 0 to {MOST_NEXT:,}"
         self._next_pulls = whole(next_pulls, "next_pulls", allowed, 0)
         require(self._next_pulls <= MOST_NEXT, "next_pulls", allowed, next_pulls)
         self._options = cast(Options, {"epsilon": 0.0, **options_for(options, ANALYZE), "max_pulls": UNLIMITED})
         self._block = whole(self._options.pop("block", 1), "block", "a whole number of at least 1", 1)
+        self.selection = Selection(self._options.pop("exclude", None), self._options.pop("only", None))
+        na, fewest = self._options.pop("na", None), self._options.pop("min_rows", None)
+        self.missing = make_missing(na, skip_empty)
+        self._min_rows = None if fewest is None else whole(fewest, "min_rows", "a whole number of at least 1", 1)
         # The arms' names come with the rows; that the rest makes sense should be known before the first of them.
         some = make_task(self._options.get("task", PARETO)).some_arms()
         known = self._options.pop("items", None)
@@ -158,19 +207,62 @@ class Reading:
             known = check_known(known)
             self._options["items"] = known if isinstance(known, Items) else range(2)
             require(self._block == 1, "block", "1 with items, of which each is a row", self._block)
+            none = "absent with items, of which none may be missing"
+            require(not skip_empty, "skip_empty", none, skip_empty)
+            require(na is None, "na", none, na)
+            require(self._min_rows is None, "min_rows", "absent with items, of which all arms have as many", fewest)
         spec = make_spec(some, **self._options)
         _check_policy(spec.policy)
         for warning in spec.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=3)
-        self.accumulator: Accumulator = Accumulator(spec, arms, words, self._block)
+        self._arms = None if arms is None else check_names(arms)
+        kept = None if self._arms is None else [name for name in self._arms if self.selection.keeps(name)]
+        self.accumulator: Accumulator = Accumulator(spec, kept, words, self._block)
         if self.about_items:
-            self.accumulator = ItemTable(spec, known, arms, words)
-        self.skipped = 0
+            self.accumulator = ItemTable(spec, known, kept, words)
+
+    @property
+    def skipped(self) -> int:
+        """Rows that were left out for want of a reward."""
+        return sum(self.accumulator.missing.values())
+
+    @property
+    def rows(self) -> int:
+        """All rows that were read."""
+        return self.accumulator.rows + self.skipped + self.selection.rows.total()
+
+    def expect(self, names: Iterable[str]) -> None:
+        """There are these arms, whether or not a row has one of them."""
+        for name in names:
+            if self.selection.keeps(name):
+                self.accumulator.mention([name], lambda _: "the table")
+            else:
+                self.selection.rows[name] += 0
+
+    def take(self, batch: Batch, read: Callable[[Accumulator, Batch], NDArray[np.float64]]) -> None:
+        """Count rewards. Rows of arms that are not asked about, and rows without a reward, are left out and counted.
+
+        Args:
+            batch: The rows; if all values are text, that which a file has.
+            read: Makes numbers of what is left, or complains.
+        """
+        if self.selection:
+            batch = batch.at(self.selection.places_in(batch.names))
+        missing = [] if self.missing is None else self.missing.places_in(batch.values)
+        if missing:
+            self.accumulator.mention(batch.names, batch.place)  # who has no reward is an arm all the same
+            self.accumulator.skip([batch.names[place] for place in missing], batch.place)
+            batch = batch.without(missing)
+        self.accumulator.add(batch.names, read(self.accumulator, batch), batch.place, batch.items)
 
     def infer(self) -> Analysis:
         """What the rows have shown."""
+        self.selection.check((*(self._arms or ()), *self.accumulator.names))
+        missing, skipped, rows = self.accumulator.missing, self.skipped, self.rows
+        thin = self._set_thin_apart()
         names = self.accumulator.names
-        require(len(names) >= 2, "the data", "about at least two arms", list(names), InvalidData)
+        left_out = " that are not left out" if self.selection or thin else ""
+        require(len(names) >= 2, "the data", f"about at least two arms{left_out}", list(names), InvalidData)
         if isinstance(self.accumulator, ItemTable):
             self._options["items"] = self.accumulator.items
         # What there is of an arm is all there is: arms are compared whether or not another has its first look.
@@ -181,16 +273,32 @@ class Reading:
             engine.finish("confidence")
         ended = engine.stopped in ("confidence", "complete")
         result = infer(engine, engine.stopped if ended else "data")
-        further = (*_lacking(engine, self._block), *_left_out(self.skipped), *_told_twice(self.accumulator))
-        guarantee = " ".join([result.guarantee, *_of_blocks(self._block)])
+        further = (*_lacking(engine, self._block), *_left_out(skipped), *_told_twice(self.accumulator))
+        guarantee = " ".join([result.guarantee, *_of_blocks(self._block), *_of_thin(thin, self._min_rows)])
+        counts = self.accumulator.row_counts
         return Analysis(
             result=replace(result, guarantee=guarantee, warnings=result.warnings + further),
             next_pulls=plan_pulls(engine, self._next_pulls),
-            rows=self.accumulator.rows + self.skipped,
-            skipped=self.skipped,
+            rows=rows,
+            skipped=skipped,
             block=self._block,
             incomplete=self.accumulator.incomplete,
+            missing=missing,
+            excluded=dict(self.selection.rows),
+            min_rows=self._min_rows,
+            thin=thin,
+            without_thin=certify_without_thin(engine, result, counts) if self._min_rows is None else None,
         )
+
+    def _set_thin_apart(self) -> dict[str, int]:
+        """Forget the arms that have too few rows to take part, and tell how many they have."""
+        if self._min_rows is None:
+            return {}
+        counts = self.accumulator.row_counts
+        thin = {name: count for name, count in counts.items() if count < self._min_rows}
+        if thin:
+            self.accumulator.keep([name for name in counts if name not in thin])
+        return dict(sorted(thin.items(), key=lambda each: each[1]))
 
 
 def _check_policy(policy: str) -> None:
@@ -216,6 +324,16 @@ def _of_blocks(block: int) -> tuple[str, ...]:
     return (
         f"A reward is here the mean of {block:,} consecutive rows of an arm: the risk is that of such a mean, not of a "
         "single row.",
+    )
+
+
+def _of_thin(thin: Mapping[str, int], fewest: int | None) -> tuple[str, ...]:
+    """Tell under which condition arms may be left out by their numbers of rows."""
+    if not thin:
+        return ()
+    return (
+        f"Arms with fewer than {fewest:,} rows were left out ({list_names(list(thin))}): this holds for the others if "
+        "how many rows an arm has does not depend on its rewards.",
     )
 
 
@@ -260,53 +378,59 @@ def _chunks(rows: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
         first += len(chunk)
 
 
-def _read_pairs(reading: Reading, chunk: Sequence[Any], first: int, skip_empty: bool) -> None:
-    """Hand pairs over to an accumulator, or triples."""
-    items = None
-    if reading.about_items:
-        triples = [_as_triple(row, number) for number, row in enumerate(chunk, start=first)]
-        items = [item for _, item, _ in triples]
-        pairs = [(arm, reward) for arm, _, reward in triples]
-    else:
-        pairs = [_as_pair(row, number) for number, row in enumerate(chunk, start=first)]
-    places = list(range(first, first + len(chunk)))
+def _as_batch(chunk: list[Any], first: int, about_items: bool) -> Batch:
+    """Rows that are pairs, or triples, of which the first has this number."""
 
     def place(position: int) -> str:
-        return f"row {places[position]}"
+        return f"row {first + position}"
 
-    if skip_empty and any(reward is None for _, reward in pairs):
-        reading.accumulator.mention([name for name, _ in pairs], place)  # who has no reward is an arm all the same
-        places = [number for number, (_, reward) in zip(places, pairs, strict=True) if reward is not None]
-        pairs = [pair for pair in pairs if pair[1] is not None]
-        reading.skipped += len(chunk) - len(pairs)
-    rewards = [
-        reward if type(reward) is float else _as_float(reading.accumulator, reward, place(position))
-        for position, (_, reward) in enumerate(pairs)
-    ]
-    reading.accumulator.add([name for name, _ in pairs], np.array(rewards, np.float64), place, items)
+    parts = ("arm", "item", "reward") if about_items else ("arm", "reward")
+    columns = list(zip(*(_as_tuple(row, parts, place(position)) for position, row in enumerate(chunk)), strict=True))
+    names = [_as_name(arm, place(position)) for position, arm in enumerate(columns[0])]
+    return Batch(names, columns[-1], place, [str(item) for item in columns[1]] if about_items else None)
 
 
-def _as_pair(row: Any, number: int) -> tuple[str, Any]:
-    """An arm's name and a reward, whatever that is."""
+def _as_tuple(row: Any, parts: tuple[str, ...], place: str) -> tuple[Any, ...]:
+    """What a row has, if that is as much as it should."""
     if not isinstance(row, str | bytes):  # two letters are no pair
-        with contextlib.suppress(TypeError, ValueError):
-            arm, reward = row
-            return str(arm), reward
-    raise InvalidData(place=f"row {number}", allowed="a pair (arm, reward)", given=shorten(row))
+        with contextlib.suppress(TypeError):
+            found = tuple(islice(row, len(parts) + 1))
+            if len(found) == len(parts):
+                return found
+    kind = {2: "pair", 3: "triple"}[len(parts)]
+    raise InvalidData(place=place, allowed=f"a {kind} ({', '.join(parts)})", given=shorten(row))
 
 
-def _as_triple(row: Any, number: int) -> tuple[str, str, Any]:
-    """An arm's name, an item's and a reward, whatever that is."""
-    if not isinstance(row, str | bytes):
-        with contextlib.suppress(TypeError, ValueError):
-            arm, item, reward = row
-            return str(arm), str(item), reward
-    raise InvalidData(place=f"row {number}", allowed="a triple (arm, item, reward)", given=shorten(row))
+def _as_name(arm: object, place: str) -> str:
+    """An arm's name."""
+    if isinstance(arm, str):
+        return arm
+    with located(place):
+        require(not is_missing(arm), "the arm", "a name", arm, InvalidData)
+    return str(arm)
 
 
-def _as_float(accumulator: Accumulator, reward: object, place: str) -> float:
-    """A reward of any type that is a number; texts are none."""
-    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            return float(reward)  # type: ignore[arg-type]
-    return accumulator.refuse_reward(reward, place)
+def as_rewards(accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
+    """The rewards as floats, of any type that is a number; texts are none."""
+    values = batch.values
+    if isinstance(values, np.ndarray):
+        return values
+    found = [value if type(value) is float else as_number(value) for value in values]
+    if None in found:
+        place = found.index(None)
+        accumulator.refuse_reward(values[place], batch.place(place))
+    return np.array(found, np.float64)
+
+
+@contextlib.contextmanager
+def _explaining_texts(wide: bool) -> Iterator[None]:
+    """Say what a text among the numbers of a wide table probably means."""
+    try:
+        yield
+    except InvalidReward as error:
+        if wide and error.given.startswith(("'", '"')):
+            error.hint += (
+                "; exclude leaves out a column that is no arm; of a table with a row a trial, arm_column and "
+                "reward_column say what is where"
+            )
+        raise

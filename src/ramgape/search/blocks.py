@@ -6,6 +6,8 @@ they are. A mean of rewards in a range is in that range. Its expectation is that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +27,10 @@ class Blocks:
     def incomplete(self) -> int:
         """Rows that are part of no mean yet."""
         return sum(map(len, self._waiting.values()))
+
+    def keep(self, arms: Sequence[int]) -> None:
+        """Forget all arms but these, whose numbers are then their places here."""
+        self._waiting = {number: self._waiting[arm] for number, arm in enumerate(arms) if arm in self._waiting}
 
     def means(
         self, arms: NDArray[np.int64], rewards: NDArray[np.float64]

@@ -182,7 +182,8 @@ def restore(kind: type[Made], description: Mapping[str, Any]) -> Made:
             arguments[field.name] = _restored(hints[field.name], description[field.name], field.name)
         else:
             allowed = f"given, to make a {kind.__name__} of it"
-            require(field.default is not dataclasses.MISSING, field.name, allowed, list(description), InvalidData)
+            optional = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+            require(optional, field.name, allowed, list(description), InvalidData)
     return kind(**arguments)
 
 

@@ -177,7 +177,7 @@ def infer(
         exploration=spec.exploration,
         warnings=spec.warnings + tuple(objection.warning for objection in objections) + warnings_of(spec, engine.arms),
         truth=truth,
-        certified_risk_epsilon=_risk_tolerance(spec, certified),
+        certified_risk_epsilon=risk_tolerance(spec, certified),
         task=str(spec.task),
         answer_name=spec.task.called,
         empty_answer=_nobody(engine, reason),
@@ -341,7 +341,7 @@ def goal_of(spec: Spec) -> Goal:
     return Goal(spec.goal, spec.epsilon, spec.delta, spec.budget, spec.risk_epsilon, spec.epsilon_share, spec.spend)
 
 
-def _risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
+def risk_tolerance(spec: Spec, tolerance: float | None) -> float | None:
     """The tolerance in risk that goes with one in the mean, where they differ or were given apart."""
     one_for_both = spec.risk_epsilon is None and spec.risk_weight == 1.0
     return None if tolerance is None or one_for_both else tolerance / spec.risk_weight
@@ -421,10 +421,6 @@ def _guarantee(
 ) -> str:
     """What has been proved, in words, and whether the data speak against what that assumes."""
     spec, samples = engine.spec, engine.samples
-    assumption = assumption_of(spec, evidence.bound)
-    doubts = ""
-    if objections:
-        doubts = f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
     if engine.is_complete:
         claim = spec.task.claim(wanted_of(spec, returned))
         equals = list_names([name for name, tied in zip(spec.names, engine.tied, strict=True) if tied])
@@ -432,8 +428,7 @@ def _guarantee(
         return f"Exact, since {asked_items(spec)} has been asked of every arm: {claim}{ties}"
     if stopped == "confidence":
         assert spec.epsilon is not None
-        assert spec.delta is not None
-        return _claim(spec, returned, spec.epsilon, spec.delta, assumption, evidence.rigour) + doubts
+        return claim_words(spec, returned, spec.epsilon, evidence, objections)
     if stopped == "constant":
         return f"Undecided: {equal_rewards(spec, engine.arms)}"
     if stopped == "exhausted" and certified is None:
@@ -442,7 +437,7 @@ def _guarantee(
         return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
         return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
-    supported = _claim(spec, returned, certified, evidence.delta, assumption, evidence.rigour) + doubts
+    supported = claim_words(spec, returned, certified, evidence, objections)
     if stopped == "spend" and spec.goal == "confidence":
         return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
     if stopped == "exhausted":
@@ -458,22 +453,26 @@ def _guarantee(
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
 
-def _claim(spec: Spec, returned: Sequence[str], epsilon: float, delta: float, assumption: str, rigour: Rigour) -> str:
+def claim_words(
+    spec: Spec, returned: Sequence[str], epsilon: float, evidence: Evidence, objections: Sequence[Objection]
+) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
-    confidence = f"{1.0 - delta:.6g}"
-    if float(confidence) > 1.0 - delta or float(confidence) >= 1.0:
-        confidence = f"1 - {round_up(delta)}"
-    claim = spec.task.claim(wanted_of(spec, returned, epsilon))
-    if rigour == APPROXIMATE:
-        return f"Approximately (large samples), with probability {confidence}, for {assumption}: {claim}"
-    return f"With probability at least {confidence}, for {assumption}: {claim}"
+    confidence = f"{1.0 - evidence.delta:.6g}"
+    if float(confidence) > 1.0 - evidence.delta or float(confidence) >= 1.0:
+        confidence = f"1 - {round_up(evidence.delta)}"
+    claim = f"for {assumption_of(spec, evidence.bound)}: {spec.task.claim(wanted_of(spec, returned, epsilon))}"
+    if objections:
+        claim += f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
+    if evidence.rigour == APPROXIMATE:
+        return f"Approximately (large samples), with probability {confidence}, {claim}"
+    return f"With probability at least {confidence}, {claim}"
 
 
 def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) -> Wanted:
     """What sentences about an answer speak of."""
     risk, costs = risk_label(spec) if spec.risk_factor == 1.0 else "scaled risk", spec.direction == "minimize"
     turned = spec.risk.shown(1.0, costs) < 0.0
-    return Wanted(returned, epsilon, _risk_tolerance(spec, epsilon), risk, costs, turned)
+    return Wanted(returned, epsilon, risk_tolerance(spec, epsilon), risk, costs, turned)
 
 
 def _theorem(spec: Spec) -> str:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ramgape.common.checks import whole
 from ramgape.common.formatting import plural
 from ramgape.errors import InvalidData, located, require, shorten
-from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Numbering, Place, Words
+from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Numbering, Words
+from ramgape.search.batch import Place
 from ramgape.search.engine import Engine
 from ramgape.search.items import Items, check_different, check_size, make_items
 from ramgape.search.spec import Spec

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,11 @@ class Sample:
         chosen, starts = np.unique(arms[order], return_index=True)
         for arm, places in zip(chosen.tolist(), np.split(order, starts)[1:], strict=True):
             self._rewards[arm].frombytes(rewards[places].tobytes())
+
+    def keep(self, arms: Sequence[int]) -> None:
+        """Forget all arms but these, whose numbers are then their places here."""
+        kept = {number: self._rewards[arm] for number, arm in enumerate(arms)}
+        self._rewards = defaultdict(lambda: array("d"), kept)
 
     def of(self, arm: int) -> NDArray[np.float64]:
         """The rewards of an arm."""
