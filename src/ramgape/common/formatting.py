@@ -185,6 +185,16 @@ def round_up(value: float, significant: int = 3) -> str:
     return f"{float(Decimal(f'{value:.12g}').quantize(last, ROUND_CEILING)):.{significant + 1}g}"
 
 
+def confidence(delta: float) -> str:
+    """The probability that goes with a chance of failure, in digits that never say too much.
+
+    >>> confidence(0.05), confidence(1e-9)
+    ('0.95', '1 - 1e-09')
+    """
+    written = f"{1.0 - delta:.6g}"
+    return f"1 - {round_up(delta)}" if float(written) > 1.0 - delta or float(written) >= 1.0 else written
+
+
 def share(pulls: int, samples: int) -> str:
     """A part of all pulls in per cent.
 

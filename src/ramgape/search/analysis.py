@@ -19,8 +19,9 @@ from ramgape.errors import InvalidData, RamgapeWarning, require, shorten
 from ramgape.options import ANALYZE, Options, options_for, shows_options
 from ramgape.policies import POLICIES
 from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
+from ramgape.search.answered import Answered
 from ramgape.search.engine import Engine
-from ramgape.search.explained import Explained, restore
+from ramgape.search.explained import restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.item_tables import ItemTable, check_known
 from ramgape.search.items import Items
@@ -39,7 +40,7 @@ UNLIMITED = 2**53  # pulls: data are as many as they are
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Analysis(Explained):
+class Analysis(Answered):
     """What logged rewards prove, and what to try next.
 
     Attributes:
@@ -59,6 +60,10 @@ class Analysis(Explained):
     skipped: int
     block: int = 1
     incomplete: int = 0
+
+    @property
+    def _found(self) -> Result:
+        return self.result
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""

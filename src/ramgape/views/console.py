@@ -47,7 +47,7 @@ class ConsoleView:
             caption = part.caption(columns)
             lines += [Text(), Text(caption, style="dim"), Text()] if caption else [Text()]
             lines.append(_table(columns))
-            lines += [Text(part.rest, style="dim")] if part.rest else []
+            lines += [Text(remark, style="dim") for remark in (part.rest, part.missing(columns)) if remark]
         for warning in said.warnings:
             lines += [Text(), Text(f"Warning: {printable(warning)}", style="yellow")]
         yield Panel(Group(*lines), expand=False, padding=(0, 1))

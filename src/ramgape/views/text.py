@@ -29,7 +29,8 @@ def plain(thing: Explained, width: int = PLAIN_WIDTH) -> str:
         columns = part.fit(width)
         caption = _wrapped(part.caption(columns), width, indent=0)
         lines += ["", *caption, *([""] if caption else []), *_table_lines(columns)]
-        lines += [part.rest] if part.rest else []
+        for remark in filter(None, (part.rest, part.missing(columns))):
+            lines += _wrapped(remark, width, indent=0)
     for warning in said.warnings:
         lines += ["", *_wrapped(f"Warning: {printable(warning)}", width, indent=9)]
     return "\n".join(line.rstrip() for line in lines)
