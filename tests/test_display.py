@@ -45,6 +45,12 @@ def many_arms(number: int, returned: int) -> list[ArmReport]:
     ]
 
 
+def undecided_result() -> Result:
+    inside = make_arm("A", verdict="undecided", doubt=0.2, rival="B")
+    outside = make_arm("B", 0.49, verdict="undecided", doubt=0.2, rival="A", dominated_by="A")
+    return make_result(inside, outside, front=("A",), stopped="cap", goal_reached=False)
+
+
 def in_console(result: Result, width: int) -> str:
     console = Console(file=io.StringIO(), width=width, color_system=None)
     console.print(result)
@@ -140,7 +146,8 @@ def test_width_of_text_agrees_with_rich(text: str) -> None:
 def test_plain_text_says_it_all() -> None:
     text = str(make_result(warnings=("something was odd",)))
     lines = text.split("\n")
-    assert lines[0] == "Pareto set: A, C (2 of 3 arms), after 400 pulls"
+    assert " ".join(text.split()).startswith(make_result().sentence)
+    assert "Answer:    Pareto set: A, C (2 of 3 arms), after 400 pulls" in lines
     assert "Guarantee: no returned arm is dominated by 0.05 or more, with probability 0.95" in lines
     assert (
         "Certified: epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out" in lines
@@ -156,14 +163,14 @@ def test_plain_text_says_it_all() -> None:
 def test_plain_table_is_aligned() -> None:
     heading, rule, *rows = table_of(str(make_result()))
     columns = [match.span() for match in re.finditer(r"-+", rule)]
-    names = ["arm", "verdict", "certified", "pulls (share)", "mean", "std", "scaled risk", "dominated by"]
+    names = ["arm", "verdict", "how sure", "pulls (share)", "mean", "std", "scaled risk", "why"]
     assert [heading[start:end].strip() for start, end in columns] == names
     cells = [[row[start:end].strip() for start, end in columns] for row in rows]
-    assert [row[:3] for row in cells] == [["A", "in", "proved"], ["B", "out", "proved"], ["C", "in", "proved"]]
-    assert [row[3] for row in cells] == ["100 (25.0%)", "50 (12.5%)", "250 (62.5%)"]
-    assert [row[4] for row in cells] == ["0.40 [0.35, 0.45]", "0.30 [0.25, 0.35]", "0.70 [0.65, 0.75]"]
-    assert [row[5] for row in cells] == ["0.10", "0.20", "0.30"]
-    assert [row[7] for row in cells] == ["", "A", ""]
+    assert [row[:3] for row in cells] == [["C", "in", "proved"], ["A", "in", "proved"], ["B", "out", "proved"]]
+    assert [row[3] for row in cells] == ["250 (62.5%)", "100 (25.0%)", "50 (12.5%)"]
+    assert [row[4] for row in cells] == ["0.70 [0.65, 0.75]", "0.40 [0.35, 0.45]", "0.30 [0.25, 0.35]"]
+    assert [row[5] for row in cells] == ["0.30", "0.10", "0.20"]
+    assert [row[7] for row in cells] == ["", "", "beaten by A"]
 
 
 def test_a_standard_deviation_has_two_digits_however_wide_the_interval_of_the_mean_is() -> None:
@@ -188,22 +195,24 @@ def test_negative_zero_is_zero() -> None:
 def test_an_arm_without_pulls_shows_dashes() -> None:
     text = str(make_result(make_arm("seen"), make_arm("unseen", **NOT_PULLED)))
     row = next(line for line in text.split("\n") if line.startswith("unseen"))
-    assert row.split()[:5] == ["unseen", "undecided", "(out)", "no", "0"]
+    assert row.split()[:6] == ["unseen", "undecided", "out", "so", "far", "0"]
+    assert row.endswith("no trials yet")
     assert re.search(r" - \[ +-inf, +inf\]", row)
     assert "nan" not in text
 
 
 def test_nothing_found_yet() -> None:
     text = str(make_result(make_arm("A", **NOT_PULLED), samples=0, certified_epsilon=None, certified_delta=None))
-    assert text.startswith("Pareto set: nothing yet (0 of 1 arm), after 0 pulls")
+    assert text.startswith("Nothing can be said yet: there are no trials.")
+    assert "Pareto set: nothing yet (0 of 1 arm), after 0 pulls" in text
     assert "Certified" not in text
+    assert "so far" not in text
 
 
 def test_undecided_arms_say_on_which_side_they_stand() -> None:
-    inside, outside = make_arm("A", verdict="undecided"), make_arm("B", verdict="undecided")
-    text = str(make_result(inside, outside, front=("A",), stopped="cap", goal_reached=False))
-    assert re.search(r"^A +undecided \(in\) +no", text, re.MULTILINE)
-    assert re.search(r"^B +undecided \(out\) +no", text, re.MULTILINE)
+    text = str(undecided_result())
+    assert re.search(r"^A +undecided +in so far .* beaten by B\?$", text, re.MULTILINE)
+    assert re.search(r"^B +undecided +out so far .* beats A\?$", text, re.MULTILINE)
     assert "the largest allowed number of pulls was reached; goal not reached" in text
 
 
@@ -251,7 +260,9 @@ def test_what_is_left_out_is_counted_by_verdict() -> None:
     chosen, rest = choose_arms(make_result(*arms))
     assert [arm.verdict for arm in chosen] == ["in"] * 30 + ["undecided"] * 20
     assert rest == "... and 40 more (30 out, 10 undecided)"
-    assert choose_arms(make_result(*arms), limit=None) == (arms, "")
+    ordered, rest = choose_arms(make_result(*arms), limit=None)
+    assert [arm.verdict for arm in ordered] == ["in"] * 30 + ["undecided"] * 30 + ["out"] * 30
+    assert rest == ""
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
@@ -299,11 +310,11 @@ def test_console_does_not_interpret_names() -> None:
 
 
 def test_console_shows_verdicts_as_symbols_and_words() -> None:
-    undecided = make_arm("U", verdict="undecided")
+    undecided = make_arm("U", verdict="undecided", rival="A")
     text = in_console(make_result(make_arm("A"), make_arm("B", 0.2, 0.4, "out", dominated_by="A"), undecided), 120)
     assert re.search(r"A +✓ in +proved", text)
-    assert re.search(r"B +× out +proved.* A +│", text)
-    assert re.search(r"U +\? undecided \(out\) +no", text)
+    assert re.search(r"B +× out +proved.* beaten by A +│", text)
+    assert re.search(r"U +\? undecided +out so far .* beats A\? +│", text)
 
 
 def test_console_uses_colours_that_everyone_can_tell_apart() -> None:
@@ -363,15 +374,15 @@ def read_html(result: Result) -> Reader:
 
 def test_html_has_the_same_table() -> None:
     rows = read_html(make_result()).rows
-    columns = ["arm", "verdict", "certified", "pulls (share)", "mean", "std", "scaled risk", "dominated by"]
+    columns = ["arm", "verdict", "how sure", "pulls (share)", "mean", "std", "scaled risk", "why"]
     heading = rows.index(columns)
     cells = rows[heading + 1 :]
     assert [row[:4] for row in cells] == [
+        ["C", "✓ in", "proved", "250 (62.5%)"],
         ["A", "✓ in", "proved", "100 (25.0%)"],
         ["B", "× out", "proved", "50 (12.5%)"],
-        ["C", "✓ in", "proved", "250 (62.5%)"],
     ]
-    assert [row[-1] for row in cells] == ["", "A", ""]
+    assert [row[-1] for row in cells] == ["", "", "beaten by A"]
     assert ["Certified", "epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out"] in rows
 
 

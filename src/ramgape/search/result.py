@@ -420,6 +420,7 @@ class Result(Answered):
                 "empirical_risk": arm.empirical_risk,
                 "variance": arm.variance,
                 "doubt": arm.doubt,
+                "margin": arm.margin,
                 **costs[arm.name],
             }
             for arm in self.arms

@@ -58,14 +58,14 @@ def found_words(result: Result, names: bool) -> str:
     return f"{word} ({counts})"
 
 
-def headline(result: Result) -> str:
-    """What was found, in one sentence."""
-    return f"{found_words(result, names=True)}, after {plural(result.samples, 'pull')}"
+def headline(result: Result, names: bool = True) -> str:
+    """What was found, in a line, perhaps with the names of the returned arms."""
+    return f"{found_words(result, names)}, after {plural(result.samples, 'pull')}"
 
 
 def title(result: Result) -> str:
     """The headline of a figure: two short lines, without names, because the names stand in the figure."""
-    lines = [f"{found_words(result, names=False)}, after {plural(result.samples, 'pull')}"]
+    lines = [headline(result, names=False)]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
     proved = proved if result.is_informative else []

@@ -28,7 +28,7 @@ def explain_replication(replication: Replication, ascii_only: bool) -> Explanati
     rest, columns = f"... and {more:,} more" if more > 0 else "", arm_columns(replication)
     table = Table(partial(fitted, columns, DISPENSABLE), rest=rest, missing=partial(left_out, columns))
     said = list(facts(replication, plus_minus(ascii_only)))
-    return Explanation([headline(replication)], said, [table], replication.warnings)
+    return Explanation([headline(replication), sentence(replication)], said, [table], replication.warnings)
 
 
 def headline(replication: Replication) -> str:
@@ -37,6 +37,16 @@ def headline(replication: Replication) -> str:
     seeds = f"seeds {runs[0].seed} to {runs[-1].seed}" if len(runs) > 1 else f"seed {runs[0].seed}"
     words = f"{plural(len(runs), 'run')} of {replication.policy}"
     return f"{printable(replication.instance)}: {words}, {seeds}"
+
+
+def sentence(replication: Replication) -> str:
+    """How often the answers were right, and what they took."""
+    judged, took = len(replication.ended), f"{replication.mean_samples:,.0f} pulls a run on average"
+    if not judged:
+        return f"No run came to an answer, with {took}."
+    tolerant = replication.goal.epsilon or replication.goal.epsilon_share
+    right = f"{judged - replication.errors:,} of {plural(judged, 'answer')}"
+    return f"{right} {'was' if judged == 1 else 'were'} right{' up to epsilon' if tolerant else ''}, with {took}."
 
 
 def arm_columns(replication: Replication) -> list[Column]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ramgape.search.result import Result
 
 
+ANSWER_WIDTH = 150  # above that it has no names, which stand in the table
+
+
 def explain_result(
     result: Result, ascii_only: bool = False, *, notes: Facts = (), first: Facts = (), title: str = ""
 ) -> Explanation:
@@ -34,6 +37,7 @@ def explain_result(
     tables = [Table(columns, rest=rest, missing=missing_intervals)]
     if result.differences:
         tables.append(Table(partial(difference_columns, result), partial(difference_caption, result)))
-    said = [("Answer", brief), *facts(result, notes, first)]
+    answer = brief if len(brief) <= ANSWER_WIDTH else headline(result, names=False)
+    said = [("Answer", answer), *facts(result, notes, first)]
     lines = [printable(title), sentence] if title else [sentence]
     return Explanation(lines, said, tables, result.warnings, brief=printable(title) or brief)

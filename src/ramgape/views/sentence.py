@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, Result
 
 NAME_WIDTH = 40
-NAMES = 5  # in a sentence; of more a number is told
+NAMES, LINE = 5, 80  # in a sentence; of more names, or longer ones, a number is told
 CLAIMED = ("confidence", "complete")  # ends at which the answer is what was asked for
 
 
@@ -105,10 +105,12 @@ def _trade_offs(result: Result) -> str:
 
 def _extremes(result: Result, best: ArmReport, safest: ArmReport, side: float) -> tuple[bool, bool]:
     """Whether intervals prove, up to the tolerance that is told, that these have the best mean and the best risk."""
-    found = tolerance(result)
+    found = stated_tolerance(result)
     if found is None:
         return False, False
     in_mean, in_risk = found[0], found[0] if found[1] is None else found[1]
+    if not is_claimed(result):
+        in_mean = in_risk = 0.0
 
     def mean_ends(arm: ArmReport) -> tuple[float, float]:
         low, high = arm.mean_interval
@@ -122,8 +124,9 @@ def _extremes(result: Result, best: ArmReport, safest: ArmReport, side: float) -
 
 def _between(arms: Sequence[ArmReport], best: ArmReport, safest: ArmReport) -> str:
     """The arms between two; of many their number, and the one that gives up least of both."""
-    if len(arms) <= NAMES:
-        return f"{name_list([arm.name for arm in arms])} {'is' if len(arms) == 1 else 'are'} between"
+    names = [arm.name for arm in arms]
+    if len(arms) <= NAMES and (len(arms) < 3 or sum(map(len, names)) <= LINE):
+        return f"{name_list(names)} {'is' if len(arms) == 1 else 'are'} between"
 
     def kept(arm: ArmReport) -> float:
         in_mean = (arm.mean - safest.mean) / (best.mean - safest.mean)
@@ -154,7 +157,7 @@ def assurance(result: Result) -> str:
     """How sure it is, in a sentence, or two if the data speak against it."""
     words = _assured(result)
     in_doubt = result.alarms or "assumption is in doubt" in result.guarantee
-    if not in_doubt or result.stopped == "complete" or tolerance(result) is None:
+    if not in_doubt or result.stopped == "complete" or stated_tolerance(result) is None:
         return words
     return f"{words} But the data speak against what that assumes."
 
@@ -162,7 +165,7 @@ def assurance(result: Result) -> str:
 def _assured(result: Result) -> str:
     if result.stopped == "complete":
         return "This is exact: every item was asked of every arm."
-    found = tolerance(result)
+    found = stated_tolerance(result)
     if result.stopped == "confidence":
         assert found is not None
         close = "" if result.has_differences(*found) else "; but all arms are as close as that"
@@ -174,7 +177,7 @@ def _assured(result: Result) -> str:
     if found is not None:
         told = f"So far {_right(result, found, start='this')}"
         if result.goal.epsilon is not None:
-            told += f", not {within(result, result.goal.epsilon, result.goal.risk_epsilon)} as asked"
+            told += f", not {tolerance_words(result, result.goal.epsilon, result.goal.risk_epsilon)} as asked"
     every = f"all {plural(number, 'arm')}" if number == count else f"{number:,} of {count:,} arms"
     return f"{told}: {every} {'is' if number == 1 else 'are'} undecided." if number else f"{told}."
 
@@ -183,11 +186,11 @@ def _right(result: Result, found: tuple[float, float | None], start: str = "This
     """That an answer is right up to a tolerance, and how often such a sentence is."""
     delta = result.goal.delta if result.stopped == "confidence" else result.certified_delta
     how = "approximately " if result.rigour == "approximate" else ""
-    close = f" {within(result, *found)}," if found[0] else ""
+    close = f" {tolerance_words(result, *found)}," if found[0] else ""
     return f"{start} is {how}right{close} with probability {confidence(delta or 0.0)}"
 
 
-def tolerance(result: Result) -> tuple[float, float | None] | None:
+def stated_tolerance(result: Result) -> tuple[float, float | None] | None:
     """Up to what the answer is right, in mean and, where that differs, in risk; None where nothing is proved."""
     if result.stopped == "complete":
         return 0.0, None
@@ -202,7 +205,7 @@ def tolerance(result: Result) -> tuple[float, float | None] | None:
     return result.certified_epsilon, result.certified_risk_epsilon
 
 
-def within(result: Result, in_mean: float, in_risk: float | None) -> str:
+def tolerance_words(result: Result, in_mean: float, in_risk: float | None) -> str:
     """A tolerance in words."""
     if in_risk is None or not result.about_risk:
         return f"within {round_up(in_mean)}" if in_mean else "exactly"

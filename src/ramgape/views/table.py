@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import Digits, cell_width, pad, share, short_names
+from ramgape.common.formatting import Digits, cell_width, pad, share
 from ramgape.views.content import is_turned, risk_heading
 from ramgape.views.explanation import Column, total_width
-from ramgape.views.verdicts import reasons, sure_words, verdict_words
+from ramgape.views.verdicts import names_and_reasons, sure_words, verdict_words
 
 if TYPE_CHECKING:
     from ramgape.planning.forecast import ArmForecast
@@ -121,7 +121,7 @@ def build_columns(
     tall      several lines per arm, each with one estimate and its interval
     narrow    one short line per arm, without intervals: for windows in which nothing else fits
     """
-    names, whys = short_names((arm.name for arm in arms), limit), reasons(result, arms, limit)
+    names, whys = names_and_reasons(result, arms, limit, together=form != "wide")
     marks = [arm.verdict for arm in arms]
     verdicts = [verdict_words(result, arm, symbols) for arm in arms]
     sure = [sure_words(result, arm) for arm in arms]
@@ -130,7 +130,7 @@ def build_columns(
     estimates = estimate_columns(result, arms, "wide" if form == "tall" else form)
     if result.spent is not None:
         estimates.insert(0, Column("spent", [f"{arm.spent or 0.0:,.4g}" for arm in arms], right=True))
-    first = Column("arm", [names[arm.name] for arm in arms], marks=marks, names=True)
+    first = Column("arm", names, marks=marks, names=True)
     verdict = Column("verdict", verdicts, marks=marks)
     if form == "wide":
         counts = [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)]

@@ -27,7 +27,8 @@ def sure_words(result: Result, arm: ArmReport) -> str:
     if arm.name == result.control:
         return ""
     if arm.verdict == "undecided":
-        return "in so far" if arm.name in result.front else "out so far"
+        begun = result.front or result.empty_answer != "nothing yet"
+        return "in so far" if arm.name in result.front else "out so far" if begun else ""
     approximate = result.rigour == "approximate"
     if arm.certificate == "none":
         return "not sure" if approximate else "not proved"
@@ -36,7 +37,7 @@ def sure_words(result: Result, arm: ArmReport) -> str:
     goal = result.goal
     # A share, or one tolerance for each objective, is told above the table.
     number = "epsilon" if goal.epsilon is None or goal.risk_epsilon is not None else round_up(goal.epsilon)
-    return f"{'approx. ' if approximate else ''}within {number}"
+    return f"{'approx.' if approximate else 'within'} {number}"
 
 
 class Reason(NamedTuple):
@@ -47,12 +48,20 @@ class Reason(NamedTuple):
     after: str = ""
 
 
-def reasons(result: Result, arms: Sequence[ArmReport], limit: int) -> list[str]:
-    """Why each arm has its verdict, or what is missing for one, in about `limit` columns."""
+def names_and_reasons(
+    result: Result, arms: Sequence[ArmReport], limit: int, together: bool
+) -> tuple[list[str], list[str]]:
+    """The names of arms, and why each has its verdict or what is missing for one; names are cut to `limit` columns.
+
+    Those in reasons are cut to less, if names and reasons are `together` in a column.
+    """
     found = [_reason(result, arm) for arm in arms]
+    # The same names in the same order: where they get numbers, these are the same in both.
+    known = dict.fromkeys([*(arm.name for arm in arms), *(each.name for each in found if each.name is not None)])
     words = max((len(each.before) + len(each.after) for each in found if each.name is not None), default=0)
-    names = short_names((each.name for each in found if each.name is not None), max(limit - words, SHORTEST))
-    return [f"{before}{'' if name is None else names[name]}{after}" for before, name, after in found]
+    names, others = short_names(known, limit), short_names(known, max(limit - words * together, SHORTEST))
+    reasons = [f"{before}{'' if name is None else others[name]}{after}" for before, name, after in found]
+    return [names[arm.name] for arm in arms], reasons
 
 
 def _reason(result: Result, arm: ArmReport) -> Reason:
@@ -94,6 +103,10 @@ def _missing(result: Result, arm: ArmReport, returned: bool) -> Reason:
         return Reason("all rewards are equal" if arm.variance == 0.0 else "too few trials")
     if arm.doubt < epsilon or (epsilon == 0.0 and arm.doubt < 0.0):  # what is left to prove is said beside others
         return Reason("waits for ", rival) if rival is not None else Reason("waits for others")
+    if (
+        has_limit(result) and not returned
+    ):  # it would have to keep the limit and be better: what the estimates leave open
+        rival = arm.dominated_by
     if rival is None:
         return Reason("misses the limit?" if returned else "keeps the limit?")
     if result.task == "pareto":
