@@ -212,7 +212,7 @@ def test_nothing_found_yet() -> None:
 def test_undecided_arms_say_on_which_side_they_stand() -> None:
     text = str(undecided_result())
     assert re.search(r"^A +undecided +in so far .* beaten by B\?$", text, re.MULTILINE)
-    assert re.search(r"^B +undecided +out so far .* beats A\?$", text, re.MULTILINE)
+    assert re.search(r"^B +undecided +out so far .* beats A in mean\?$", text, re.MULTILINE)
     assert "the largest allowed number of pulls was reached; goal not reached" in text
 
 
@@ -310,11 +310,11 @@ def test_console_does_not_interpret_names() -> None:
 
 
 def test_console_shows_verdicts_as_symbols_and_words() -> None:
-    undecided = make_arm("U", verdict="undecided", rival="A")
+    undecided = make_arm("U", verdict="undecided", rival="A", doubt=0.2)
     text = in_console(make_result(make_arm("A"), make_arm("B", 0.2, 0.4, "out", dominated_by="A"), undecided), 120)
     assert re.search(r"A +✓ in +proved", text)
     assert re.search(r"B +× out +proved.* beaten by A +│", text)
-    assert re.search(r"U +\? undecided +out so far .* beats A\? +│", text)
+    assert re.search(r"U +\? undecided +out so far .* beats A in mean\? +│", text)
 
 
 def test_console_uses_colours_that_everyone_can_tell_apart() -> None:

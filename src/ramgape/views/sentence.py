@@ -81,10 +81,11 @@ def _trade_offs(result: Result) -> str:
     best = max(seen, key=lambda arm: (side * arm.mean, -arm.risk))
     safest = min(seen, key=lambda arm: (arm.risk, -side * arm.mean))
     proved = _extremes(result, best, safest, side)
-    high = f"the {'lowest' if side < 0.0 else 'highest'} {'' if proved[0] else 'measured '}mean"
-    least = "highest" if is_turned(result.arms) else "lowest"
     risk = "risk" if result.risk.startswith("mean-variance") else result.risk_label
-    low = f"the {least} {'' if proved[1] else 'measured '}{risk}"
+    ahead = any(side * arm.mean > side * best.mean for arm in result.arms)
+    high = _extreme("lowest" if side < 0.0 else "highest", "mean", proved[0], ahead)
+    ahead = any(arm.risk < safest.risk for arm in result.arms)
+    low = _extreme("highest" if is_turned(result.arms) else "lowest", risk, proved[1], ahead)
     parts = [f"{one_name(best.name)} for {high}, {one_name(safest.name)} for {low}"]
     if best is safest:
         parts = [f"{one_name(best.name)} for {high} and {low}"]
@@ -101,6 +102,11 @@ def _trade_offs(result: Result) -> str:
         parts.append(f"{name_list([arm.name for arm in alike])} may be as good")
     beaten = ("is beaten", "are beaten") if is_claimed(result) else ("looks beaten", "look beaten")
     return f"{'; '.join(parts)}{_others(result, *beaten)}"
+
+
+def _extreme(word: str, what: str, proved: bool, ahead: bool) -> str:
+    """What an arm is the best in; where others were measured to be ahead, if by no more than is tolerated, nearly."""
+    return f"{'nearly ' if ahead and not proved else ''}the {word} {'' if proved else 'measured '}{what}"
 
 
 def _extremes(result: Result, best: ArmReport, safest: ArmReport, side: float) -> tuple[bool, bool]:

@@ -114,11 +114,12 @@ def _aligned(texts: Sequence[str]) -> list[str]:
 def build_columns(
     result: Result, arms: Sequence[ArmReport], form: str, limit: int, symbols: bool = False
 ) -> list[Column]:
-    """The table in one of four forms; names are cut to `limit` columns, and `symbols` stand before the verdicts.
+    """The table in one of five forms; names are cut to `limit` columns, and `symbols` stand before the verdicts.
 
     wide      everything in one line per arm
     stacked   two lines per arm: intervals, shares and reasons stand in the second
     tall      several lines per arm, each with one estimate and its interval
+    list      the same in a single column
     narrow    one short line per arm, without intervals: for windows in which nothing else fits
     """
     names, whys = names_and_reasons(result, arms, limit, together=form != "wide")
@@ -127,7 +128,7 @@ def build_columns(
     sure = [sure_words(result, arm) for arm in arms]
     pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
     shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
-    estimates = estimate_columns(result, arms, "wide" if form == "tall" else form)
+    estimates = estimate_columns(result, arms, "wide" if form in ("tall", "list") else form)
     if result.spent is not None:
         estimates.insert(0, Column("spent", [f"{arm.spent or 0.0:,.4g}" for arm in arms], right=True))
     first = Column("arm", names, marks=marks, names=True)
@@ -151,11 +152,13 @@ def build_columns(
             Column("pulls", _stacked(pulls, shares), right=True),
             *estimates,
         ]
-    if form == "tall":
+    if form in ("tall", "list"):
         said = [_joined(verdict, words) for verdict, words in zip(verdicts, sure, strict=True)]
         counts = [f"{n.strip()} ({s.strip()})" for n, s in zip(pulls, shares, strict=True)]
         lines = _labelled([Column("pulls", counts), *estimates])
-        return [replace(first, cells=_stacked(first.cells, said, whys)), Column("what is known", lines)]
+        if form == "list":
+            return [replace(first, cells=_stacked(names, said, whys, lines))]
+        return [replace(first, cells=_stacked(names, said, whys)), Column("what is known", lines)]
     return [first, verdict, Column("pulls", pulls, right=True), *estimates]
 
 
@@ -178,8 +181,8 @@ def estimate_columns(result: Result, arms: Sequence[ArmReport], form: str) -> li
 
 
 def _stacked(*lines: Sequence[str]) -> list[str]:
-    """Cells of several lines each; those that are empty at the end are left out."""
-    return ["\n".join(cell).rstrip() for cell in zip(*lines, strict=True)]
+    """Cells of several lines each, without those that are empty."""
+    return ["\n".join(line for line in cell if line.strip()) for cell in zip(*lines, strict=True)]
 
 
 def _joined(*words: str) -> str:
@@ -200,6 +203,7 @@ FORMS = [
     *(("wide", limit) for limit in (40, 28, 20)),
     *(("stacked", limit) for limit in (40, 32, 24, 18, 14)),
     *(("tall", limit) for limit in (40, 28, 20, 14)),
+    *(("list", limit) for limit in (40, 28, 20)),
     *(("narrow", limit) for limit in (20, 14, 8)),
 ]
 NO_INTERVALS = "No room for the intervals: a wider window shows them."
@@ -219,5 +223,5 @@ def fit_columns(result: Result, arms: Sequence[ArmReport], width: int | None, sy
 
 def missing_intervals(columns: Sequence[Column]) -> str:
     """A sentence, if the table has come out without intervals."""
-    shown = any("[" in cell for column in columns if not column.names for cell in column.cells)
+    shown = len(columns) == 1 or any("[" in cell for column in columns if not column.names for cell in column.cells)
     return "" if shown else NO_INTERVALS
