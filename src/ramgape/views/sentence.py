@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NAME_WIDTH = 40
 NAMES, LINE = 5, 80  # in a sentence; of more names, or longer ones, a number is told
+CHOOSE = "Choose "
 CLAIMED = ("confidence", "complete")  # ends at which the answer is what was asked for
 
 
@@ -27,8 +28,7 @@ def answer_sentence(result: Result) -> str:
     if not result.front and result.empty_answer == "nothing yet":
         begun = "not every arm has had its first trials" if result.samples else "there are no trials"
         return f"Nothing can be said yet: {begun}."
-    said = _some(result) if result.front else _none(result)
-    return f"{said[0].upper()}{said[1:]}. {assurance(result)}"
+    return f"{_some(result) if result.front else _none(result)}. {assurance(result)}"
 
 
 # ------------------------------------------------------------------------------------ the answer
@@ -42,8 +42,8 @@ def is_claimed(result: Result) -> bool:
 def _lead(result: Result) -> str:
     """How the answer is meant."""
     if is_claimed(result):
-        return "choose "
-    return "so far: " if result.stopped == "open" else "best guess: "
+        return CHOOSE
+    return "So far: " if result.stopped == "open" else "Best guess: "
 
 
 def _some(result: Result) -> str:
@@ -51,7 +51,7 @@ def _some(result: Result) -> str:
     names, question = name_list(result.front), result.question
     if result.control is not None and question.startswith("the arms with "):
         others = _others(result, "does not", "do not")
-        lead = _lead(result).removeprefix("choose ")
+        lead = _lead(result).removeprefix(CHOOSE)
         return f"{lead}{names} {'has' if len(result.front) == 1 else 'have'} {question[14:]}{others}"
     if question.startswith("the arm with "):
         return f"{_lead(result)}{names} for {question[13:]}{_ties(result)}"
@@ -63,12 +63,13 @@ def _some(result: Result) -> str:
 def _none(result: Result) -> str:
     """An answer of no arm, which is one, too."""
     if result.control is not None and result.question.startswith("the arms with "):
-        lead, name = _lead(result).removeprefix("choose "), one_name(result.control)
-        return f"{lead}keep {name}{', since' if lead else ':'} no arm has {result.question[14:]}"
+        lead, name = _lead(result).removeprefix(CHOOSE), one_name(result.control)
+        keep = f"{lead}keep {name}, since" if lead else f"Keep {name}:"
+        return f"{keep} no arm has {result.question[14:]}"
     word = result.empty_answer.removesuffix(", by the estimates")
     _, limited, limit = result.question.partition(" of those whose ")
     why = f": there is none whose {limit}" if limited else ""
-    return f"{'' if is_claimed(result) else 'by the estimates '}{word}{why}"
+    return f"{f'{word[0].upper()}{word[1:]}' if is_claimed(result) else f'By the estimates {word}'}{why}"
 
 
 def _trade_offs(result: Result) -> str:
