@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,9 +17,12 @@ from rich.console import Console
 
 from ramgape.common.formatting import Digits, cell_width, round_up, short_names
 from ramgape.errors import printable
-from ramgape.search.result import ArmReport, Goal, Result, Truth
+from ramgape.search.result import ArmReport, Goal, Result, Truth, Verdict
 from ramgape.views.content import choose_arms
+from ramgape.views.explanation import Column
+from ramgape.views.table import NO_INTERVALS, fitted, left_out
 from ramgape.views.text import plain
+from ramgape.views.verdicts import names_and_reasons, sure_words
 from tests.results import NOT_PULLED, make_arm, make_result
 
 ODD_NAMES = [
@@ -289,6 +294,160 @@ def test_odd_names_keep_the_table_together() -> None:
 def test_a_narrow_plain_table_has_two_lines_per_arm() -> None:
     text = plain(make_result(), width=70)
     assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d* +0\.2\d*\nbeaten by A +proved +12\.5% +\[", text, re.MULTILINE)
+
+
+# --------------------------------------------------------------------------------------- what 80 columns hold
+
+
+def scaled_result(unit: float, name: str, count: int, **others: Any) -> Result:
+    """Arms with numbers of any size and names of any kind: a third in, a third undecided, a third out."""
+    names = [name.format(number) for number in range(count)]
+    verdicts: list[Verdict] = ["in", "undecided", "out"]
+    arms = []
+    for number, each in enumerate(names):
+        mean, risk = unit * (1.0 + 0.05 * number), unit * (0.1 + 0.01 * number)
+        measured = {
+            "mean_interval": (mean - 0.0123 * unit, mean + 0.0123 * unit),
+            "risk_interval": (risk - 0.002 * unit, risk + 0.002 * unit),
+            "variance": risk**2,
+        }
+        rival = names[number - 1]
+        known = {"rival": rival, "dominated_by": rival, "doubt": 0.3 * unit, "pulls": 123_456 * (number + 1)}
+        arms.append(make_arm(each, mean, risk, verdicts[number % 3], **measured, **known))
+    return make_result(*arms, stopped="cap", goal_reached=False, reward_range=None, **others)
+
+
+SIZES = [1.0, 1e6, 1.7e9, 1e-7, 1e12]
+KINDS = [
+    "arm {}",
+    "server-eu-west-{}.example.com",
+    "とても長い日本語の名前が書いてあります{}",
+    "модель номер {}",
+    "🚀 {}",
+]
+STD: dict[str, Any] = {"risk": "std", "risk_label": "standard deviation", "alpha": None, "rho": None}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("unit", SIZES)
+@pytest.mark.parametrize("others", [STD, {}], ids=["std", "mean-variance"])
+def test_80_columns_hold_every_interval(unit: float, name: str, others: dict[str, Any]) -> None:
+    result = scaled_result(unit, name, 6, **others)
+    for text, width in ((in_console(result, 80), 80), (plain(result, 80), 80), (in_console(result, 120), 120)):
+        assert max(map(cell_len, text.splitlines())) <= width
+        assert "…" not in text
+        assert len(re.findall(r"\[ *-?[\d.e+-]+, +-?[\d.e+-]+\]", text)) == 2 * len(result.arms)
+        assert NO_INTERVALS not in text
+
+
+def test_40_arms_fit_80_columns() -> None:
+    text = in_console(scaled_result(1.0, "model-{:03}", 40, **STD), 80)
+    assert max(map(cell_len, text.splitlines())) <= 80
+    assert len(set(re.findall(r"^│ (model-\d{3}) ", text, re.MULTILINE))) == 40
+    assert len(re.findall(r"\[", text)) == 80
+
+
+def test_a_window_that_is_too_narrow_says_so() -> None:
+    result = scaled_result(1.7e9, "server-eu-west-{}.example.com", 3)
+    assert " ".join(NO_INTERVALS.split()) in " ".join(in_console(result, 34).replace("│", "").split())
+    listed = in_console(result, 54)
+    assert len(re.findall(r"\[", listed)) == 6
+    assert max(map(cell_len, listed.splitlines())) <= 54
+
+
+def test_columns_that_are_left_out_are_named() -> None:
+    columns = [Column(name, ["x" * 20]) for name in ("arm", "mean", "standard\nerror", "share")]
+    assert left_out(columns, fitted(columns, ("share", "standard\nerror"), 80)) == (
+        "No room for: share. A wider window shows it."
+    )
+    assert left_out(columns, fitted(columns, ("share", "standard\nerror"), 50)) == (
+        "No room for: standard error, share. A wider window shows them."
+    )
+    assert left_out(columns, fitted(columns, ("share",), None)) == ""
+
+
+@pytest.mark.parametrize(
+    ("names", "limit", "shown"),
+    [
+        (
+            [f"lightgbm depth={depth}, learning_rate={rate}" for depth in (3, 9) for rate in (0.01, 0.1)],
+            20,
+            ["...pth=3...ate=0.01", "...pth=3...ate=0.1", "...pth=9...ate=0.01", "...pth=9...ate=0.1"],
+        ),
+        (["server-eu-west-1.example.com", "server-us-west-1.example.com"], 12, ["server-eu...", "server-us..."]),
+        (
+            ["short", "a name that is long", "another name that is long"],
+            14,
+            ["short", "a name... long", "anothe... long"],
+        ),
+    ],
+)
+def test_long_names_keep_what_tells_them_apart(names: list[str], limit: int, shown: list[str]) -> None:
+    assert list(short_names(names, limit).values()) == shown
+
+
+# --------------------------------------------------------------------------------------- why, and what is missing
+
+
+LIMITED = "best-mean:max-risk=0.2"
+CONTROL = {"task": "better-than:control=C", "control": "C"}
+OPEN: dict[str, Any] = {"verdict": "undecided", "doubt": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("arm", "returned", "others", "why"),
+    [
+        ({}, True, {}, ""),
+        ({"verdict": "out", "dominated_by": "C"}, False, {}, "beaten by C"),
+        ({"verdict": "out", "dominated_by": "C", "mean": 0.9}, False, {}, "no better than C"),
+        ({**OPEN, "rival": "C"}, True, {}, "beaten by C?"),
+        ({**OPEN, "rival": "C"}, False, {}, "beats C in mean?"),
+        ({**OPEN, "rival": "C", "mean": 0.1, "risk": 0.02}, False, {}, "beats C in risk?"),
+        ({**OPEN, "rival": "C", "risk": 0.02}, False, {}, "beats C?"),
+        ({**OPEN, "pulls": 0, "doubt": math.inf}, False, {}, "no trials yet"),
+        ({**OPEN, "doubt": math.inf}, False, {}, "too few trials"),
+        ({**OPEN, "doubt": math.inf, "variance": 0.0}, False, {}, "all rewards are equal"),
+        ({**OPEN, "doubt": 0.01, "rival": "C"}, False, {}, "waits for C"),
+        ({"rival": "C"}, True, {"task": "best-mean"}, "ahead of C"),
+        ({"verdict": "out", "rival": "C"}, False, {"task": "best-mean"}, "behind C"),
+        ({**OPEN, "rival": "C"}, True, {"task": "best-mean"}, "is C better?"),
+        ({**OPEN, "rival": "C"}, False, {"task": "best-mean"}, "better than C?"),
+        ({}, True, {"task": LIMITED}, "keeps the limit"),
+        ({"verdict": "out"}, False, {"task": LIMITED}, "misses the limit"),
+        (OPEN, True, {"task": LIMITED}, "misses the limit?"),
+        (OPEN, False, {"task": LIMITED}, "keeps the limit?"),
+        ({**OPEN, "dominated_by": "C"}, False, {"task": LIMITED}, "better than C?"),
+        ({**OPEN, "doubt": 0.01}, True, {"task": LIMITED}, "waits for others"),
+        ({"rival": "C"}, True, CONTROL, "ahead of C"),
+        ({"verdict": "out", "rival": "C"}, False, CONTROL, "not ahead of C"),
+        ({**OPEN, "rival": "C"}, True, CONTROL, "better than C?"),
+    ],
+)
+def test_every_verdict_has_its_reason(arm: dict[str, Any], returned: bool, others: dict[str, Any], why: str) -> None:
+    result = make_result(
+        make_arm("A", **{"mean": 0.5, **arm}), make_arm("C", 0.5), front=("A",) if returned else (), **STD, **others
+    )
+    result = replace(result, risk_label="risk", risk="entropic:1")
+    assert names_and_reasons(result, result.arms[:1], 40, together=False) == (["A"], [why])
+
+
+@pytest.mark.parametrize(
+    ("arm", "others", "words"),
+    [
+        ({}, {}, "proved"),
+        ({"certificate": "within-epsilon"}, {}, "within 0.05"),
+        ({"certificate": "none"}, {}, "not proved"),
+        ({}, {"rigour": "approximate"}, "approximate"),
+        ({"certificate": "within-epsilon"}, {"rigour": "approximate"}, "approx. 0.05"),
+        ({"certificate": "none"}, {"rigour": "approximate"}, "not sure"),
+        ({"certificate": "within-epsilon"}, {"goal": Goal("confidence", 0.05, 0.05, None, 0.01)}, "within epsilon"),
+        ({}, {"control": "A"}, ""),
+        ({"verdict": "undecided"}, {}, "out so far"),
+    ],
+)
+def test_every_verdict_says_how_sure_it_is(arm: dict[str, Any], others: dict[str, Any], words: str) -> None:
+    result = make_result(make_arm("A", **arm), make_arm("C"), **others)
+    assert sure_words(result, result.arms[0]) == words
 
 
 # --------------------------------------------------------------------------------------- rich console

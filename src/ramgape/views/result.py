@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ramgape.common.formatting import cell_width
 from ramgape.errors import printable
 from ramgape.views.content import choose_arms, facts, headline
 from ramgape.views.differences import difference_caption, difference_columns
@@ -37,7 +38,7 @@ def explain_result(
     tables = [Table(columns, rest=rest, missing=missing_intervals)]
     if result.differences:
         tables.append(Table(partial(difference_columns, result), partial(difference_caption, result)))
-    answer = brief if len(brief) <= ANSWER_WIDTH else headline(result, names=False)
+    answer = brief if cell_width(brief) <= ANSWER_WIDTH else headline(result, names=False)
     said = [("Answer", answer), *facts(result, notes, first)]
     lines = [printable(title), sentence] if title else [sentence]
     return Explanation(lines, said, tables, result.warnings, brief=printable(title) or brief)
