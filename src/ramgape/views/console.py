@@ -66,6 +66,7 @@ def _table(columns: Sequence[Column]) -> RenderableType:
         for column in columns:
             first, *second = column.cells[row].split("\n")
             style = CONSOLE_STYLES.get(column.marks[row], "") if column.marks else ""
-            cells.append(Text.assemble((first, style), *((f"\n{line}", "dim") for line in second)))
+            less = style if column.level else "dim"
+            cells.append(Text.assemble((first, style), *((f"\n{line}", less) for line in second)))
         table.add_row(*cells)
     return table

@@ -25,6 +25,7 @@ class Column:
         right: Whether it is aligned to the right.
         marks: For each row "in", "undecided" or "", which decides its colour; empty for a column without colours.
         names: Whether these are names that users gave, which may be long.
+        level: Whether all lines of a cell matter alike; else the first one does.
     """
 
     heading: str
@@ -32,6 +33,7 @@ class Column:
     right: bool = False
     marks: Sequence[str] = ()
     names: bool = False
+    level: bool = False
 
     @property
     def width(self) -> int:

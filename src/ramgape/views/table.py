@@ -158,7 +158,7 @@ def build_columns(
         lines = _labelled([Column("pulls", counts), *estimates])
         if form == "list":
             return [replace(first, cells=_stacked(names, said, whys, lines))]
-        return [replace(first, cells=_stacked(names, said, whys)), Column("what is known", lines)]
+        return [replace(first, cells=_stacked(names, said, whys)), Column("what is known", lines, level=True)]
     return [first, verdict, Column("pulls", pulls, right=True), *estimates]
 
 
