@@ -99,7 +99,8 @@ def spending_words(result: Result) -> str:
     assert result.spent is not None
     limit = "" if result.goal.spend is None else f" of {result.goal.spend:,.6g}"
     arms, rest = choose_arms(result, NAMES_IN_HEADLINE)
-    parts = [f"{cut(printable(arm.name), 40)} {arm.spent or 0.0:,.6g}" for arm in arms]
+    chosen = {arm.name for arm in arms}
+    parts = [f"{cut(printable(arm.name), 40)} {arm.spent or 0.0:,.6g}" for arm in result.arms if arm.name in chosen]
     return f"{result.spent:,.6g}{limit}: {', '.join(parts)}{', ...' if rest else ''}"
 
 
