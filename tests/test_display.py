@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,9 +17,12 @@ from rich.console import Console
 
 from ramgape.common.formatting import Digits, cell_width, round_up, short_names
 from ramgape.errors import printable
-from ramgape.search.result import ArmReport, Goal, Result, Truth
+from ramgape.search.result import ArmReport, Goal, Result, Truth, Verdict
 from ramgape.views.content import choose_arms
+from ramgape.views.explanation import Column
+from ramgape.views.table import NO_INTERVALS, fitted, left_out
 from ramgape.views.text import plain
+from ramgape.views.verdicts import names_and_reasons, sure_words
 from tests.results import NOT_PULLED, make_arm, make_result
 
 ODD_NAMES = [
@@ -43,6 +48,12 @@ def many_arms(number: int, returned: int) -> list[ArmReport]:
         make_arm(f"arm {i}", verdict="in" if i % (number // returned) == 0 else "out", doubt=i / number)
         for i in range(number)
     ]
+
+
+def undecided_result() -> Result:
+    inside = make_arm("A", verdict="undecided", doubt=0.2, rival="B")
+    outside = make_arm("B", 0.49, verdict="undecided", doubt=0.2, rival="A", dominated_by="A")
+    return make_result(inside, outside, front=("A",), stopped="cap", goal_reached=False)
 
 
 def in_console(result: Result, width: int) -> str:
@@ -140,7 +151,8 @@ def test_width_of_text_agrees_with_rich(text: str) -> None:
 def test_plain_text_says_it_all() -> None:
     text = str(make_result(warnings=("something was odd",)))
     lines = text.split("\n")
-    assert lines[0] == "Pareto set: A, C (2 of 3 arms), after 400 pulls"
+    assert " ".join(text.split()).startswith(make_result().sentence)
+    assert "Answer:    Pareto set: A, C (2 of 3 arms), after 400 pulls" in lines
     assert "Guarantee: no returned arm is dominated by 0.05 or more, with probability 0.95" in lines
     assert (
         "Certified: epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out" in lines
@@ -156,14 +168,14 @@ def test_plain_text_says_it_all() -> None:
 def test_plain_table_is_aligned() -> None:
     heading, rule, *rows = table_of(str(make_result()))
     columns = [match.span() for match in re.finditer(r"-+", rule)]
-    names = ["arm", "verdict", "certified", "pulls (share)", "mean", "std", "scaled risk", "dominated by"]
+    names = ["arm", "verdict", "how sure", "pulls (share)", "mean", "std", "scaled risk", "why"]
     assert [heading[start:end].strip() for start, end in columns] == names
     cells = [[row[start:end].strip() for start, end in columns] for row in rows]
-    assert [row[:3] for row in cells] == [["A", "in", "proved"], ["B", "out", "proved"], ["C", "in", "proved"]]
-    assert [row[3] for row in cells] == ["100 (25.0%)", "50 (12.5%)", "250 (62.5%)"]
-    assert [row[4] for row in cells] == ["0.40 [0.35, 0.45]", "0.30 [0.25, 0.35]", "0.70 [0.65, 0.75]"]
-    assert [row[5] for row in cells] == ["0.10", "0.20", "0.30"]
-    assert [row[7] for row in cells] == ["", "A", ""]
+    assert [row[:3] for row in cells] == [["C", "in", "proved"], ["A", "in", "proved"], ["B", "out", "proved"]]
+    assert [row[3] for row in cells] == ["250 (62.5%)", "100 (25.0%)", "50 (12.5%)"]
+    assert [row[4] for row in cells] == ["0.70 [0.65, 0.75]", "0.40 [0.35, 0.45]", "0.30 [0.25, 0.35]"]
+    assert [row[5] for row in cells] == ["0.30", "0.10", "0.20"]
+    assert [row[7] for row in cells] == ["", "", "beaten by A"]
 
 
 def test_a_standard_deviation_has_two_digits_however_wide_the_interval_of_the_mean_is() -> None:
@@ -188,22 +200,24 @@ def test_negative_zero_is_zero() -> None:
 def test_an_arm_without_pulls_shows_dashes() -> None:
     text = str(make_result(make_arm("seen"), make_arm("unseen", **NOT_PULLED)))
     row = next(line for line in text.split("\n") if line.startswith("unseen"))
-    assert row.split()[:5] == ["unseen", "undecided", "(out)", "no", "0"]
+    assert row.split()[:6] == ["unseen", "undecided", "out", "so", "far", "0"]
+    assert row.endswith("no trials yet")
     assert re.search(r" - \[ +-inf, +inf\]", row)
     assert "nan" not in text
 
 
 def test_nothing_found_yet() -> None:
     text = str(make_result(make_arm("A", **NOT_PULLED), samples=0, certified_epsilon=None, certified_delta=None))
-    assert text.startswith("Pareto set: nothing yet (0 of 1 arm), after 0 pulls")
+    assert text.startswith("Nothing can be said yet: there are no trials.")
+    assert "Pareto set: nothing yet (0 of 1 arm), after 0 pulls" in text
     assert "Certified" not in text
+    assert "so far" not in text
 
 
 def test_undecided_arms_say_on_which_side_they_stand() -> None:
-    inside, outside = make_arm("A", verdict="undecided"), make_arm("B", verdict="undecided")
-    text = str(make_result(inside, outside, front=("A",), stopped="cap", goal_reached=False))
-    assert re.search(r"^A +undecided \(in\) +no", text, re.MULTILINE)
-    assert re.search(r"^B +undecided \(out\) +no", text, re.MULTILINE)
+    text = str(undecided_result())
+    assert re.search(r"^A +undecided +in so far .* beaten by B\?$", text, re.MULTILINE)
+    assert re.search(r"^B +undecided +out so far .* beats A in mean\?$", text, re.MULTILINE)
     assert "the largest allowed number of pulls was reached; goal not reached" in text
 
 
@@ -251,7 +265,9 @@ def test_what_is_left_out_is_counted_by_verdict() -> None:
     chosen, rest = choose_arms(make_result(*arms))
     assert [arm.verdict for arm in chosen] == ["in"] * 30 + ["undecided"] * 20
     assert rest == "... and 40 more (30 out, 10 undecided)"
-    assert choose_arms(make_result(*arms), limit=None) == (arms, "")
+    ordered, rest = choose_arms(make_result(*arms), limit=None)
+    assert [arm.verdict for arm in ordered] == ["in"] * 30 + ["undecided"] * 30 + ["out"] * 30
+    assert rest == ""
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
@@ -280,6 +296,160 @@ def test_a_narrow_plain_table_has_two_lines_per_arm() -> None:
     assert re.search(r"^B +out +50 +0\.3\d* +0\.2\d* +0\.2\d*\nbeaten by A +proved +12\.5% +\[", text, re.MULTILINE)
 
 
+# --------------------------------------------------------------------------------------- what 80 columns hold
+
+
+def scaled_result(unit: float, name: str, count: int, **others: Any) -> Result:
+    """Arms with numbers of any size and names of any kind: a third in, a third undecided, a third out."""
+    names = [name.format(number) for number in range(count)]
+    verdicts: list[Verdict] = ["in", "undecided", "out"]
+    arms = []
+    for number, each in enumerate(names):
+        mean, risk = unit * (1.0 + 0.05 * number), unit * (0.1 + 0.01 * number)
+        measured = {
+            "mean_interval": (mean - 0.0123 * unit, mean + 0.0123 * unit),
+            "risk_interval": (risk - 0.002 * unit, risk + 0.002 * unit),
+            "variance": risk**2,
+        }
+        rival = names[number - 1]
+        known = {"rival": rival, "dominated_by": rival, "doubt": 0.3 * unit, "pulls": 123_456 * (number + 1)}
+        arms.append(make_arm(each, mean, risk, verdicts[number % 3], **measured, **known))
+    return make_result(*arms, stopped="cap", goal_reached=False, reward_range=None, **others)
+
+
+SIZES = [1.0, 1e6, 1.7e9, 1e-7, 1e12]
+KINDS = [
+    "arm {}",
+    "server-eu-west-{}.example.com",
+    "とても長い日本語の名前が書いてあります{}",
+    "модель номер {}",
+    "🚀 {}",
+]
+STD: dict[str, Any] = {"risk": "std", "risk_label": "standard deviation", "alpha": None, "rho": None}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("unit", SIZES)
+@pytest.mark.parametrize("others", [STD, {}], ids=["std", "mean-variance"])
+def test_80_columns_hold_every_interval(unit: float, name: str, others: dict[str, Any]) -> None:
+    result = scaled_result(unit, name, 6, **others)
+    for text, width in ((in_console(result, 80), 80), (plain(result, 80), 80), (in_console(result, 120), 120)):
+        assert max(map(cell_len, text.splitlines())) <= width
+        assert "…" not in text
+        assert len(re.findall(r"\[ *-?[\d.e+-]+, +-?[\d.e+-]+\]", text)) == 2 * len(result.arms)
+        assert NO_INTERVALS not in text
+
+
+def test_40_arms_fit_80_columns() -> None:
+    text = in_console(scaled_result(1.0, "model-{:03}", 40, **STD), 80)
+    assert max(map(cell_len, text.splitlines())) <= 80
+    assert len(set(re.findall(r"^│ (model-\d{3}) ", text, re.MULTILINE))) == 40
+    assert len(re.findall(r"\[", text)) == 80
+
+
+def test_a_window_that_is_too_narrow_says_so() -> None:
+    result = scaled_result(1.7e9, "server-eu-west-{}.example.com", 3)
+    assert " ".join(NO_INTERVALS.split()) in " ".join(in_console(result, 34).replace("│", "").split())
+    listed = in_console(result, 54)
+    assert len(re.findall(r"\[", listed)) == 6
+    assert max(map(cell_len, listed.splitlines())) <= 54
+
+
+def test_columns_that_are_left_out_are_named() -> None:
+    columns = [Column(name, ["x" * 20]) for name in ("arm", "mean", "standard\nerror", "share")]
+    assert left_out(columns, fitted(columns, ("share", "standard\nerror"), 80)) == (
+        "No room for: share. A wider window shows it."
+    )
+    assert left_out(columns, fitted(columns, ("share", "standard\nerror"), 50)) == (
+        "No room for: standard error, share. A wider window shows them."
+    )
+    assert left_out(columns, fitted(columns, ("share",), None)) == ""
+
+
+@pytest.mark.parametrize(
+    ("names", "limit", "shown"),
+    [
+        (
+            [f"lightgbm depth={depth}, learning_rate={rate}" for depth in (3, 9) for rate in (0.01, 0.1)],
+            20,
+            ["...pth=3...ate=0.01", "...pth=3...ate=0.1", "...pth=9...ate=0.01", "...pth=9...ate=0.1"],
+        ),
+        (["server-eu-west-1.example.com", "server-us-west-1.example.com"], 12, ["server-eu...", "server-us..."]),
+        (
+            ["short", "a name that is long", "another name that is long"],
+            14,
+            ["short", "a name... long", "anothe... long"],
+        ),
+    ],
+)
+def test_long_names_keep_what_tells_them_apart(names: list[str], limit: int, shown: list[str]) -> None:
+    assert list(short_names(names, limit).values()) == shown
+
+
+# --------------------------------------------------------------------------------------- why, and what is missing
+
+
+LIMITED = "best-mean:max-risk=0.2"
+CONTROL = {"task": "better-than:control=C", "control": "C"}
+OPEN: dict[str, Any] = {"verdict": "undecided", "doubt": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("arm", "returned", "others", "why"),
+    [
+        ({}, True, {}, ""),
+        ({"verdict": "out", "dominated_by": "C"}, False, {}, "beaten by C"),
+        ({"verdict": "out", "dominated_by": "C", "mean": 0.9}, False, {}, "no better than C"),
+        ({**OPEN, "rival": "C"}, True, {}, "beaten by C?"),
+        ({**OPEN, "rival": "C"}, False, {}, "beats C in mean?"),
+        ({**OPEN, "rival": "C", "mean": 0.1, "risk": 0.02}, False, {}, "beats C in risk?"),
+        ({**OPEN, "rival": "C", "risk": 0.02}, False, {}, "beats C?"),
+        ({**OPEN, "pulls": 0, "doubt": math.inf}, False, {}, "no trials yet"),
+        ({**OPEN, "doubt": math.inf}, False, {}, "too few trials"),
+        ({**OPEN, "doubt": math.inf, "variance": 0.0}, False, {}, "all rewards are equal"),
+        ({**OPEN, "doubt": 0.01, "rival": "C"}, False, {}, "waits for C"),
+        ({"rival": "C"}, True, {"task": "best-mean"}, "ahead of C"),
+        ({"verdict": "out", "rival": "C"}, False, {"task": "best-mean"}, "behind C"),
+        ({**OPEN, "rival": "C"}, True, {"task": "best-mean"}, "is C better?"),
+        ({**OPEN, "rival": "C"}, False, {"task": "best-mean"}, "better than C?"),
+        ({}, True, {"task": LIMITED}, "keeps the limit"),
+        ({"verdict": "out"}, False, {"task": LIMITED}, "misses the limit"),
+        (OPEN, True, {"task": LIMITED}, "misses the limit?"),
+        (OPEN, False, {"task": LIMITED}, "keeps the limit?"),
+        ({**OPEN, "dominated_by": "C"}, False, {"task": LIMITED}, "better than C?"),
+        ({**OPEN, "doubt": 0.01}, True, {"task": LIMITED}, "waits for others"),
+        ({"rival": "C"}, True, CONTROL, "ahead of C"),
+        ({"verdict": "out", "rival": "C"}, False, CONTROL, "not ahead of C"),
+        ({**OPEN, "rival": "C"}, True, CONTROL, "better than C?"),
+    ],
+)
+def test_every_verdict_has_its_reason(arm: dict[str, Any], returned: bool, others: dict[str, Any], why: str) -> None:
+    result = make_result(
+        make_arm("A", **{"mean": 0.5, **arm}), make_arm("C", 0.5), front=("A",) if returned else (), **STD, **others
+    )
+    result = replace(result, risk_label="risk", risk="entropic:1")
+    assert names_and_reasons(result, result.arms[:1], 40, together=False) == (["A"], [why])
+
+
+@pytest.mark.parametrize(
+    ("arm", "others", "words"),
+    [
+        ({}, {}, "proved"),
+        ({"certificate": "within-epsilon"}, {}, "within 0.05"),
+        ({"certificate": "none"}, {}, "not proved"),
+        ({}, {"rigour": "approximate"}, "approximate"),
+        ({"certificate": "within-epsilon"}, {"rigour": "approximate"}, "approx. 0.05"),
+        ({"certificate": "none"}, {"rigour": "approximate"}, "not sure"),
+        ({"certificate": "within-epsilon"}, {"goal": Goal("confidence", 0.05, 0.05, None, 0.01)}, "within epsilon"),
+        ({}, {"control": "A"}, ""),
+        ({"verdict": "undecided"}, {}, "out so far"),
+    ],
+)
+def test_every_verdict_says_how_sure_it_is(arm: dict[str, Any], others: dict[str, Any], words: str) -> None:
+    result = make_result(make_arm("A", **arm), make_arm("C"), **others)
+    assert sure_words(result, result.arms[0]) == words
+
+
 # --------------------------------------------------------------------------------------- rich console
 
 
@@ -299,11 +469,11 @@ def test_console_does_not_interpret_names() -> None:
 
 
 def test_console_shows_verdicts_as_symbols_and_words() -> None:
-    undecided = make_arm("U", verdict="undecided")
+    undecided = make_arm("U", verdict="undecided", rival="A", doubt=0.2)
     text = in_console(make_result(make_arm("A"), make_arm("B", 0.2, 0.4, "out", dominated_by="A"), undecided), 120)
     assert re.search(r"A +✓ in +proved", text)
-    assert re.search(r"B +× out +proved.* A +│", text)
-    assert re.search(r"U +\? undecided \(out\) +no", text)
+    assert re.search(r"B +× out +proved.* beaten by A +│", text)
+    assert re.search(r"U +\? undecided +out so far .* beats A in mean\? +│", text)
 
 
 def test_console_uses_colours_that_everyone_can_tell_apart() -> None:
@@ -363,15 +533,15 @@ def read_html(result: Result) -> Reader:
 
 def test_html_has_the_same_table() -> None:
     rows = read_html(make_result()).rows
-    columns = ["arm", "verdict", "certified", "pulls (share)", "mean", "std", "scaled risk", "dominated by"]
+    columns = ["arm", "verdict", "how sure", "pulls (share)", "mean", "std", "scaled risk", "why"]
     heading = rows.index(columns)
     cells = rows[heading + 1 :]
     assert [row[:4] for row in cells] == [
+        ["C", "✓ in", "proved", "250 (62.5%)"],
         ["A", "✓ in", "proved", "100 (25.0%)"],
         ["B", "× out", "proved", "50 (12.5%)"],
-        ["C", "✓ in", "proved", "250 (62.5%)"],
     ]
-    assert [row[-1] for row in cells] == ["", "A", ""]
+    assert [row[-1] for row in cells] == ["", "", "beaten by A"]
     assert ["Certified", "epsilon=0.0413, delta=0.05; of the arms 2 proved in, 1 proved out"] in rows
 
 

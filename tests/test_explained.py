@@ -111,9 +111,9 @@ def test_it_is_shown(name: str, things: dict[str, Explained]) -> None:
     assert len(repr(thing)) < 250
     text = str(thing)
     assert text.isascii()
-    headline = thing.explanation(ascii_only=True).headlines[0]
-    assert text.replace("\n  ", " ").startswith(headline)
-    assert repr(thing) == f"<{kind}: {headline}>"
+    said = thing.explanation(ascii_only=True)
+    assert text.replace("\n  ", " ").startswith(said.headlines[0])
+    assert repr(thing) == f"<{kind}: {said.brief or said.headlines[0]}>"
     page = thing._repr_html_()
     assert "<b>" not in page
     Closed().feed(page)

@@ -90,6 +90,8 @@ NEW = {
     **dict.fromkeys(["tasks/best", "tasks/bet", "tasks/least_risk.py", "tasks/top.py"], "the tasks for one arm"),
     **dict.fromkeys(["tasks/score.py", "tasks/wording.py"], "what those tasks share"),
     "views/differences.py": "how arms compare with a control",
+    **dict.fromkeys(["search/answered.py", "views/sentence.py"], "the answer in a plain sentence"),
+    "views/verdicts.py": "why an arm has its verdict, and what is missing for one",
     **dict.fromkeys(
         ["views/plots/answers.py", "views/plots/control.py", "views/plots/lines.py", "common/plane.py"],
         "pictures of tasks: what an answer goes by, and arms against a control",
@@ -100,6 +102,10 @@ GROWN = {
     "search/analysis.py, search/accumulator.py, views/analysis.py, options.py, cli/": (
         "logged data in tables: missing values, arms left out, certificates without thin arms",
         200,
+    ),
+    "views/, search/result.py, common/formatting.py": (
+        "tables in which nothing is dropped without a word, and names shortened to what differs",
+        75,
     ),
     "storage/": ("snapshots, and stores from outside", 112),
     "studies/": ("snapshots, what is computed outside the lock, and fewer records for an ask and a tell", 60),

@@ -576,7 +576,7 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     assert plain.splitlines()[0] == "Study models: under way"
     assert re.search(r"Progress: +#*\.+ <?\d+%; evidence", plain)
     page = report._repr_html_()
-    assert "<strong>Study models: under way<br>Pareto set: " in page
+    assert "<strong>Study models: under way<br>So far: " in page
     assert ">Progress</td>" in page
 
 
@@ -590,7 +590,7 @@ def test_the_picture_of_a_study_that_is_done(study: Study) -> None:
     words = words_of(report)
     told = report.result.samples + 1
     assert "Study models: done" in words
-    assert re.search(r"█{24} 100%; doubt 0\.0\d+ is left, 0.05 was allowed", words)
+    assert re.search(r"█{24} 100%; right within 0\.0\d+, as asked", words)
     assert f"{told} told (1 of them after the end, and not counted), 1 under way" in words
     assert "expected" not in words
 
@@ -601,7 +601,7 @@ def test_the_picture_of_a_study_that_was_given_up() -> None:
             study.tell_many([(pull, 0.5) for pull in study.ask()])
         words = words_of(study.report())
     assert "Study coins: undecided, the largest allowed number of pulls was reached" in words
-    assert re.search(r"Progress doubt 0\.\d+ is left, 0.01 was allowed Trials 20 told", words)
+    assert re.search(r"Progress right within 0\.\d+, within 0.01 was asked for Trials 20 told", words)
 
 
 def test_the_picture_of_a_budget_and_of_an_exact_question() -> None:

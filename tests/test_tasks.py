@@ -465,14 +465,15 @@ def test_each_question_is_answered(text: str, answer: tuple[str, ...]) -> None:
 
 def test_an_empty_answer_is_an_answer() -> None:
     result = simulate(THREE, task=BestMean(max_risk=0.02), epsilon=0.01, seed=1)
-    assert result.explanation().headlines[0].startswith("No arm is feasible (0 of 3 arms), after ")
+    assert result.explanation().brief.startswith("No arm is feasible (0 of 3 arms), after ")
+    assert result.sentence.startswith("No arm is feasible: there is none whose standard deviation is at most 0.02. ")
     assert result.guarantee.endswith(": no arm has a standard deviation of at most 0.01.")
     assert {(arm.verdict, arm.certified, arm.rival) for arm in result.arms} == {("out", True, None)}
     assert "No arm is feasible" in str(result)
     capped = simulate(THREE, task=BestMean(max_risk=0.02), epsilon=0.001, seed=1, max_pulls=200)
-    assert "by the estimates" in capped.explanation().headlines[0]
+    assert capped.sentence.startswith("By the estimates no arm is feasible")
     begun = identify(lambda arm: 0.5, ["a", "b"], task="best-mean", reward_range=(0, 1), epsilon=0.1, max_pulls=4)
-    assert begun.explanation().headlines[0].startswith("Best arm: ")
+    assert begun.explanation().brief.startswith("Best arm: ")
 
 
 def test_the_steering_rule_does_not_stall() -> None:

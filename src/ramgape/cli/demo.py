@@ -74,7 +74,6 @@ def demo(
     console.print(f"{STORY}\n")
     depot = Depot()
     with depot.watched():
-        from ramgape.common.formatting import list_names
         from ramgape.search.identification import identify
 
         result = identify(
@@ -87,10 +86,8 @@ def demo(
             callback=depot.notice,
         )
     console.print(result)
-    ranked = sorted(result.front, key=lambda courier: result.arm(courier).risk)
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
-    console.print(f"\nKeep {list_names(ranked)}, from the most reliable to the fastest: the others are beaten in both.")
     if missing is None:
         with waiting("drawing"):
             write_picture(result, out, "out")

@@ -6,7 +6,9 @@ rounded outwards, tolerances upwards.
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,17 +72,58 @@ def _beginning(text: str, limit: int) -> str:
 def short_names(names: Iterable[str], limit: int) -> dict[str, str]:
     """What is shown for each name: cut to `limit` columns, and still different for different names.
 
+    Where names cut in the middle are the same, what all of them have goes; where that does not help, they get numbers.
+
     >>> short_names(["model-with-a-long-name", "model-with-x-long-name"], 14)
-    {'model-with-a-long-name': 'model...ame#1', 'model-with-x-long-name': 'model...ame#2'}
+    {'model-with-a-long-name': '...ith-a...', 'model-with-x-long-name': '...ith-x...'}
+    >>> short_names(["aaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaabbbbaaaaaaaaaaaa"], 14)
+    {'aaaaaaaaaaaaaaaaaaaaaaaa': 'aaaaa...aaa#1', 'aaaaaaaaaaaabbbbaaaaaaaaaaaa': 'aaaaa...aaa#2'}
     """
     full = {name: printable(name) for name in names}
     shown = {name: cut(text, limit) for name, text in full.items()}
     times = Counter(shown.values())
+    if times.total() > len(times):
+        long = {name: text for name, text in full.items() if shown[name] != text}
+        shorter = _differences(list(long.values()), limit)
+        if len({*shorter, *(shown[name] for name in full if name not in long)}) == len(full):
+            return shown | dict(zip(long, shorter, strict=True))
     for number, (name, text) in enumerate(full.items(), start=1):
         if times[shown[name]] > 1 and shown[name] != name:
             tail = f"#{number}"
             shown[name] = cut(text, limit - len(tail)) + tail
     return shown
+
+
+def _differences(texts: Sequence[str], limit: int) -> list[str]:
+    """What differs between texts of the same structure, with as much before each difference as there is room for.
+
+    >>> _differences(["depth=3, rate=0.01", "depth=9, rate=0.1"], 12), _differences(["a", "b c"], 12)
+    (['...3...0.01', '...9...0.1'], [])
+    """
+    words = [re.findall(r"\d+(?:\.\d+)?|[^\W\d]+|\W", text) for text in texts]
+    if len(set(map(len, words))) != 1:
+        return []
+    same = [len(set(column)) == 1 for column in zip(*words, strict=True)]
+    best, least, most = [], 0, limit
+    while least <= most:
+        kept = (least + most) // 2
+        found = [_collapsed(each, same, kept) for each in words]
+        if max(map(cell_width, found)) <= limit:
+            best, least = found, kept + 1
+        else:
+            most = kept - 1
+    return best
+
+
+def _collapsed(words: Sequence[str], same: Sequence[bool], kept: int) -> str:
+    """The words that differ; of those before them so many letters, of those after the last one none."""
+    parts = []
+    for is_same, run in itertools.groupby(zip(words, same, strict=True), key=lambda pair: pair[1]):
+        text = "".join(word for word, _ in run)
+        parts.append(f"...{text[-kept:] if kept else ''}" if is_same and cell_width(text) > kept + 3 else text)
+    if same[-1] and len(parts) > 1 and parts[-1].startswith("..."):
+        parts[-1] = "..."
+    return "".join(parts)
 
 
 def list_counts(counts: Mapping[str, int], width: int = 40) -> str:
@@ -183,6 +226,16 @@ def round_up(value: float, significant: int = 3) -> str:
         return f"{value:g}"
     last = Decimal(1).scaleb(exponent(value) - significant + 1)
     return f"{float(Decimal(f'{value:.12g}').quantize(last, ROUND_CEILING)):.{significant + 1}g}"
+
+
+def confidence(delta: float) -> str:
+    """The probability that goes with a chance of failure, in digits that never say too much.
+
+    >>> confidence(0.05), confidence(1e-9)
+    ('0.95', '1 - 1e-09')
+    """
+    written = f"{1.0 - delta:.6g}"
+    return f"1 - {round_up(delta)}" if float(written) > 1.0 - delta or float(written) >= 1.0 else written
 
 
 def share(pulls: int, samples: int) -> str:

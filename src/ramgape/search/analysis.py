@@ -21,9 +21,10 @@ from ramgape.errors import InvalidData, InvalidReward, RamgapeWarning, located, 
 from ramgape.options import ANALYZE, Options, options_for, shows_options
 from ramgape.policies import POLICIES
 from ramgape.search.accumulator import USUAL_WORDS, Accumulator, Words
+from ramgape.search.answered import Answered
 from ramgape.search.batch import Batch, as_number
 from ramgape.search.engine import Engine
-from ramgape.search.explained import Explained, jsonable, restore
+from ramgape.search.explained import jsonable, restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.item_tables import ItemTable, check_known
 from ramgape.search.items import Items
@@ -46,7 +47,7 @@ UNLIMITED = 2**53  # pulls: data are as many as they are
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Analysis(Explained):
+class Analysis(Answered):
     """What logged rewards prove, and what to try next.
 
     Attributes:
@@ -77,6 +78,10 @@ class Analysis(Explained):
     min_rows: int | None = None
     thin: dict[str, int] = field(default_factory=dict, hash=False)
     without_thin: WithoutThin | None = None
+
+    @property
+    def _found(self) -> Result:
+        return self.result
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""

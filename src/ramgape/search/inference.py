@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
-from ramgape.common.formatting import list_names, round_up
+from ramgape.common.formatting import confidence, list_names, round_up
 from ramgape.core.comparisons import NOT_PROVED
 from ramgape.core.control_pairs import difference_ends
 from ramgape.core.pareto import Floats, Mask
@@ -359,7 +359,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
     spec, ready = engine.spec, engine.ready
     seen = PolicyState(spec, engine.state._replace(arms=evidence.arms))
     proved, returned, reason = findings.proved.tolist(), findings.answer.tolist(), findings.dominators.tolist()
-    rivals = findings.rivals.tolist()
+    rivals, margins = findings.rivals.tolist(), _margins(engine, findings.answer)
     means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()
     least, most = spec.risk.possible  # which bounds that do not narrow their boxes know nothing of
     risks = seen.risk.tolist()
@@ -390,9 +390,17 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             rival=None if rivals[arm] in (-1, arm) else spec.names[rivals[arm]],
             price=None if spending is None else engine.price_of(arm),
             spent=None if spending is None else float(spending[arm]),
+            margin=margins[arm] if ready else None,
         )
         for arm, name in enumerate(spec.names)
     )
+
+
+def _margins(engine: Engine, answer: Mask) -> list[float]:
+    """By how much estimates put arms inside an answer or outside; nothing could move a control."""
+    means, risks = engine.arms["average"], engine.arms["risk"]
+    found = -engine.task.tolerances(answer, Boxes(means, means, risks, risks))[0] * engine.spec.span
+    return [margin + 0.0 if math.isfinite(margin) else 0.0 for margin in found.tolist()]
 
 
 def shown_interval(spec: Spec, low: float, high: float) -> tuple[float, float]:
@@ -457,15 +465,12 @@ def claim_words(
     spec: Spec, returned: Sequence[str], epsilon: float, evidence: Evidence, objections: Sequence[Objection]
 ) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
-    confidence = f"{1.0 - evidence.delta:.6g}"
-    if float(confidence) > 1.0 - evidence.delta or float(confidence) >= 1.0:
-        confidence = f"1 - {round_up(evidence.delta)}"
     claim = f"for {assumption_of(spec, evidence.bound)}: {spec.task.claim(wanted_of(spec, returned, epsilon))}"
     if objections:
         claim += f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
     if evidence.rigour == APPROXIMATE:
-        return f"Approximately (large samples), with probability {confidence}, {claim}"
-    return f"With probability at least {confidence}, {claim}"
+        return f"Approximately (large samples), with probability {confidence(evidence.delta)}, {claim}"
+    return f"With probability at least {confidence(evidence.delta)}, {claim}"
 
 
 def wanted_of(spec: Spec, returned: Sequence[str] = (), epsilon: float = 0.0) -> Wanted:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ramgape.common.checks import as_float, check_number
 from ramgape.common.plane import PlaneLine
 from ramgape.errors import NoAnswer, known_name, require
+from ramgape.search.answered import Answered
 from ramgape.search.explained import Explained, load_extra
 from ramgape.search.extension import Extension
 
@@ -66,6 +67,8 @@ class ArmReport:
             other arm.
         price: Of one pull, as stated, or the mean of what was told; None where there are no prices.
         spent: What its pulls have cost, where that is known; those of which no price was told at that mean.
+        margin: By how much the estimates put it inside the answer or outside, in units of the mean; None before all
+            arms have some.
     """
 
     name: str
@@ -87,6 +90,7 @@ class ArmReport:
     rival: str | None = None
     price: float | None = None
     spent: float | None = None
+    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +207,7 @@ class ArmTruth:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Result(Explained):
+class Result(Answered):
     """The answer of a search, with its evidence.
 
     It prints itself (`print(result)`, rich, a notebook), draws itself (`plot`), and goes on as a dictionary,
@@ -314,17 +318,30 @@ class Result(Explained):
         return self.front
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Explained.to_dict(self), "answer": list(self.front)}
+        return {**Explained.to_dict(self), "answer": list(self.front), "sentence": self.sentence}
+
+    @property
+    def _found(self) -> Result:
+        return self
 
     @property
     def is_informative(self) -> bool:
         """Whether the certified tolerances are worth telling: the goal, or less than some difference between arms."""
         if self.certified_epsilon is None or self.stopped == "confidence":
             return self.certified_epsilon is not None
+        return self.has_differences(self.certified_epsilon, self.certified_risk_epsilon)
+
+    def has_differences(self, epsilon: float, risk_epsilon: float | None = None) -> bool:
+        """Whether some arms are further apart than these tolerances, by the estimates.
+
+        Args:
+            epsilon: In mean, and in risk unless `risk_epsilon` has that.
+            risk_epsilon: In risk.
+        """
         means, risks = ([getattr(arm, name) for arm in self.arms] for name in ("mean", "risk"))
-        in_risk = self.certified_epsilon if self.certified_risk_epsilon is None else self.certified_risk_epsilon
+        in_risk = epsilon if risk_epsilon is None else risk_epsilon
         small_in_risk = self.about_risk and in_risk <= max(risks) - min(risks)
-        return bool(self.certified_epsilon <= max(means) - min(means) or small_in_risk)
+        return bool(epsilon <= max(means) - min(means) or small_in_risk)
 
     def arm(self, name: str) -> ArmReport:
         """What is known of one arm.
@@ -403,6 +420,7 @@ class Result(Explained):
                 "empirical_risk": arm.empirical_risk,
                 "variance": arm.variance,
                 "doubt": arm.doubt,
+                "margin": arm.margin,
                 **costs[arm.name],
             }
             for arm in self.arms

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, shorten
-from ramgape.search.explained import Explained, Portable, jsonable, restore
+from ramgape.search.answered import Answered
+from ramgape.search.explained import Portable, jsonable, restore
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
 from ramgape.search.remaining import expect_pulls
@@ -52,7 +53,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Report(Explained):
+class Report(Answered):
     """How a study is going; it prints itself, draws itself and goes on as plain data, as a `Result` does.
 
     Attributes:
@@ -87,6 +88,10 @@ class Report(Explained):
     progress: Progress
     retired: tuple[RetiredArm, ...] = ()
     info: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    @property
+    def _found(self) -> Result:
+        return self.result
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""

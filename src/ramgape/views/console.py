@@ -47,7 +47,7 @@ class ConsoleView:
             caption = part.caption(columns)
             lines += [Text(), Text(caption, style="dim"), Text()] if caption else [Text()]
             lines.append(_table(columns))
-            lines += [Text(part.rest, style="dim")] if part.rest else []
+            lines += [Text(remark, style="dim") for remark in (part.rest, part.missing(columns)) if remark]
         for warning in said.warnings:
             lines += [Text(), Text(f"Warning: {printable(warning)}", style="yellow")]
         yield Panel(Group(*lines), expand=False, padding=(0, 1))
@@ -66,6 +66,7 @@ def _table(columns: Sequence[Column]) -> RenderableType:
         for column in columns:
             first, *second = column.cells[row].split("\n")
             style = CONSOLE_STYLES.get(column.marks[row], "") if column.marks else ""
-            cells.append(Text.assemble((first, style), *((f"\n{line}", "dim") for line in second)))
+            less = style if column.level else "dim"
+            cells.append(Text.assemble((first, style), *((f"\n{line}", less) for line in second)))
         table.add_row(*cells)
     return table

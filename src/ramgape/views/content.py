@@ -58,14 +58,14 @@ def found_words(result: Result, names: bool) -> str:
     return f"{word} ({counts})"
 
 
-def headline(result: Result) -> str:
-    """What was found, in one sentence."""
-    return f"{found_words(result, names=True)}, after {plural(result.samples, 'pull')}"
+def headline(result: Result, names: bool = True) -> str:
+    """What was found, in a line, perhaps with the names of the returned arms."""
+    return f"{found_words(result, names)}, after {plural(result.samples, 'pull')}"
 
 
 def title(result: Result) -> str:
     """The headline of a figure: two short lines, without names, because the names stand in the figure."""
-    lines = [f"{found_words(result, names=False)}, after {plural(result.samples, 'pull')}"]
+    lines = [headline(result, names=False)]
     numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
     proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
     proved = proved if result.is_informative else []
@@ -99,7 +99,8 @@ def spending_words(result: Result) -> str:
     assert result.spent is not None
     limit = "" if result.goal.spend is None else f" of {result.goal.spend:,.6g}"
     arms, rest = choose_arms(result, NAMES_IN_HEADLINE)
-    parts = [f"{cut(printable(arm.name), 40)} {arm.spent or 0.0:,.6g}" for arm in arms]
+    chosen = {arm.name for arm in arms}
+    parts = [f"{cut(printable(arm.name), 40)} {arm.spent or 0.0:,.6g}" for arm in result.arms if arm.name in chosen]
     return f"{result.spent:,.6g}{limit}: {', '.join(parts)}{', ...' if rest else ''}"
 
 
@@ -161,7 +162,12 @@ def _certified(result: Result) -> str:
     delta = "" if result.certified_delta is None else f", delta={round_up(result.certified_delta)}"
     certificates: Counter[str] = Counter(arm.certificate for arm in result.arms if arm.name != result.control)
     how = "approximately" if result.rigour == "approximate" else "proved"
-    words = {"in": f"{how} in", "out": f"{how} out", "within-epsilon": "within epsilon", "none": "not certified"}
+    words = {
+        "in": f"{how} in",
+        "out": f"{how} out",
+        "within-epsilon": "within epsilon",
+        "none": "not sure" if result.rigour == "approximate" else "not proved",
+    }
     counts = ", ".join(f"{certificates[key]:,} {text}" for key, text in words.items() if certificates[key])
     first = "approximate: " if result.rigour == "approximate" else ""
     if result.stopped == "complete":
@@ -249,6 +255,11 @@ def risk_axis(result: Result) -> str | None:
     return result.risk_label[0].upper() + result.risk_label[1:]
 
 
+def risk_heading(risk: str, alpha: float | None, label: str) -> str:
+    """What stands above a column of risks."""
+    return "std" if risk == "std" else "scaled risk" if alpha not in (None, 1.0) else label
+
+
 def is_turned(arms: Sequence[ArmReport]) -> bool:
     """Whether people are shown risks with the other sign, more being better."""
     return any(arm.risk_shown == -arm.risk != 0.0 for arm in arms)
@@ -281,22 +292,25 @@ def _truth(result: Result) -> str:
 
 
 def choose_arms(result: Result, limit: int | None = ROWS) -> tuple[list[ArmReport], str]:
-    """The arms worth a row, and a sentence on the rest (empty when there is none).
+    """The arms worth a row, at most `limit`, and a sentence on the rest (empty when there is none).
 
-    Up to `limit` arms: all, as they were given. Of more: the returned ones, then the undecided, then those
-    whose exclusion is least certain.
+    The answer first, from the best mean on; after it a control; then the others, the nearest to it by the estimates
+    first.
     """
-    arms = list(result.arms)
+    returned, side = set(result.front), -1.0 if result.direction == "minimize" else 1.0
+
+    def place(arm: ArmReport) -> tuple[float, ...]:
+        if arm.name in returned:
+            return 0.0, (math.inf if math.isnan(arm.mean) else -side * arm.mean)
+        if arm.name == result.control:
+            return (1.0,)
+        if arm.margin is not None:
+            return 2.0, arm.margin
+        return 3.0, float(arm.verdict != "undecided"), (0.0 if math.isnan(arm.doubt) else -arm.doubt)
+
+    arms = sorted(result.arms, key=place)
     if limit is None or len(arms) <= limit:
         return arms, ""
-    returned = set(result.front)
-
-    def importance(arm: ArmReport) -> tuple[int, float]:
-        if arm.name in returned:
-            return 0, 0.0
-        return (1 if arm.verdict == "undecided" else 2), (0.0 if math.isnan(arm.doubt) else -arm.doubt)
-
-    arms.sort(key=importance)
     rest: Counter[str] = Counter(arm.verdict for arm in arms[limit:])
     number = f"{len(arms) - limit:,}"
     if len(rest) == 1:

@@ -21,10 +21,11 @@ class Column:
 
     Args:
         heading: What stands above it, in one line or two.
-        cells: One for each row; a cell may have two lines.
+        cells: One for each row; a cell may have several lines.
         right: Whether it is aligned to the right.
         marks: For each row "in", "undecided" or "", which decides its colour; empty for a column without colours.
         names: Whether these are names that users gave, which may be long.
+        level: Whether all lines of a cell matter alike; else the first one does.
     """
 
     heading: str
@@ -32,6 +33,7 @@ class Column:
     right: bool = False
     marks: Sequence[str] = ()
     names: bool = False
+    level: bool = False
 
     @property
     def width(self) -> int:
@@ -52,11 +54,13 @@ class Table:
         fit: The columns for a width; None stands for any.
         caption: What stands above it, which may depend on the columns shown.
         rest: What stands below it: a sentence on the rows that are left out.
+        missing: What stands below the columns shown: a sentence on what there was no room for.
     """
 
     fit: Callable[[int | None], list[Column]]
     caption: Callable[[Sequence[Column]], str] = lambda columns: ""
     rest: str = ""
+    missing: Callable[[Sequence[Column]], str] = lambda columns: ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +72,11 @@ class Explanation:
         facts: What stands behind it, as pairs of a word and its explanation.
         parts: Tables, and remarks of a line each.
         warnings: What speaks against it.
+        brief: The same in a few words, where the headlines are sentences.
     """
 
     headlines: Sequence[str]
     facts: Facts
     parts: Sequence[Table | str]
     warnings: Sequence[str] = ()
+    brief: str = ""

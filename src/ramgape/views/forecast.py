@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 
 from ramgape.common.formatting import Digits, list_names, plural, plus_minus, short_names
 from ramgape.errors import printable
-from ramgape.views.content import ROWS, bound_words, is_approximate, least_word, true_words, wanted
+from ramgape.views.content import ROWS, bound_words, is_approximate, least_word, risk_heading, true_words, wanted
 from ramgape.views.explanation import Column, Explanation, Table
-from ramgape.views.table import fitted, risk_heading, true_columns
+from ramgape.views.table import fitted, left_out, true_columns
 
 if TYPE_CHECKING:
     from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
@@ -30,8 +30,9 @@ def explain_plan(plan: Plan, ascii_only: bool) -> Explanation:
     shown = most_important(plan.arms)
     arms = marked(arm_columns(plan, shown), [arm.in_front for arm in shown])
     rest = f"... and {len(plan.arms) - len(shown):,} more" if len(shown) < len(plan.arms) else ""
-    table = Table(partial(fitted, goals, DISPENSABLE), partial(caption, plan))
-    parts: list[Table | str] = [table, *notes(plan), Table(partial(fitted, arms, DISPENSABLE_OF_ARMS), rest=rest)]
+    table = Table(partial(fitted, goals, DISPENSABLE), partial(caption, plan), missing=partial(left_out, goals))
+    of_arms = Table(partial(fitted, arms, DISPENSABLE_OF_ARMS), rest=rest, missing=partial(left_out, arms))
+    parts: list[Table | str] = [table, *notes(plan), of_arms]
     return Explanation([headline(plan)], list(facts(plan, plus_minus(ascii_only))), parts, plan.warnings)
 
 

@@ -11,22 +11,24 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import list_names, plural, plus_minus, share, short_names
 from ramgape.errors import printable
-from ramgape.views.content import ROWS, answer_word, asked_for, bound_words
+from ramgape.views.content import ROWS, answer_word, asked_for, bound_words, risk_heading
 from ramgape.views.explanation import Column, Explanation, Table
-from ramgape.views.table import fitted, risk_heading, true_columns
+from ramgape.views.table import fitted, left_out, true_columns
 
 if TYPE_CHECKING:
     from ramgape.search.simulation import Replication
 
 NAME_WIDTH = 32
+DISPENSABLE = ("share", "std", "mean", "returned")  # in a narrow window, first of all what stands first
 
 
 def explain_replication(replication: Replication, ascii_only: bool) -> Explanation:
     """All that is said of a replication."""
     more = len(replication.runs[0].pulls) - ROWS
-    table = Table(partial(arm_columns, replication), rest=f"... and {more:,} more" if more > 0 else "")
+    rest, columns = f"... and {more:,} more" if more > 0 else "", arm_columns(replication)
+    table = Table(partial(fitted, columns, DISPENSABLE), rest=rest, missing=partial(left_out, columns))
     said = list(facts(replication, plus_minus(ascii_only)))
-    return Explanation([headline(replication)], said, [table], replication.warnings)
+    return Explanation([headline(replication), sentence(replication)], said, [table], replication.warnings)
 
 
 def headline(replication: Replication) -> str:
@@ -37,7 +39,17 @@ def headline(replication: Replication) -> str:
     return f"{printable(replication.instance)}: {words}, {seeds}"
 
 
-def arm_columns(replication: Replication, width: int | None) -> list[Column]:
+def sentence(replication: Replication) -> str:
+    """How often the answers were right, and what they took."""
+    judged, took = len(replication.ended), f"{replication.mean_samples:,.0f} pulls a run on average"
+    if not judged:
+        return f"No run came to an answer, with {took}."
+    tolerant = replication.goal.epsilon or replication.goal.epsilon_share
+    right = f"{judged - replication.errors:,} of {plural(judged, 'answer')}"
+    return f"{right} {'was' if judged == 1 else 'were'} right{' up to epsilon' if tolerant else ''}, with {took}."
+
+
+def arm_columns(replication: Replication) -> list[Column]:
     """One row per arm."""
     runs, truth = len(replication.runs), set(replication.true_front)
     returned = Counter(name for run in replication.runs for name in run.front)
@@ -53,7 +65,7 @@ def arm_columns(replication: Replication, width: int | None) -> list[Column]:
     known = {arm.name: arm for arm in replication.arms}
     heading = risk_heading(replication.risk, replication.alpha, replication.risk_label)
     values = true_columns([known[name] for name in names], heading) if known else []
-    columns = [
+    return [
         Column("arm", [shown[name] for name in names], marks=marks, names=True),
         Column("truth", ["in" if name in truth else "out" for name in names], marks=marks),
         *values,
@@ -61,7 +73,6 @@ def arm_columns(replication: Replication, width: int | None) -> list[Column]:
         Column("pulls a run", [f"{pulls[name] / runs:,.0f}" for name in names], right=True),
         Column("share", [share(pulls[name], samples) for name in names], right=True),
     ]
-    return fitted(columns, ("share", "std", "mean", "returned"), width)
 
 
 def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:

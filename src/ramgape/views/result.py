@@ -5,14 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ramgape.common.formatting import cell_width
 from ramgape.errors import printable
 from ramgape.views.content import choose_arms, facts, headline
 from ramgape.views.differences import difference_caption, difference_columns
 from ramgape.views.explanation import Explanation, Facts, Table
-from ramgape.views.table import fit_columns
+from ramgape.views.sentence import answer_sentence
+from ramgape.views.table import fit_columns, missing_intervals
 
 if TYPE_CHECKING:
     from ramgape.search.result import Result
+
+
+ANSWER_WIDTH = 150  # above that it has no names, which stand in the table
 
 
 def explain_result(
@@ -28,9 +33,12 @@ def explain_result(
         title: A line above everything.
     """
     arms, rest = choose_arms(result)
-    lines = [printable(title), headline(result)] if title else [headline(result)]
-    table = Table(partial(fit_columns, result, arms, symbols=not ascii_only), rest=rest)
-    tables = [table]
+    brief, sentence = headline(result), answer_sentence(result)
+    columns = partial(fit_columns, result, arms, symbols=not ascii_only)
+    tables = [Table(columns, rest=rest, missing=missing_intervals)]
     if result.differences:
         tables.append(Table(partial(difference_columns, result), partial(difference_caption, result)))
-    return Explanation(lines, facts(result, notes, first), tables, result.warnings)
+    answer = brief if cell_width(brief) <= ANSWER_WIDTH else headline(result, names=False)
+    said = [("Answer", answer), *facts(result, notes, first)]
+    lines = [printable(title), sentence] if title else [sentence]
+    return Explanation(lines, said, tables, result.warnings, brief=printable(title) or brief)

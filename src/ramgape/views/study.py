@@ -104,10 +104,12 @@ def progress_words(report: Report, letters: str) -> str:
     elif progress.unproved is not None and not report.done:
         state = still_open(progress)
     elif report.done:
-        state = f"doubt {round_up(max(report.doubt, 0.0))} is left, {progress.epsilon:g} was allowed"
+        found = f"right within {round_up(report.doubt)}" if report.doubt > 0.0 else "right"
+        asked = f"within {progress.epsilon:g}" if progress.epsilon else "the exact answer"
+        state = f"{found}, as asked" if report.result.goal_reached else f"{found}, {asked} was asked for"
     else:
-        end = f"below {progress.epsilon:g}" if progress.epsilon else "when none is left"
-        state = f"doubt {round_up(report.doubt)}, ends {end}"
+        end = f"within {progress.epsilon:g}" if progress.epsilon else "exact"
+        state = f"right within {round_up(max(report.doubt, 0.0))} so far, ends when it is {end}"
     if not budget:  # the search looks at most arms only now and then
         progress = replace(progress, doubt=report.doubt)
     done = 1.0 if report.result.goal_reached else fraction(progress, budget)

@@ -8,24 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import Digits, share, short_names
-from ramgape.views.content import SYMBOLS, is_turned
+from ramgape.common.formatting import Digits, cell_width, pad, share
+from ramgape.views.content import is_turned, risk_heading
 from ramgape.views.explanation import Column, total_width
+from ramgape.views.verdicts import names_and_reasons, sure_words, verdict_words
 
 if TYPE_CHECKING:
     from ramgape.planning.forecast import ArmForecast
     from ramgape.search.result import ArmReport, ArmTruth, Result
-
-
-def verdict_words(arm: ArmReport, returned: bool, symbols: bool) -> str:
-    """The verdict; for an undecided arm also on which side of the returned set it stands."""
-    side = "" if arm.verdict != "undecided" else " (in)" if returned else " (out)"
-    return f"{SYMBOLS[arm.verdict]} {arm.verdict}{side}" if symbols else f"{arm.verdict}{side}"
-
-
-def risk_heading(risk: str, alpha: float | None, label: str) -> str:
-    """What stands above a column of risks."""
-    return "std" if risk == "std" else "scaled risk" if alpha not in (None, 1.0) else label
 
 
 def true_columns(arms: Sequence[ArmTruth | ArmForecast], heading: str) -> list[Column]:
@@ -54,11 +44,16 @@ def fitted(columns: Sequence[Column], dispensable: Sequence[str], width: int | N
     return shown
 
 
+def left_out(columns: Sequence[Column], shown: Sequence[Column]) -> str:
+    """A sentence on the columns for which there was no room."""
+    headings = {column.heading for column in shown}
+    names = [column.heading.replace("\n", " ") for column in columns if column.heading not in headings]
+    return (
+        f"No room for: {', '.join(names)}. A wider window shows {'it' if len(names) == 1 else 'them'}." if names else ""
+    )
+
+
 MORE_DIGITS = 8  # than a typical interval is worth, where verdicts differ
-CERTIFICATES = {
-    "proved": {"in": "proved", "out": "proved", "within-epsilon": "within epsilon", "none": "no"},
-    "approximate": {"in": "approximate", "out": "approximate", "within-epsilon": "approx. within eps.", "none": "no"},
-}
 
 
 def _estimates(
@@ -119,21 +114,56 @@ def _aligned(texts: Sequence[str]) -> list[str]:
 def build_columns(
     result: Result, arms: Sequence[ArmReport], form: str, limit: int, symbols: bool = False
 ) -> list[Column]:
-    """The table in one of three forms; names are cut to `limit` columns, and `symbols` stand before the verdicts.
+    """The table in one of five forms; names are cut to `limit` columns, and `symbols` stand before the verdicts.
 
     wide      everything in one line per arm
-    stacked   two lines per arm: intervals, shares and dominating arms stand in the second
-    narrow    one short line per arm, without intervals
+    stacked   two lines per arm: intervals, shares and reasons stand in the second
+    tall      several lines per arm, each with one estimate and its interval
+    list      the same in a single column
+    narrow    one short line per arm, without intervals: for windows in which nothing else fits
     """
-    names = short_names((arm.name for arm in arms), limit)
-    against, rivals = rival_words(result, arms, form, limit)
-    returned, control = set(result.front), result.control
+    names, whys = names_and_reasons(result, arms, limit, together=form != "wide")
     marks = [arm.verdict for arm in arms]
-    verdicts = ["control" if arm.name == control else verdict_words(arm, arm.name in returned, symbols) for arm in arms]
-    certificates = ["" if arm.name == control else CERTIFICATES[result.rigour][arm.certificate] for arm in arms]
+    verdicts = [verdict_words(result, arm, symbols) for arm in arms]
+    sure = [sure_words(result, arm) for arm in arms]
     pulls = _aligned([f"{arm.pulls:,}" for arm in arms])
     shares = _aligned([share(arm.pulls, result.samples) for arm in arms])
-    modelled = any(arm.empirical_risk is not None for arm in arms)
+    estimates = estimate_columns(result, arms, "wide" if form in ("tall", "list") else form)
+    if result.spent is not None:
+        estimates.insert(0, Column("spent", [f"{arm.spent or 0.0:,.4g}" for arm in arms], right=True))
+    first = Column("arm", names, marks=marks, names=True)
+    verdict = Column("verdict", verdicts, marks=marks)
+    if form == "wide":
+        counts = [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)]
+        because = [Column("why", whys, names=True)] if any(whys) else []
+        return [
+            first,
+            verdict,
+            Column("how sure", sure),
+            Column("pulls (share)", counts, right=True),
+            *estimates,
+            *because,
+        ]
+    if form == "stacked":
+        indent = "  " if symbols else ""
+        return [
+            replace(first, cells=_stacked(first.cells, whys)),
+            replace(verdict, cells=_stacked(verdicts, [indent + words for words in sure])),
+            Column("pulls", _stacked(pulls, shares), right=True),
+            *estimates,
+        ]
+    if form in ("tall", "list"):
+        said = [_joined(verdict, words) for verdict, words in zip(verdicts, sure, strict=True)]
+        counts = [f"{n.strip()} ({s.strip()})" for n, s in zip(pulls, shares, strict=True)]
+        lines = _labelled([Column("pulls", counts), *estimates])
+        if form == "list":
+            return [replace(first, cells=_stacked(names, said, whys, lines))]
+        return [replace(first, cells=_stacked(names, said, whys)), Column("what is known", lines, level=True)]
+    return [first, verdict, Column("pulls", pulls, right=True), *estimates]
+
+
+def estimate_columns(result: Result, arms: Sequence[ArmReport], form: str) -> list[Column]:
+    """Means, standard deviations and risks."""
     means, mean_intervals = [arm.mean for arm in arms], [arm.mean_interval for arm in arms]
     risks, risk_intervals = [arm.risk_shown for arm in arms], [arm.risk_shown_interval for arm in arms]
     digits = _distinct(arms, (Digits.of(means, mean_intervals), Digits.of(risks, risk_intervals)))
@@ -143,57 +173,40 @@ def build_columns(
         estimates.append(_estimates("std", deviations, [], "narrow", _as_fine(deviations, digits[0])))
     label = risk_heading(result.risk, result.alpha, result.risk_label)
     estimates.append(_estimates(label, risks, risk_intervals, form, digits[1]))
-    if modelled:
+    if any(arm.empirical_risk is not None for arm in arms):
         turned = -1.0 if is_turned(arms) else 1.0
         empirical = [math.nan if arm.empirical_risk is None else turned * arm.empirical_risk for arm in arms]
         estimates.append(_estimates("in the data", empirical, [], "narrow", digits[1]))
-    spent = []
-    if result.spent is not None:
-        spent = [Column("spent", [f"{arm.spent or 0.0:,.4g}" for arm in arms], right=True)]
-    first = Column("arm", [names[arm.name] for arm in arms], marks=marks, names=True)
-    if form == "wide":
-        return [
-            first,
-            Column("verdict", verdicts, marks=marks),
-            Column("certified", certificates),
-            Column("pulls (share)", [f"{n} ({s})" for n, s in zip(pulls, shares, strict=True)], right=True),
-            *spent,
-            *estimates,
-            Column(against, rivals, names=True),
-        ]
-    if form == "stacked":
-        indent = "  " if symbols else ""
-        under = [indent + ("not certified" if text == "no" else text) for text in certificates]
-        return [
-            replace(first, cells=[f"{name}\n{by}" for name, by in zip(first.cells, rivals, strict=True)]),
-            Column("verdict", [f"{v}\n{c}" for v, c in zip(verdicts, under, strict=True)], marks=marks),
-            Column("pulls", [f"{n}\n{s}" for n, s in zip(pulls, shares, strict=True)], right=True),
-            *spent,
-            *estimates,
-        ]
-    return [first, Column("verdict", verdicts, marks=marks), Column("pulls", pulls, right=True), *spent, *estimates]
+    return estimates
 
 
-def rival_words(result: Result, arms: Sequence[ArmReport], form: str, limit: int) -> tuple[str, list[str]]:
-    """Who stands in the way of each arm, or stood, and what to call that; of the Pareto set who dominates it."""
-    if result.task == "pareto":
-        heading, first = "dominated by", "beaten by "
-        found = [arm.dominated_by for arm in arms]
-    else:
-        heading, first = "against", "against "
-        found = [None if arm.name == result.control else arm.rival or arm.dominated_by for arm in arms]
-    first = first if form == "stacked" else ""
-    shown = short_names((name for name in found if name is not None), limit - len(first))
-    # What an arm stands against that is no other arm.
-    nobody = f"{first}the limit" if ":max-risk=" in result.task or ":min-mean=" in result.task else ""
-    return heading, [nobody if name is None else first + shown[name] for name in found]
+def _stacked(*lines: Sequence[str]) -> list[str]:
+    """Cells of several lines each, without those that are empty."""
+    return ["\n".join(line for line in cell if line.strip()) for cell in zip(*lines, strict=True)]
+
+
+def _joined(*words: str) -> str:
+    return ", ".join(filter(None, words))
+
+
+def _labelled(columns: Sequence[Column]) -> list[str]:
+    """Columns below each other, with their headings before them."""
+    headings = [column.heading.replace("\n", " ") for column in columns]
+    widest = max(map(cell_width, headings))
+    return [
+        "\n".join(f"{pad(heading, widest)}  {cell.strip()}" for heading, cell in zip(headings, cells, strict=True))
+        for cells in zip(*(column.cells for column in columns), strict=True)
+    ]
 
 
 FORMS = [
     *(("wide", limit) for limit in (40, 28, 20)),
-    *(("stacked", limit) for limit in (40, 32, 24, 18)),
+    *(("stacked", limit) for limit in (40, 32, 24, 18, 14)),
+    *(("tall", limit) for limit in (40, 28, 20, 14)),
+    *(("list", limit) for limit in (40, 28, 20)),
     *(("narrow", limit) for limit in (20, 14, 8)),
 ]
+NO_INTERVALS = "No room for the intervals: a wider window shows them."
 
 
 def fit_columns(result: Result, arms: Sequence[ArmReport], width: int | None, symbols: bool = False) -> list[Column]:
@@ -206,3 +219,9 @@ def fit_columns(result: Result, arms: Sequence[ArmReport], width: int | None, sy
         if total_width(columns) <= width:
             break
     return columns
+
+
+def missing_intervals(columns: Sequence[Column]) -> str:
+    """A sentence, if the table has come out without intervals."""
+    shown = len(columns) == 1 or any("[" in cell for column in columns if not column.names for cell in column.cells)
+    return "" if shown else NO_INTERVALS

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import pad
+from ramgape.common.formatting import cell_width, pad
 from ramgape.errors import printable
 from ramgape.views.explanation import GAP, Column
 
@@ -29,14 +29,22 @@ def plain(thing: Explained, width: int = PLAIN_WIDTH) -> str:
         columns = part.fit(width)
         caption = _wrapped(part.caption(columns), width, indent=0)
         lines += ["", *caption, *([""] if caption else []), *_table_lines(columns)]
-        lines += [part.rest] if part.rest else []
+        for remark in filter(None, (part.rest, part.missing(columns))):
+            lines += _wrapped(remark, width, indent=0)
     for warning in said.warnings:
         lines += ["", *_wrapped(f"Warning: {printable(warning)}", width, indent=9)]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _wrapped(text: str, width: int, indent: int) -> list[str]:
-    return textwrap.wrap(text, width, subsequent_indent=" " * indent, break_long_words=False)
+    """Lines of about so many columns, which are not letters in every script."""
+    lines = [""]
+    for blanks, word in re.findall(r"(\s*)(\S+)", text):
+        if lines[-1].strip() and cell_width(lines[-1] + blanks + word) > width:
+            lines.append(" " * indent + word)
+        else:
+            lines[-1] += blanks + word
+    return lines if text else []
 
 
 def _table_lines(columns: Sequence[Column]) -> list[str]:
