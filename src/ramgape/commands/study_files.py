@@ -18,9 +18,10 @@ Paths are relative to the file; `items`, a test set, may be that of one (see `re
 With `reward = "elapsed"` less is better, times are of any kind (noise "any": what is said is approximate; "bounded" has
 them in [0, timeout], for a proof), and a failed trial counts as the worst time there is, the timeout. For a timeout
 that is plain: all that is known of such a run is that it takes at least so long, and to leave it out would flatter the
-arm that runs into it. An exit code other than 0 counts the same, so that no command wins by giving up early; `failure = "retry"` tries again instead. A command that has never done anything but fail is refused.
-And since the quick runs of an arm would be told before its slow ones, `in_order` is true; and since machines drift,
-`interleave` is.
+arm that runs into it. An exit code other than 0 counts the same, so that no command wins by giving up early;
+`failure = "retry"` tries again instead. A command that has never done anything but fail is refused. And since
+the quick runs of an arm would be told before its slow ones, `in_order` is true; and since machines drift, `interleave`
+is.
 """
 
 from __future__ import annotations

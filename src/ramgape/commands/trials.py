@@ -16,6 +16,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
@@ -150,13 +151,22 @@ class CommandTrials:
         return self._finish(self._file.commands[arm], words_of(arm, seed, item), self._file.timeout)
 
     def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
+        if not self._file.manner.quiet:
+            return self._watch(command, words, timeout, None)
+        with TemporaryFile() as errors:  # a pipe would need a reader, which would run while time is taken
+            return self._watch(command, words, timeout, errors)
+
+    def _watch(
+        self, command: Command, words: Mapping[str, str], timeout: float | None, errors: IO[bytes] | None
+    ) -> Finished:
+        """Run a command to its end; what it prints comes through pipes, or goes into a file for errors and nowhere."""
         process: Process | None = None
         timer: threading.Timer | None = None
         try:
             # An interrupt in between would leave a process behind that nobody knows.
             with interrupts_deferred():
-                process, start = self._start(command, words)
-            outputs = [None if stream is None else Tail(stream) for stream in (process.stdout, process.stderr)]
+                process, start = self._start(command, words, errors)
+            outputs = [Tail(stream) for stream in (process.stdout, process.stderr) if stream is not None]
             if timeout is not None:
                 timer = threading.Timer(timeout, end, [process])
                 timer.daemon = True
@@ -172,15 +182,15 @@ class CommandTrials:
                 with self._lock:
                     self._running.discard(process)
                     self._tell_guard()
-        output, errors = ("" if tail is None else tail.text() for tail in outputs)
+        output, said = (tail.text() for tail in outputs) if errors is None else ("", ending_of(errors))
         used = (None, None) if process.usage is None else (process.usage.ru_utime, process.usage.ru_stime)
-        return Finished(code, seconds, output, errors, *used)
+        return Finished(code, seconds, output, said, *used)
 
-    def _start(self, command: Command, words: Mapping[str, str]) -> tuple[Process, float]:
+    def _start(self, command: Command, words: Mapping[str, str], errors: IO[bytes] | None) -> tuple[Process, float]:
         """A process, and when it was started."""
-        manner, filled = self._file.manner, fill(command, words)
-        if manner.shell is not None and isinstance(filled, str):
-            filled = [*manner.shell, "-c", filled]
+        shell, filled = self._file.manner.shell, fill(command, words)
+        if shell is not None and isinstance(filled, str):
+            filled = [*shell, "-c", filled]
         known = environment(words, self._hidden) | {MARK: self._guard.mark}
         with self._lock:
             if self._closed:
@@ -193,8 +203,8 @@ class CommandTrials:
                     cwd=self._file.folder,
                     env=known,
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL if manner.quiet else subprocess.PIPE,
-                    stderr=subprocess.PIPE,
+                    stdout=subprocess.PIPE if errors is None else subprocess.DEVNULL,
+                    stderr=subprocess.PIPE if errors is None else errors,
                     bufsize=0,
                     start_new_session=True,
                 )
@@ -251,6 +261,12 @@ class Tail:
         """What was kept, after the end of it all."""
         self._reader.join(PATIENCE)
         return bytes(self._kept).decode(errors="replace")
+
+
+def ending_of(file: IO[bytes]) -> str:
+    """The last bytes of a file, as text."""
+    file.seek(max(file.seek(0, os.SEEK_END) - KEPT, 0))
+    return file.read().decode(errors="replace")
 
 
 def words_of(arm: str, seed: int, item: object = None) -> dict[str, str]:
