@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ramgape.commands.study_files import StudyFile
     from ramgape.commands.times import Timing
     from ramgape.search.explained import Explained
+    from ramgape.search.result import Stopped
     from ramgape.studies.report import Report
     from ramgape.studies.study import Study
 
@@ -50,15 +51,18 @@ def run(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Time commands, or run those of a study, and tell which is fastest, or has the best trade-off of mean and risk.
+    """Time commands, or run those of a study, and tell which is best.
 
     [bold]ramgape run 'sort big.txt' 'sort --parallel=2 big.txt'[/bold]
     which is faster, by how much, and how sure is that?
 
-    [bold]ramgape run --warmup 3 --shell none -n old -n new './old x' './new x' --export-json times.json[/bold]
+    [bold]ramgape run -w 3 --shell none -n old -n new './old x' './new x'[/bold]
+    after three runs to warm up, without a shell, under these names
 
-    Runs are in random order, one command after the other, until the fastest is known up to 5 % of its time, with
-    probability 0.95 (approximately): at least 10 runs of each. Ctrl-C gives the result so far.
+    Commands take turns, in random order, until the fastest is known up to 5 %
+    of its time with probability 0.95 (approximately): at least 10 runs of each.
+    Ctrl-C gives the result so far. An exit code other than 0 is an error,
+    unless --ignore-failure is given.
 
     [bold]ramgape run solvers.toml[/bold]
     which of these solvers is fast and steady?
@@ -74,14 +78,15 @@ def run(
       plain = "./plain data.txt"
 
     Each trial runs an arm's command with its own {seed} (also RAMGAPE_SEED; the
-    arm is {arm} and RAMGAPE_ARM), each put in as one word. Every trial of a file, or with --name, is stored at once:
-    after Ctrl-C, or a crash, the same command goes on where it was. A command that has changed
-    needs another name of the study, or old and new trials are mixed.
+    arm is {arm} and RAMGAPE_ARM), each put in as one word. Every trial of a
+    file, or with --name, is stored at once: after Ctrl-C, or a crash, the same
+    command goes on where it was. A command that has changed needs another name
+    of the study, or old and new trials are mixed.
 
-    A timeout or an exit code other than 0 is a failed trial of a study. With reward =
-    "elapsed" it counts as the worst time, the timeout; with "output" it is tried
-    again, up to retries times. failure = "retry" or "worst" says otherwise. Of commands that are typed an exit code
-    other than 0 is an error, unless --ignore-failure is given.
+    In a study a timeout or an exit code other than 0 is a failed trial. With
+    reward = "elapsed" it counts as the worst time, the timeout; with "output"
+    it is tried again, up to retries times. failure = "retry" or "worst" says
+    otherwise.
 
     An arm that has failed too often ends the run with exit code 1, and so does a
     command that cannot be started or fails in each of its first 3 runs.
@@ -108,6 +113,9 @@ def run(
             tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
         code, shell = make_trials(study, described, count, url, how.warmup)
         report = study.report(expect=study.durable)
+        if code and not study.durable:  # what is in memory does not go on
+            ended: Stopped = "error" if code == FAILED else "interrupted"
+            report = replace(report, result=study.result(ended, expect=False))
         timing = times_of(study, described, report, shell)
     if as_json:
         typer.echo(report.to_json())

@@ -115,7 +115,9 @@ class CommandTrials:
         if command is not None:
             finished = self._finish(command, words_of(arm, seed, item), None)
             if finished.code:
-                raise _failing(arm, "be prepared: its --prepare must succeed", _ended_by(finished), finished)
+                what, hint = f"--prepare {command!r}", _ending(finished.errors)
+                given = _ended_by(finished)
+                raise FailingArm(what=what, verb="end", allowed="with exit code 0", given=given, hint=hint)
 
     def _check_run(self, arm: str, finished: Finished, strict: bool) -> None:
         """Complain about a run that is none: it could not be started or, where nothing may fail, has failed."""
@@ -124,8 +126,9 @@ class CommandTrials:
         if finished.code in CANNOT_START:
             raise _failing(arm, "be started", f"exit code {finished.code}", finished)
         if finished.code and strict:
-            able = "end with exit code 0, unless --ignore-failure lets others count as well"
-            raise _failing(arm, able, _ended_by(finished), finished)
+            what, allowed = f"command {arm!r}", "with exit code 0 (--ignore-failure lets others count, too)"
+            given, hint = _ended_by(finished), _ending(finished.errors)
+            raise FailingArm(what=what, verb="end", allowed=allowed, given=given, hint=hint)
 
     def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator, item: object) -> None:
         """Complain about a command that cannot work, before it is taken for an arm that is slow or fails at times.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import list_counts, plural, plus_minus, short_names, time_unit
 from ramgape.errors import printable
+from ramgape.views.content import ENDINGS
 from ramgape.views.explanation import Column, Explanation, Table, total_width
 from ramgape.views.result import explain_result
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ramgape.commands.times import Times, Timing
     from ramgape.search.result import ArmReport, Result
 
-FACTS = ("Alarm", "Guarantee", "Spent", "Ended")  # of those of a result: the others are in its JSON
+FACTS = ("Alarm", "Guarantee")  # of those of a result: the others are in its JSON
 SENTENCES = 12
 SHORTEST_NAME, LONGEST_NAME = 12, 60  # columns
 NOTABLE = 0.02  # of the fastest time: a shell that takes longer to start is told of
@@ -29,12 +30,41 @@ def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
     """All that is said of commands that were timed."""
     said = explain_result(timing.report.result, ascii_only)
     facts = [(word, text) for word, text in said.facts if word in FACTS]
-    facts += [each for each in (_timeouts(timing), _shell(timing)) if each is not None]
+    facts += [
+        each for each in (_epsilon(timing), _ended(timing), _timeouts(timing), _shell(timing)) if each is not None
+    ]
     parts: list[Table | str] = [Table(partial(fit_times, timing, ascii_only=ascii_only))]
     parts += compared(timing, ascii_only)
     if timing.report.result.about_risk:
         parts += said.parts
     return Explanation(said.headlines, facts, parts, said.warnings)
+
+
+def _epsilon(timing: Timing) -> tuple[str, str] | None:
+    """The tolerance, where it is one in the mean, and where it comes from."""
+    goal = timing.report.result.goal
+    if goal.epsilon is None:
+        return None
+    return "Epsilon", epsilon_words(timing.report.result)
+
+
+def epsilon_words(result: Result) -> str:
+    """A tolerance as a time, and of what it is a share."""
+    goal = result.goal
+    if goal.epsilon is None:
+        return f"{100.0 * (goal.epsilon_share or 0.0):g} % of the smallest mean after the first rounds"
+    unit = time_unit(goal.epsilon)
+    text = f"{goal.epsilon / unit.seconds:.3g} {unit.name}"
+    if goal.epsilon_share is None:
+        return text
+    whole = "the smallest mean after the first rounds" if result.reward_range is None else "the timeout"
+    return f"{text}: {100.0 * goal.epsilon_share:g} % of {whole}"
+
+
+def _ended(timing: Timing) -> tuple[str, str]:
+    result = timing.report.result
+    reached = "goal reached" if result.goal_reached else "goal not reached"
+    return "Ended", f"{ENDINGS[result.stopped]}; {reached}"
 
 
 def _timeouts(timing: Timing) -> tuple[str, str] | None:
@@ -56,13 +86,15 @@ def _shell(timing: Timing) -> tuple[str, str] | None:
 def compared(timing: Timing, ascii_only: bool) -> list[str]:
     """How much faster the fastest command is than each of the others, a sentence each."""
     fastest, lines = timing.fastest, []
+    verdicts = {arm.name: arm.verdict for arm in timing.report.result.arms}
     for each in timing.times[1 : 1 + SENTENCES]:
         value, half = timing.ratio(each)
         if math.isfinite(value):
             least = "at least " if each.failed else ""
+            told = "" if verdicts[each.name] != "undecided" else "; they are not told apart"
             lines.append(
                 f"{printable(fastest.name)} is {least}{_ratio(value, half, ascii_only)} times as fast as "
-                f"{printable(each.name)}"
+                f"{printable(each.name)}{told}"
             )
     rest = len(timing.times) - 1 - SENTENCES
     lines += [f"and {rest} more in the table above"] if rest > 0 else []
@@ -126,6 +158,13 @@ def state_of(arm: ArmReport, result: Result) -> str:
     return word if arm.certified or arm.verdict == "undecided" else f"{word}?"
 
 
+def aim_words(result: Result) -> str:
+    """When it ends."""
+    if result.goal.budget is not None:
+        return f"ends after {result.goal.budget:,}"
+    return f"epsilon is {epsilon_words(result)}"
+
+
 def live_table(result: Result, width: int, ascii_only: bool) -> RenderableType:
     """Commands while they run, in the order in which they were given."""
     from rich import box
@@ -137,14 +176,15 @@ def live_table(result: Result, width: int, ascii_only: bool) -> RenderableType:
     means = [arm.mean for arm in result.arms if math.isfinite(arm.mean)]
     unit, pm = time_unit(min(means, default=1.0)), plus_minus(ascii_only)
     names = short_names([arm.name for arm in result.arms], max(width - 44, SHORTEST_NAME))
-    table = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, caption=plural(result.samples, "run"))
-    table.caption_justify = "left"
+    table = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title_justify="left")
+    table.caption, table.caption_justify = f"{plural(result.samples, 'run')}; {aim_words(result)}", "left"
     table.add_column("command", no_wrap=True)
     for heading in ("runs", f"mean {pm} std ({unit.name})"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for arm in result.arms:
-        time = f"{unit.text(arm.mean)} {pm} {unit.text(arm.std if arm.pulls > 1 else math.nan)}"
+        std = arm.std * math.sqrt(arm.pulls / (arm.pulls - 1)) if arm.pulls > 1 else math.nan
+        time = f"{unit.text(arm.mean)} {pm} {unit.text(std)}"
         state = Text(state_of(arm, result) if arm.pulls else "", style=CONSOLE_STYLES.get(arm.verdict, ""))
         table.add_row(Text(names[arm.name]), f"{arm.pulls:,}", time if arm.pulls else "", state)
     return table
