@@ -300,7 +300,7 @@ def test_a_timeout_counts_as_so_many_seconds(tmp_path: Path) -> None:
         count = len(times["sleep 300"]["times"])
         assert times["sleep 300"]["times"] == [0.3] * count
         assert times["sleep 300"]["exit_codes"] == [None] * count
-        assert f"{count} of sleep 300 were ended then, and count as 0.3 s each" in result.stdout
+        assert f"{count} of sleep 300 were ended after 0.3 s, and count as that" in result.stdout
         assert "true is at least" in result.stdout
 
 

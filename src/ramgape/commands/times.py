@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ramgape.studies.study import Study
     from ramgape.views.explanation import Explanation
 
+BEST_MEAN = "best-mean"
 LEVEL = 0.95  # of the intervals for ratios
 
 
@@ -67,10 +68,10 @@ class Timing:
 
     Attributes:
         report: How the study of them is going.
-        times: Of each command, the fastest first.
+        times: Of each command, the fastest first; that is the answer where one is asked for.
         timeout: Seconds after which a run was ended, if there was a limit.
         shell: Seconds that the shell takes to start, which are a part of every time; None without one.
-        typed: The commands were typed, so that an exit code other than 0 never counts as the timeout.
+        typed: The commands were typed, and stand in no file.
     """
 
     report: Report
@@ -81,7 +82,7 @@ class Timing:
 
     @property
     def fastest(self) -> Times:
-        """The command with the smallest mean."""
+        """The command that the others are compared with."""
         return self.times[0]
 
     def ratio(self, slower: Times) -> tuple[float, float]:
@@ -98,7 +99,8 @@ class Timing:
 def measure(study: Study, report: Report, timeout: float | None, shell: float | None, typed: bool) -> Timing:
     """All that a study of commands has measured."""
     kept = collect_times([arm.name for arm in report.result.arms], study._observations())
-    ordered = sorted(kept, key=lambda each: (math.isnan(each.mean), each.mean))
+    best = report.result.front if report.result.task == BEST_MEAN else ()
+    ordered = sorted(kept, key=lambda each: (each.name not in best, math.isnan(each.mean), each.mean))
     return Timing(report, tuple(ordered), timeout, shell, typed)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ramgape.commands.times import Times, Timing
     from ramgape.search.result import ArmReport, Result
 
-FACTS = ("Alarm", "Guarantee")  # of those of a result: the others are in its JSON
+ALARM, GUARANTEE = "Alarm", "Guarantee"  # of the facts of a result; the others are in its JSON
 SENTENCES = 12
 SHORTEST_NAME, LONGEST_NAME = 12, 60  # columns
 NOTABLE = 0.02  # of the fastest time: a shell that takes longer to start is told of
@@ -29,12 +29,13 @@ BEST_MEAN = {"in": "fastest", "out": "slower", "undecided": "undecided"}
 def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
     """All that is said of commands that were timed."""
     said = explain_result(timing.report.result, ascii_only)
-    facts = [(word, text) for word, text in said.facts if word in FACTS]
-    facts += [
-        each for each in (_epsilon(timing), _ended(timing), _timeouts(timing), _shell(timing)) if each is not None
-    ]
+    known = dict(said.facts)
+    facts = [(ALARM, known[ALARM])] if ALARM in known else []
+    facts += [("" if place else "Speed", text) for place, text in enumerate(compared(timing, ascii_only))]
+    facts.append((GUARANTEE, known[GUARANTEE]))
+    more = _epsilon(timing), _ended(timing), _timeouts(timing), _shell(timing)
+    facts += [each for each in more if each is not None]
     parts: list[Table | str] = [Table(partial(fit_times, timing, ascii_only=ascii_only))]
-    parts += compared(timing, ascii_only)
     if timing.report.result.about_risk:
         parts += said.parts
     return Explanation(said.headlines, facts, parts, said.warnings)
@@ -71,8 +72,7 @@ def _timeouts(timing: Timing) -> tuple[str, str] | None:
     counts = {each.name: each.failed for each in timing.times}
     if not any(counts.values()) or timing.timeout is None:
         return None
-    why = "were ended then" if timing.typed else "were ended then, or ended with an error"
-    return "Timeout", f"{list_counts(counts)} {why}, and count as {timing.timeout:g} s each"
+    return "Timeout", f"{list_counts(counts)} were ended after {timing.timeout:g} s, and count as that"
 
 
 def _shell(timing: Timing) -> tuple[str, str] | None:
@@ -90,14 +90,14 @@ def compared(timing: Timing, ascii_only: bool) -> list[str]:
     for each in timing.times[1 : 1 + SENTENCES]:
         value, half = timing.ratio(each)
         if math.isfinite(value):
-            least = "at least " if each.failed else ""
-            told = "" if verdicts[each.name] != "undecided" else "; they are not told apart"
+            least = "at least " if each.failed and not fastest.failed else ""
+            told = "" if verdicts[each.name] != "undecided" else "; undecided"
             lines.append(
                 f"{printable(fastest.name)} is {least}{_ratio(value, half, ascii_only)} times as fast as "
                 f"{printable(each.name)}{told}"
             )
     rest = len(timing.times) - 1 - SENTENCES
-    lines += [f"and {rest} more in the table above"] if rest > 0 else []
+    lines += [f"and {rest} more, in the table"] if rest > 0 else []
     return [*lines, f"({plus_minus(ascii_only)}: half an approximate interval of 95 %)"] if lines else []
 
 
@@ -109,7 +109,7 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
     """The table of times in the widest form that there is room for: a line for each command, or two."""
     unit, arms = time_unit(timing.fastest.mean), {arm.name: arm for arm in timing.report.result.arms}
     times, pm, to = timing.times, plus_minus(ascii_only), "-" if ascii_only else "…"
-    marks = ["in" if arms[each.name].verdict == "in" else arms[each.name].verdict for each in times]
+    marks = [arms[each.name].verdict for each in times]
     states = [state_of(arms[each.name], timing.report.result) for each in times]
     mean = [f"{unit.text(each.mean)} {pm} {unit.text(each.std)}" for each in times]
     ends = [f"{unit.text(_end(min, each))} {to} {unit.text(_end(max, each))}" for each in times]
