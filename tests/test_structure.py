@@ -160,7 +160,7 @@ GROWN = {
     ),
     "cli/run.py, commands/, options.py, studies/specification.py, common/formatting.py": (
         "commands that are typed, how they are run, what they use, and what a failure counts as",
-        210,
+        160,
     ),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
     "search/, views/, bounds/, common/parsing.py, planning/, cli/listing.py": (

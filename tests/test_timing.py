@@ -96,7 +96,7 @@ def like_times(rng: np.random.Generator, mean: float, cv: float = 0.05, outliers
 
 def test_five_commands_are_told_apart_with_few_runs(clock: Callable[..., list[str]]) -> None:
     """Means 1.5 times apart or more, at most 20 runs of a command on average; measured: 10.8 over 20 searches, at
-    most 13.2. An answer is wrong in at most 5 %, approximately, and was in none of 100, some of them with more noise."""
+    most 13.2. An answer is wrong in at most 5 %, approximately, and was in none of 100, some with more noise."""
     commands, runs = [f"work {mean}" for mean in (0.3, 0.2, 0.4, 0.5, 0.6)], []
     for seed in range(8):
         clock(lambda rng, arm, _: like_times(rng, float(arm.split()[1])), seed)
@@ -479,6 +479,26 @@ def test_the_live_table(timing: Timing) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert "fastest" in text
     assert re.search(r"\d+ runs; epsilon is \d+\.?\d* ms: 5 % of the smallest", text)
+
+
+def test_the_table_lives_on_a_terminal_only(tmp_path: Path) -> None:
+    """It is drawn on stderr while commands run, and gone afterwards; elsewhere stderr stays empty."""
+    command = [PYTHON, "-m", "ramgape", "run", "sleep 0.02", "sleep 0.04", "--budget", "40"]
+    seen, terminal = os.openpty()
+    known = environment(TERM="xterm")
+    with subprocess.Popen(command, env=known, cwd=tmp_path, stdout=subprocess.PIPE, stderr=terminal) as started:
+        os.close(terminal)
+        drawn = b""
+        with suppress(OSError):  # the other end is closed when it ends
+            while part := os.read(seen, 65536):
+                drawn += part
+        output = started.communicate()[0].decode()
+    os.close(seen)
+    assert started.returncode == 0
+    assert re.search(r"\d+ runs; ends after 40", drawn.decode())
+    assert "sleep 0.04" in drawn.decode()
+    assert "times as fast as" in output
+    assert call("true", "true", "--budget", "8").stderr == ""
 
 
 def test_the_markdown_table() -> None:

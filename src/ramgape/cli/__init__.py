@@ -57,8 +57,7 @@ class AllCommands(Commands, CommandTable):
         ),
         "run": Line(
             "run.run",
-            "Time commands, or run those of a study file again and again, and tell which is fastest, or has the best "
-            "trade-off between mean and risk.",
+            "Time commands, or run those of a study file, and tell which is fastest, or has the best trade-offs.",
         ),
         "reproduce": Line(
             "reproduce.reproduce",

@@ -51,7 +51,7 @@ def run(
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Time commands, or run those of a study, and tell which is best.
+    """Time commands, or run those of a study file, and tell which is fastest, or has the best trade-offs.
 
     [bold]ramgape run 'sort big.txt' 'sort --parallel=2 big.txt'[/bold]
     which is faster, by how much, and how sure is that?
