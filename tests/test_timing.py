@@ -210,6 +210,8 @@ def test_a_study_file_says_it_itself(option: tuple[str, ...], tmp_path: Path) ->
 
 
 def test_which_argument_is_a_file(tmp_path: Path) -> None:
+    long = f"{'x' * 300} x.toml"  # longer than the name of any file
+    assert "must be at least two" in refused(long)
     (tmp_path / "x.toml").write_text("")
     found = report("cat x.toml", "sleep 0.01; cat x.toml")  # lines that end so, not files
     assert [arm["name"] for arm in found["arms"]] == ["cat x.toml", "sleep 0.01; cat x.toml"]

@@ -135,7 +135,7 @@ def run(
 
 def read(what: list[str], how: HowTimed, options: dict[str, Any]) -> StudyFile:
     """What is to be run: the study of a file, or commands."""
-    files = [each for each in what if is_file(each) or (len(what) == 1 and Path(each).exists())]
+    files = [each for each in what if is_file(each, alone=len(what) == 1)]
     if not files:
         from ramgape.commands.typed import describe_commands
 

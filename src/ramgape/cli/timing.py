@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -112,9 +113,11 @@ def exports(
     return Exports(export_json, export_markdown)
 
 
-def is_file(given: str) -> bool:
-    """Whether an argument is a study file: it ends in .toml; as a command such a line has words before that."""
-    return given.endswith(".toml") and (not any(map(str.isspace, given)) or Path(given).is_file())
+def is_file(given: str, alone: bool) -> bool:
+    """Whether an argument is a study file: it ends in .toml, without blanks as a command would have; or is there, where
+    there is no other."""
+    there = os.path.exists(given)  # noqa: PTH110 - which takes a line of any length for no file
+    return (there and alone) or (given.endswith(".toml") and (there or not any(map(str.isspace, given))))
 
 
 def refuse_beside_file(file: str, how: HowTimed, options: dict[str, Any]) -> None:
