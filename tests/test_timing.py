@@ -25,7 +25,7 @@ from ramgape.cli import app
 from ramgape.commands.exports import as_json, as_markdown
 from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.study_files import read_study_file
-from ramgape.commands.times import Times, Timing, ratio
+from ramgape.commands.times import Times, Timing, time_ratio
 from ramgape.commands.trials import CommandTrials, Finished
 from ramgape.commands.typed import describe_commands
 from ramgape.views.console import ConsoleView
@@ -404,12 +404,12 @@ def times(name: str, *seconds: float, failed: int = 0) -> Times:
 def test_ratios() -> None:
     """By hand, for equal numbers of runs with the same coefficient of variation: 2 (n - 1) degrees of freedom."""
     fast, slow = times("fast", 0.9, 1.0, 1.1), times("slow", 1.8, 2.0, 2.2)
-    value, half = ratio(slow, fast)
+    value, half = time_ratio(slow, fast)
     assert value == pytest.approx(2.0)
     assert half == pytest.approx(2.0 * 2.7764451 * math.sqrt(2 * 0.01 / 3))  # t of 4 degrees of freedom
-    assert ratio(times("x", 2.0, 2.0), times("y", 1.0, 1.0)) == (2.0, 0.0)
-    assert math.isnan(ratio(times("x", 2.0), times("y", 1.0))[1])
-    assert math.isnan(ratio(times("x", 2.0, 3.0), times("y", 0.0, 0.0))[0])
+    assert time_ratio(times("x", 2.0, 2.0), times("y", 1.0, 1.0)) == (2.0, 0.0)
+    assert math.isnan(time_ratio(times("x", 2.0), times("y", 1.0))[1])
+    assert math.isnan(time_ratio(times("x", 2.0, 3.0), times("y", 0.0, 0.0))[0])
 
 
 def test_intervals_of_ratios_cover() -> None:
@@ -427,7 +427,7 @@ def test_intervals_of_ratios_cover() -> None:
         ramgape.identify(pull, list(seen), seed=seed, **goal)
         fastest, *others = [times(name, *runs) for name, runs in seen.items()]
         for other in others:
-            value, half = ratio(other, fastest)
+            value, half = time_ratio(other, fastest)
             covered += abs(value - float(other.name) / 0.2) <= half
     assert covered >= 250
 

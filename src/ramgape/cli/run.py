@@ -97,7 +97,7 @@ def run(
 
     count = min(check_jobs(jobs) or available_cores(), MOST)
     with waiting("getting ready"):
-        described = read(what, how, options)
+        described = read_commands(what, how, options)
         files.check(described.reward == "elapsed")
         url = place_of(described, how, storage)
         with warnings_told() as told:
@@ -121,7 +121,7 @@ def run(
         typer.echo(report.to_json())
     else:
         untold = tuple(warning for warning in report.result.warnings if warning not in told)
-        show(replace(report, result=replace(report.result, warnings=untold)), timing)
+        show_findings(replace(report, result=replace(report.result, warnings=untold)), timing)
     if timing is not None:
         files.write(timing)
     if code != FAILED and (timing is None or not timing.typed):
@@ -133,7 +133,7 @@ def run(
         raise typer.Exit(code)
 
 
-def read(what: list[str], how: HowTimed, options: dict[str, Any]) -> StudyFile:
+def read_commands(what: list[str], how: HowTimed, options: dict[str, Any]) -> StudyFile:
     """What is to be run: the study of a file, or commands."""
     files = [each for each in what if is_file(each, alone=len(what) == 1)]
     if not files:
@@ -220,7 +220,7 @@ def times_of(study: Study, file: StudyFile, report: Report, shell: float | None)
     return measure(study, report, file.timeout, shell, typed=file.path is None)
 
 
-def show(report: Report, timing: Timing | None) -> None:
+def show_findings(report: Report, timing: Timing | None) -> None:
     """Print what there is to be told; of times nothing before every command was run twice."""
     if timing is None or not timing.typed:
         output().print(report)

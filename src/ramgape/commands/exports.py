@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ramgape.commands.times import Times, ratio
+from ramgape.commands.times import Times, time_ratio
 from ramgape.common.formatting import Unit, time_unit
 from ramgape.common.whole_files import is_stream
 from ramgape.errors import InvalidSpec, printable, require, shorten
@@ -60,7 +60,7 @@ def _mean(each: Times, unit: Unit) -> str:
 
 
 def _relative(each: Times, fastest: Times) -> str:
-    value, half = ratio(each, fastest)
+    value, half = time_ratio(each, fastest)
     return f"{value:.2f} ± {half:.2f}"
 
 

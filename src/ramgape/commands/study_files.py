@@ -60,7 +60,7 @@ _NOT_PLAIN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class Execution:
     """How commands are run, where that is not as usual.
 
     shell      the words of the shell that runs lines, or None: the system's own
@@ -75,7 +75,7 @@ class Manner:
     quiet: bool = False
 
 
-AS_USUAL = Manner()
+AS_USUAL = Execution()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class StudyFile:
     warnings: tuple[str, ...] = ()
     rate: float | str | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
-    manner: Manner = AS_USUAL
+    execution: Execution = AS_USUAL
     earlier: StudyOptions | None = None
 
     @property

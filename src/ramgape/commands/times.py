@@ -87,7 +87,7 @@ class Timing:
 
     def ratio(self, slower: Times) -> tuple[float, float]:
         """How many times as long a command takes as the fastest, and half an approximate interval for that."""
-        return ratio(slower, self.fastest)
+        return time_ratio(slower, self.fastest)
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""
@@ -124,7 +124,7 @@ def _times_of(name: str, runs: Sequence[ImportedRow]) -> Times:
     )
 
 
-def ratio(slower: Times, faster: Times) -> tuple[float, float]:
+def time_ratio(slower: Times, faster: Times) -> tuple[float, float]:
     """How many times as long the one takes as the other, and half an approximate interval for that.
 
     The interval is that of Welch for a mean, carried over to a quotient: approximate, since times are not normal, and

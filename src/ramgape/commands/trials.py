@@ -87,7 +87,7 @@ class CommandTrials:
         """Run the arm's command with the seed of the trial, and on an item if there are any."""
         self.prepare(arm, seed, item)
         finished = self.run(arm, seed, item)
-        strict = self._file.manner.strict
+        strict = self._file.execution.strict
         if strict is None:
             self._check_command(arm, finished, np.random.default_rng(seed), item)
         else:
@@ -100,7 +100,7 @@ class CommandTrials:
         for turn in range(count):
             for arm in self._file.commands:
                 self.prepare(arm, turn)
-                self._check_run(arm, self.run(arm, turn), self._file.manner.strict is True)
+                self._check_run(arm, self.run(arm, turn), self._file.execution.strict is True)
 
     def shell_start(self) -> float | None:
         """Seconds that the shell takes to do nothing, the median of some runs; None where none is used."""
@@ -111,7 +111,7 @@ class CommandTrials:
 
     def prepare(self, arm: str, seed: int, item: object = None) -> None:
         """Run what is to be run before a trial of an arm, if there is something."""
-        command = self._file.manner.prepare.get(arm)
+        command = self._file.execution.prepare.get(arm)
         if command is not None:
             finished = self._finish(command, words_of(arm, seed, item), None)
             if finished.code:
@@ -154,7 +154,7 @@ class CommandTrials:
         return self._finish(self._file.commands[arm], words_of(arm, seed, item), self._file.timeout)
 
     def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
-        if not self._file.manner.quiet:
+        if not self._file.execution.quiet:
             return self._watch(command, words, timeout, None)
         with TemporaryFile() as errors:  # a pipe would need a reader, which would run while time is taken
             return self._watch(command, words, timeout, errors)
@@ -191,7 +191,7 @@ class CommandTrials:
 
     def _start(self, command: Command, words: Mapping[str, str], errors: IO[bytes] | None) -> tuple[Process, float]:
         """A process, and when it was started."""
-        shell, filled = self._file.manner.shell, fill(command, words)
+        shell, filled = self._file.execution.shell, fill(command, words)
         if shell is not None and isinstance(filled, str):
             filled = [*shell, "-c", filled]
         known = environment(words, self._hidden) | {MARK: self._guard.mark}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ramgape.commands.how_timed import HowTimed
-from ramgape.commands.study_files import Command, Manner, StudyFile, check_command, timing
+from ramgape.commands.study_files import Command, Execution, StudyFile, check_command, timing
 from ramgape.errors import InvalidSpec, require
 from ramgape.noises import FEWEST
 from ramgape.options import StudyOptions
@@ -46,7 +46,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
         folder=folder,
         storage=None,
         options=cast(StudyOptions, search_options(len(lines), how, options, timeout)),
-        manner=Manner(
+        execution=Execution(
             shell=shell or None,
             prepare=dict(zip(names, prepare, strict=False)),
             strict=not how.ignore_failure,
