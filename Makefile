@@ -7,9 +7,12 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# What tests need beyond Python: a program to compare times with, and a browser. The names of commands and of packages.
+PROGRAMS := hyperfine chromium
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo reproduce benchmark test pytest coverage test-long bench lint format clean
+.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench lint format clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -32,11 +35,11 @@ test: $(STAMP) ## lint, types, import contracts, all tests but the long ones
 	@$(MAKE) --no-print-directory --jobs 2 lint pytest
 
 # Beside `lint`, whose parts take one core after the other.
-pytest: $(STAMP)
+pytest: $(STAMP) system
 	@echo "tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=20
 
-coverage: $(STAMP) ## the same tests; fails if they miss too many lines outside the compiled layers (twice the time)
+coverage: $(STAMP) system ## the same tests; fails if they miss too many lines outside the compiled layers (twice the time)
 	@echo "coverage"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term
 
@@ -65,6 +68,17 @@ clean: ## remove caches and products; .venv stays
 	@rm -rf build dist ramgape-demo.png models.png prompts.html prompts.png risks.png suppliers.png models.db* examples/solvers.db* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 	@find . \( -path ./$(VENV) -o -path ./.git \) -prune -o -type d -name __pycache__ -exec rm -rf {} +
 	@echo "clean"
+
+# Installed where that can be done; elsewhere the tests that need what is missing fail, and say so.
+system:
+	@missing=; for each in $(PROGRAMS); do command -v $$each > /dev/null || missing="$$missing $$each"; done; \
+	[ -z "$$missing" ] && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  echo "installing$$missing"; export DEBIAN_FRONTEND=noninteractive; \
+	  add="apt-get install -qq -y --no-install-recommends$$missing"; \
+	  { $$add || { apt-get update -qq && $$add; }; } > /dev/null && exit 0; \
+	fi; \
+	echo "Some tests need$$missing. On Debian and Ubuntu: sudo apt install$$missing" >&2
 
 # No prerequisite: an environment, once made, is brought up to date rather than made again.
 $(BIN)/python:

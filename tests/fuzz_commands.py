@@ -126,11 +126,15 @@ KINDS: Mapping[str, Kind] = {
     "plot": Kind(("x.svg", "x\x1b[2J.svg"), NO_PICTURES),
 }  # fmt: skip
 NAMES = ("a", "bb")
+TIMED = ("true", "sleep 0", "--max-runs=12")
 OTHERS: Mapping[str, Kind] = {
     "demo.out": Kind((), NO_PICTURES),
     "reproduce.out": Kind((), ("text.txt", "text.txt/x", "/dev/null/x", "fifo", "x" * 300)),
     "benchmark.out": Kind((), ("text.txt", "text.txt/x", "/dev/null/x", "fifo", "x" * 300)),
-    "run.file": Kind(files("toml", GOOD_TOML), (*NO_FILES, *files("toml", BROKEN_TOML)), files("toml", ODD_TOML)),
+    "run.what": Kind(
+        (*files("toml", GOOD_TOML), TIMED), (*NO_FILES, *files("toml", BROKEN_TOML)), (*files("toml", ODD_TOML), TIMED),
+    ),
+    "run.name": Kind(("new", MARKUP + "3"), (*NO_TEXTS, CONTROL), ("models",)),
     "study create.name": Kind(("new", MARKUP + "2"), (*NO_TEXTS, CONTROL), ("models",)),
     "study create.arm": Kind((NAMES, ("a", MARKUP)), (("a", "a"), ("a",), ("", "b"), ("a", HALF)), (("a", CONTROL),)),
     "study import.file": Kind(

@@ -338,9 +338,9 @@ BAD_STUDIES = {
     'reward = "elapsed"': "timeout must be given with reward = 'elapsed'",
     'reward = "elapsed"\ntimeout = 1\ndirection = "maximize"': "direction must be 'minimize' with reward",
     'reward = "elapsed"\ntimeout = 1\nreward_range = [0, 2]': "reward_range must be absent with reward",
-    'reward = "elapsed"\ntimeout = 1\nnoise = "gaussian"': "failure must be 'retry' for rewards without a "
-    "range, which have no worst one, got 'worst'; it is not given here, and its default with reward = 'elapsed' is "
-    "'worst'",
+    'reward = "elapsed"\ntimeout = 1\nnoise = "gaussian"\nexpired = "late"': "expired must be one of retry, fail",
+    'noise = "gaussian"\nfailure = "worst"': "failure must be 'retry' for rewards without a range, which have no "
+    "worst one, unless `worst` says what it is, got 'worst'",
 }
 
 
@@ -435,8 +435,14 @@ def test_what_a_file_leaves_open(write: Callable[..., Path], tmp_path: Path) -> 
     (tmp_path / "data").mkdir()
     file = read_study_file(write('[study]\nreward = "elapsed"\ntimeout = 3\nepsilon = [0.1, 0.2]\ncwd = "data"\n'))
     assert (file.name, file.failure, file.folder, file.storage) == ("mine", "worst", tmp_path / "data", None)
-    usual = {"failure": "worst", "in_order": True, "direction": "minimize", "reward_range": [0.0, 3.0]}
-    assert file.options == {"epsilon": [0.1, 0.2], **usual}
+    usual = {"failure": "worst", "in_order": True, "direction": "minimize", "epsilon": [0.1, 0.2]}
+    assert file.options == {**usual, "interleave": True, "worst": 3.0}
+    assert file.earlier == {**usual, "reward_range": [0.0, 3.0]}
+    bounded = '[study]\nreward = "elapsed"\ntimeout = 3\nepsilon = 0.1\n'
+    for said in ('noise = "bounded"\n', "reward_range = [0.0, 3]\n", "interleave = false\nreward_range = [0, 3]\n"):
+        file = read_study_file(write(bounded + said))
+        assert (file.options["reward_range"], "worst" in file.options) == ([0.0, 3.0], False)
+        assert file.options["interleave"] == ("interleave" not in said)
     file = read_study_file(write('[study]\nname = "n"\nrisk = "variance"\nstorage = "sqlite:////tmp/x.db?timeout=1"\n'))
     assert (file.name, file.failure, file.timeout, file.reward) == ("n", "retry", None, "output")
     assert file.storage == "sqlite:////tmp/x.db?timeout=1"
@@ -556,7 +562,8 @@ def test_times_and_timeouts(write: Callable[..., Path]) -> None:
     assert "exit code 7" in result.stderr
     assert found["front"] == ["quick"]
     assert found["direction"] == "minimize"
-    assert found["reward_range"] == [0.0, 2.0]
+    assert (found["noise"], found["reward_range"]) == ("any", None)
+    assert found["rigour"] == "approximate"
 
 
 def test_timeouts_that_are_left_out_are_told(write: Callable[..., Path], tmp_path: Path) -> None:

@@ -93,6 +93,11 @@ NEW = {
     **dict.fromkeys(["search/answered.py", "views/sentence.py"], "the answer in a plain sentence"),
     "views/verdicts.py": "why an arm has its verdict, and what is missing for one",
     **dict.fromkeys(
+        ["commands/how_timed.py", "commands/typed.py", "commands/times.py", "commands/exports.py"],
+        "commands that are timed as they are typed",
+    ),
+    **dict.fromkeys(["cli/timing.py", "views/timing.py"], "commands that are timed as they are typed"),
+    **dict.fromkeys(
         ["views/plots/answers.py", "views/plots/control.py", "views/plots/lines.py", "common/plane.py"],
         "pictures of tasks: what an answer goes by, and arms against a control",
     ),
@@ -166,6 +171,10 @@ GROWN = {
     "search/engine.py, search/identification.py, views/": (
         "what a search by comparisons waits for, rounds that are compiled by themselves",
         32,
+    ),
+    "cli/run.py, commands/, options.py, studies/specification.py, common/formatting.py": (
+        "commands that are typed, how they are run, what they use, and what a failure counts as",
+        160,
     ),
     "options.py, studies/specification.py, core/table.py, ...": ("an alarm, a kurtosis, a share, a block", 105),
     "search/, views/, bounds/, common/parsing.py, planning/, cli/listing.py": (

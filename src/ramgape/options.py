@@ -32,9 +32,10 @@ DEFAULT_ALARM = 0.01
 PLANNED_RUNS, PLANNED_PULLS = 100, 1_000_000  # of a plan: simulated searches of each goal, and the most pulls of one
 Tolerance = float | tuple[float, float] | str  # one in mean and risk, or one for each; or a share, "5%"
 
-# The doors. All but the first and the last stand for a function and a command each.
+# The doors. All but `identify`, `file` and `run` stand for a function and a command each.
 IDENTIFY, SIMULATE, PLAN, ANALYZE, STUDY, FILE = "identify", "simulate", "plan", "analyze", "study", "file"
 LOWER_BOUND = "lower-bound"
+COMMANDS = "run"  # commands that are timed, as they are typed
 SIMULATED = (SIMULATE, PLAN)
 REAL = (IDENTIFY, ANALYZE, STUDY, FILE)
 ALL = (IDENTIFY, *SIMULATED, ANALYZE, STUDY, FILE)
@@ -120,7 +121,7 @@ def _later(panel: str, text: str, default: Any = None) -> Option:
 class GoalOptions(TypedDict, total=False):
     """What is asked for, and of what."""
 
-    epsilon: Annotated[Tolerance | None, Option(GOAL, TOLERANCE, doors=(*ALL, LOWER_BOUND), help=
+    epsilon: Annotated[Tolerance | None, Option(GOAL, TOLERANCE, doors=(*ALL, COMMANDS, LOWER_BOUND), help=
         "Tolerance in mean and risk, or {pair}: one for each, in their own units; or a share such as 5%, of the "
         "reward range or else of the smallest absolute mean after the first looks. 0 asks for the exact Pareto set.",
         at={
@@ -129,19 +130,21 @@ class GoalOptions(TypedDict, total=False):
             PLAN: {"unless": "a twentieth of the reward range"},
             ANALYZE: {"default": 0.0},
             LOWER_BOUND: {"default": 0},
+            COMMANDS: {"unless": "5%, or none under a {budget}"},
         })]
-    delta: Annotated[float | None, Option(GOAL, NUMBER, doors=(*ALL, LOWER_BOUND), help=
+    delta: Annotated[float | None, Option(GOAL, NUMBER, doors=(*ALL, COMMANDS, LOWER_BOUND), help=
         "Accepted probability of a wrong answer.", unless=f"{DEFAULT_DELTA}")]
-    budget: Annotated[int | None, Option(GOAL, PULLS, doors=ASKING, help=
+    budget: Annotated[int | None, Option(GOAL, PULLS, doors=(*ASKING, COMMANDS), help=
         "Spend exactly this many pulls and return the best guess; in place of {delta}.")]
-    task: Annotated["Task | str", Option(GOAL, NAME, doors=(*ALL, LOWER_BOUND), default="pareto", help=
+    task: Annotated["Task | str", Option(GOAL, NAME, doors=(*ALL, COMMANDS, LOWER_BOUND), default="pareto", help=
         "What is looked for: pareto, best-mean[:max-risk=NUMBER], least-risk[:min-mean=NUMBER], "
         "best-score:weight=NUMBER, top:M or better-than:control=ARM (ramgape list tasks).",
-        at={LOWER_BOUND: {"help": "What is looked for: pareto or best-mean, the only ones for which this is known."}})]
+        at={COMMANDS: {"default": "best-mean"}, LOWER_BOUND: {"help":
+            "What is looked for: pareto or best-mean, the only ones for which this is known."}})]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
         "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, quantile:LEVEL or "
         "shortfall:THRESHOLD (ramgape list risks).",
-        unless=f"{DEFAULT_RISK}, the standard deviation", doors=(*ALL, LOWER_BOUND),
+        unless=f"{DEFAULT_RISK}, the standard deviation", doors=(*ALL, COMMANDS, LOWER_BOUND),
         at={
             **{door: {"unless": f"the instance's own, or {DEFAULT_RISK}"} for door in SIMULATED},
             LOWER_BOUND: {"unless": f"the instance's own, or {DEFAULT_RISK}", "help":
@@ -154,11 +157,13 @@ class GoalOptions(TypedDict, total=False):
     reward_range: Annotated[tuple[float, float] | None, Option(TRIALS, RANGE, doors=REAL, help=
         "Two numbers that no reward can leave; never guessed from the data. With it what is said is proved.",
         at={ANALYZE: {"panel": DATA}})]
-    noise: Annotated[str | None, Option(TRIALS, NAME, doors=REAL, help=
+    noise: Annotated[str | None, Option(TRIALS, NAME, doors=(*REAL, COMMANDS), help=
         "gaussian, for Gaussian rewards, any, for rewards of any kind, or heavy:kurtosis=10, say, for long tails: they "
         "have no range.", unless=
         "bounded with a {reward_range}; without one any, and what is said is approximate (large samples)",
-        at={ANALYZE: {"panel": DATA}})]
+        at={ANALYZE: {"panel": DATA}, COMMANDS: {"unless": "any, and what is said is approximate", "help":
+            "What times are: any, for any kind; bounded, up to the {timeout}, or heavy:kurtosis=10, say, for long "
+            "tails, for a proof; or gaussian."}})]
     block: Annotated[int, Option(TRIALS, COUNT, doors=(ANALYZE,), default=1, at={ANALYZE: {"panel": DATA}}, help=
         "Take the mean of so many consecutive rows of an arm for a reward; the risk is then that of such a mean.")]
     na: Annotated[Any, Option(TRIALS, TEXTS, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=
@@ -175,9 +180,10 @@ class GoalOptions(TypedDict, total=False):
         "how many rows an arm has does not depend on its rewards.", unless=
         "none is left out; where arms with far fewer rows than the others spoil the certificate, another one is given "
         "without them, and holds in any case")]
-    interleave: Annotated[bool, Option(TRIALS, FLAG, doors=ASKING, default=False, help=
+    interleave: Annotated[bool, Option(TRIALS, FLAG, doors=(*ASKING, COMMANDS), default=False, help=
         "Decide in rounds, each in random order and no arm more than 3 times in a row while others are open: for "
-        "trials on a machine that warms up or drifts.")]
+        "trials on a machine that warms up or drifts.", at={COMMANDS: {"default": True}, FILE: {"unless":
+            "true where the reward is the elapsed time"}})]
     items: Annotated[Any, Option(TRIALS, NAME, doors=REAL, shell=False, help=
         "A test set, of whose items a trial takes one, the same for all arms in one random order: a list, or "
         "`ramgape.Items`. Mean and risk are those over these items, and exact when all have been asked.",
@@ -203,9 +209,9 @@ class GoalOptions(TypedDict, total=False):
 class SearchOptions(TypedDict, total=False):
     """How it is searched, for experts: the fields of `Search`."""
 
-    policy: Annotated[str | Callable[..., Any], Option(METHOD, NAME, default="auto", help=
+    policy: Annotated[str | Callable[..., Any], Option(METHOD, NAME, doors=(*ALL, COMMANDS), default="auto", help=
         "Which arm is pulled next (ramgape list policies).")]
-    bound: Annotated["str | Bound", Option(METHOD, NAME, default="auto", help=
+    bound: Annotated["str | Bound", Option(METHOD, NAME, doors=(*ALL, COMMANDS), default="auto", help=
         "How wide the confidence intervals are (ramgape list bounds).")]
     exploration: Annotated[float | str | None, Option(METHOD, CONSTANT, doors=ASKING, help=
         "With {budget} and a policy of the paper: theorem (unless given), sharp, or the constant itself.")]
@@ -222,7 +228,7 @@ class SearchOptions(TypedDict, total=False):
     alpha: Annotated[float | None, Option(RISK, NUMBER, doors=(*ALL, LOWER_BOUND), help=
         "Factor of the risk mean-variance, by which one {epsilon} serves mean and risk; other risks have none.", unless=
         "1 / (3 reward range + rho), or 1 if {epsilon} is {pair}")]
-    alarm: Annotated[float | str | None, Option(METHOD, LEVEL, doors=REAL, default=DEFAULT_ALARM, help=
+    alarm: Annotated[float | str | None, Option(METHOD, LEVEL, doors=(*REAL, COMMANDS), default=DEFAULT_ALARM, help=
         "Accepted probability of a false alarm, which says that an arm's rewards are not independent draws from one "
         "distribution; off: nothing is watched.")]
 
@@ -254,10 +260,15 @@ class TrialOptions(TypedDict, total=False):
     in_order: Annotated[bool, Option(TRIALS, FLAG, doors=(IDENTIFY, *STUDIES), default=False, help=
         "Hold an arm's answers back until those to its earlier pulls are in: for rewards that have to do with how "
         "long a trial takes, when several are under way.")]
-    timeout: Annotated[float | None, Option(TRIALS, SECONDS, doors=(*CALLING, FILE), shell=False, help=
-        "Seconds after which a trial has failed.", at={door: {"help":
-            "Seconds after which a trial is waited for no longer, which is a TimeoutError: an async call is "
-            "cancelled, but nothing can end a thread."} for door in CALLING})]
+    worst: Annotated[float | None, Option(TRIALS, NUMBER, doors=STUDIES, help=
+        "With {failure} worst and rewards without a range: what a failed trial counts as.", unless=
+        "the worst end of the {reward_range}")]
+    timeout: Annotated[float | None, Option(TRIALS, SECONDS, doors=(*CALLING, FILE, COMMANDS), shell=False, help=
+        "Seconds after which a trial has failed.", at={
+            **{door: {"help": "Seconds after which a trial is waited for no longer, which is a TimeoutError: an async "
+                "call is cancelled, but nothing can end a thread."} for door in CALLING},
+            COMMANDS: {"shell": True, "help": "Seconds after which a run is ended; it counts as so many."},
+        })]
     rate: Annotated[float | str | None, Option(TRIALS, NAME, doors=(*CALLING, FILE), shell=False, help=
         "The most trials that may begin: 60/min, 5/s, 1000/h, or a number per second. They are spaced evenly.")]
     retry_on: Annotated[Any, Option(TRIALS, NAME, doors=CALLING, shell=False, help=
@@ -270,7 +281,7 @@ class StudyOptions(Options, TrialOptions, total=False):
 
     expired: Annotated[str, Option(TRIALS, NAME, doors=STUDIES, default="retry", help=
         "What an expired lease is: a trial to retry with somebody else or, with {failure} worst, to fail.")]
-    seed: Annotated[int | None, Option(TRIALS, SEED, doors=STUDIES, unless="a random one", help=
+    seed: Annotated[int | None, Option(TRIALS, SEED, doors=(*STUDIES, COMMANDS), unless="a random one", help=
         "For a study that can be repeated: the seeds of its trials come from it.")]
     expected_arms: Annotated[int | None, Option(GOAL, COUNT, doors=STUDIES, help=
         "How many arms there may be with those that come later: keeps a tenth of {delta} for them, and has intervals "

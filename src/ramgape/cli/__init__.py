@@ -6,6 +6,7 @@
                                          study_files
     storage, stores                      the commands for stores; where studies are kept
     options                              the options of a search, from the table; what several commands have in common
+    timing                               what `run` takes for commands that are typed
     csv_rows                             logged rewards from a file
     reports                              what `reproduce` and `benchmark` share
     table                                commands that are imported when they are called
@@ -55,7 +56,8 @@ class AllCommands(Commands, CommandTable):
             "as a power calculation does.",
         ),
         "run": Line(
-            "run.run", "Run commands again and again, and tell which have the best trade-offs between mean and risk."
+            "run.run",
+            "Time commands, or run those of a study file, and tell which is fastest, or has the best trade-offs.",
         ),
         "reproduce": Line(
             "reproduce.reproduce",

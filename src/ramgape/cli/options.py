@@ -59,8 +59,9 @@ def _parameter(name: str, row: Option) -> inspect.Parameter:
     kind: Any = bool if flag else {RANGE: tuple[str, str] | None, NAMES: list[str] | None}.get(row.kind, Text)
     if not flag and isinstance(default, int | float):
         default = f"{default:_}" if isinstance(default, int) else f"{default:g}"
+    written = f"--{name.replace('_', '-')}"
     declared = typer.Option(
-        f"--{name.replace('_', '-')}",
+        f"{written}/--no-{written[2:]}" if default is True else written,
         metavar=row.kind.metavar,
         help=row.text(shell=True),
         rich_help_panel=row.panel,

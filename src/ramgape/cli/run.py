@@ -7,40 +7,62 @@ import signal
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
-from ramgape.cli.options import AsJson, check_jobs, option
+from ramgape.cli.options import AsJson, check_jobs, gathers, option, takes_options
 from ramgape.cli.stores import Storage, storage_url
+from ramgape.cli.timing import Exports, exports, how_timed, is_file, refuse_beside_file, watching_times
+from ramgape.commands.how_timed import HowTimed
 from ramgape.common.formatting import plural
-from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, located
-from ramgape.options import RUNS, Trials
+from ramgape.errors import FailingArm, InvalidSpec, RamgapeWarning, StudyExists, located, require
+from ramgape.options import COMMANDS, RUNS, Trials
 from ramgape.storage.urls import parse_url
 from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
     from ramgape.commands.study_files import StudyFile
+    from ramgape.commands.times import Timing
+    from ramgape.search.explained import Explained
+    from ramgape.search.result import Stopped
     from ramgape.studies.report import Report
     from ramgape.studies.study import Study
 
 SIGNALLED = 128  # exit codes above it stand for signals
 
-FILE = r"A TOML file with the tables \[study] and \[arms], as above."
+WHAT = r"Commands, at least two; or one TOML file with the tables \[study] and \[arms], as below."
 JOBS = "Trials at once; 0: one for each core. Trials at the same time disturb each other's times."
 
 
+@gathers("files", exports)
+@gathers("how", how_timed)
+@takes_options(COMMANDS)
 def run(
-    file: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help=FILE, show_default=False)],
+    what: Annotated[list[str], typer.Argument(metavar="COMMAND... | STUDY.TOML", help=WHAT, show_default=False)],
+    options: dict[str, Any],
+    how: HowTimed,
+    files: Exports,
     jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run commands again and again, and tell which have the best trade-offs between mean and risk.
+    """Time commands, or run those of a study file, and tell which is fastest, or has the best trade-offs.
+
+    [bold]ramgape run 'sort big.txt' 'sort --parallel=2 big.txt'[/bold]
+    which is faster, by how much, and how sure is that?
+
+    [bold]ramgape run -w 3 --shell none -n old -n new './old x' './new x'[/bold]
+    after three runs to warm up, without a shell, under these names
+
+    Commands take turns, in random order, until the fastest is known up to 5 %
+    of its time with probability 0.95 (approximately): at least 10 runs of each.
+    Ctrl-C gives the result so far. An exit code other than 0 is an error,
+    unless --ignore-failure is given.
 
     [bold]ramgape run solvers.toml[/bold]
     which of these solvers is fast and steady?
@@ -56,13 +78,15 @@ def run(
       plain = "./plain data.txt"
 
     Each trial runs an arm's command with its own {seed} (also RAMGAPE_SEED; the
-    arm is {arm} and RAMGAPE_ARM), each put in as one word. Every trial is stored at once: after Ctrl-C, or
-    a crash, the same command goes on where it was. A command that has changed
-    needs another name of the study, or old and new trials are mixed.
+    arm is {arm} and RAMGAPE_ARM), each put in as one word. Every trial of a
+    file, or with --name, is stored at once: after Ctrl-C, or a crash, the same
+    command goes on where it was. A command that has changed needs another name
+    of the study, or old and new trials are mixed.
 
-    A timeout or an exit code other than 0 is a failed trial. With reward =
-    "elapsed" it counts as the worst time, the timeout; with "output" it is tried
-    again, up to retries times. failure = "retry" or "worst" says otherwise.
+    In a study a timeout or an exit code other than 0 is a failed trial. With
+    reward = "elapsed" it counts as the worst time, the timeout; with "output"
+    it is tried again, up to retries times. failure = "retry" or "worst" says
+    otherwise.
 
     An arm that has failed too often ends the run with exit code 1, and so does a
     command that cannot be started or fails in each of its first 3 runs.
@@ -73,10 +97,9 @@ def run(
 
     count = min(check_jobs(jobs) or available_cores(), MOST)
     with waiting("getting ready"):
-        from ramgape.commands.study_files import read_study_file
-
-        described = read_study_file(file)
-        url = storage_url(storage, described.storage)
+        described = read_commands(what, how, options)
+        files.check(described.reward == "elapsed")
+        url = place_of(described, how, storage)
         with warnings_told() as told:
             if described.reward == "elapsed" and count > 1:
                 text = f"{count} trials at once disturb each other's times; --jobs 1 measures best"
@@ -88,60 +111,124 @@ def run(
         made = study.known_progress().samples
         if made and not study.done:
             tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
-        code = make_trials(study, described, count, url)
-        report = study.report()
+        code, shell = make_trials(study, described, count, url, how.warmup)
+        report = study.report(expect=study.durable)
+        if code and not study.durable:  # what is in memory does not go on
+            ended: Stopped = "error" if code == FAILED else "interrupted"
+            report = replace(report, result=study.result(ended, expect=False))
+        timing = times_of(study, described, report, shell)
     if as_json:
         typer.echo(report.to_json())
     else:
         untold = tuple(warning for warning in report.result.warnings if warning not in told)
-        report = replace(report, result=replace(report.result, warnings=untold))
-        output().print(report if hasattr(report, "__rich__") else report.result)
-    if code != FAILED:
+        show_findings(replace(report, result=replace(report.result, warnings=untold)), timing)
+    if timing is not None:
+        files.write(timing)
+    if code != FAILED and (timing is None or not timing.typed):
         tell_failures(report, described)
     if code > SIGNALLED:
-        tell(
-            "interrupted",
-            f"{plural(report.told, 'trial')} are stored; run it again to go on",
-            "bold yellow",
-        )
+        kept = "are stored; run it again to go on" if study.durable else "were made; with --name they would be stored"
+        tell("interrupted", f"{plural(report.told, 'trial')} {kept}", "bold yellow")
     if code:
         raise typer.Exit(code)
 
 
-def open_study(file: StudyFile, url: str) -> Study:
+def read_commands(what: list[str], how: HowTimed, options: dict[str, Any]) -> StudyFile:
+    """What is to be run: the study of a file, or commands."""
+    files = [each for each in what if is_file(each, alone=len(what) == 1)]
+    if not files:
+        from ramgape.commands.typed import describe_commands
+
+        return describe_commands(what, how, options)
+    require(len(what) == 1, "a study file", "alone: one file, or commands", what)
+    refuse_beside_file(files[0], how, options)
+    from ramgape.commands.study_files import read_study_file
+
+    return read_study_file(Path(files[0]))
+
+
+def place_of(described: StudyFile, how: HowTimed, storage: str | None) -> str | None:
+    """The store of a study; None for commands without a name, which live in memory."""
+    if described.path is None and how.name is None:
+        if storage is not None:
+            raise InvalidSpec(what="--storage", verb="go", allowed="with a --name of the study", given="none")
+        return None
+    return storage_url(storage, described.storage)
+
+
+def open_study(file: StudyFile, url: str | None) -> Study:
     """The study of a file, new or as it was left."""
     from ramgape.studies.study import Study
 
+    where = "the command line" if file.path is None else f"{file.path}, [study]"
     try:
-        with located(f"{file.path}, [study]"), file.naming_defaults():
+        with located(where) if file.path else nullcontext(), file.naming_defaults():
             return Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.options)
     except StudyExists as error:
-        hint = (
-            f"give it another name in {file.path}, or delete the old one: ramgape study delete {shlex.quote(file.name)}"
-        )
-        error.hint += f"; {hint}"
+        if file.earlier is not None:
+            with suppress(StudyExists):
+                return Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.earlier)
+        delete = f"ramgape study delete {shlex.quote(file.name)}"
+        error.hint += f"; give it another name in {file.place}, or delete the old one: {delete}"
         raise
 
 
-def make_trials(study: Study, file: StudyFile, jobs: int, url: str) -> int:
-    """All trials that are still to be made; returns the exit code."""
+def make_trials(study: Study, file: StudyFile, jobs: int, url: str | None, warmup: int) -> tuple[int, float | None]:
+    """All trials that are still to be made; returns the exit code, and what the start of a shell takes, if known."""
     from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, CommandTrials
     from ramgape.studies.running import run_study
 
     if study.done:
-        return 0
+        return 0, None
     study.retry()
-    hidden = OUR_STORE + OUR_PASSWORD if parse_url(url).path is None else OUR_STORE
+    shell: float | None = None
+    hidden = OUR_STORE + OUR_PASSWORD if url is not None and parse_url(url).path is None else OUR_STORE
     with ending_gently() as signals, CommandTrials(file, succeeded(study), hidden) as trials:
         try:
-            result = run_study(study, trials, jobs, trials=Trials(rate=file.rate))
+            if file.path is None:
+                with waiting("warming up"):
+                    shell = trials.shell_start()
+                    trials.warm_up(warmup)
+            if file.reward == "elapsed":
+                with watching_times(study) as watch:
+                    result = run_study(
+                        study, trials, jobs, progress=False, callback=watch, trials=Trials(rate=file.rate)
+                    )
+            else:
+                result = run_study(study, trials, jobs, trials=Trials(rate=file.rate))
         except FailingArm as error:
-            hint = f"mend the command in {file.path} and run it again: what was given up is then tried again"
-            tell("error", f"{error}; {hint}", "bold red")
-            return FAILED
+            hint = f"; mend the command in {file.place} and run it again"
+            tell(
+                "error",
+                f"{error}{hint}: what was given up is then tried again" if study.durable else str(error),
+                "bold red",
+            )
+            return FAILED, shell
+        except KeyboardInterrupt:  # before the first trial
+            return SIGNALLED + signals[0] if signals else INTERRUPTED, shell
     if result.stopped == "interrupted":
-        return SIGNALLED + signals[0] if signals else INTERRUPTED
-    return 0
+        return SIGNALLED + signals[0] if signals else INTERRUPTED, shell
+    return 0, shell
+
+
+def times_of(study: Study, file: StudyFile, report: Report, shell: float | None) -> Timing | None:
+    """What was measured, where that is the time."""
+    if file.reward != "elapsed":
+        return None
+    from ramgape.commands.times import measure
+
+    return measure(study, report, file.timeout, shell, typed=file.path is None)
+
+
+def show_findings(report: Report, timing: Timing | None) -> None:
+    """Print what there is to be told; of times nothing before every command was run twice."""
+    if timing is None or not timing.typed:
+        output().print(report)
+        return
+    if all(len(each.times) > 1 for each in timing.times):
+        from ramgape.views.console import ConsoleView
+
+        output().print(ConsoleView(cast("Explained", replace(timing, report=report))))
 
 
 def succeeded(study: Study) -> list[str]:

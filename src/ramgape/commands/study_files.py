@@ -15,11 +15,13 @@ A table [price] may say what a trial of each arm costs. All other keys of [study
 Paths are relative to the file; `items`, a test set, may be that of one (see `read_items`). In a line for the shell
 {arm}, {seed} and {item} are put in as one word each, so they stand outside quotes.
 
-With `reward = "elapsed"` less is better, the range is from 0 to the timeout, and a failed trial counts as the worst
-time there is. For a timeout that is plain: all that is known of such a run is that it takes at least so long, and to
-leave it out would flatter the arm that runs into it. An exit code other than 0 counts the same, so that no command wins
-by giving up early; `failure = "retry"` tries again instead. A command that has never done anything but fail is refused.
-And since the quick runs of an arm would be told before its slow ones, `in_order` is true.
+With `reward = "elapsed"` less is better, times are of any kind (noise "any": what is said is approximate; "bounded" has
+them in [0, timeout], for a proof), and a failed trial counts as the worst time there is, the timeout. For a timeout
+that is plain: all that is known of such a run is that it takes at least so long, and to leave it out would flatter the
+arm that runs into it. An exit code other than 0 counts the same, so that no command wins by giving up early;
+`failure = "retry"` tries again instead. A command that has never done anything but fail is refused. And since
+the quick runs of an arm would be told before its slow ones, `in_order` is true; and since machines drift, `interleave`
+is.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
-from ramgape.noises import NOISES
+from ramgape.noises import BOUNDED, NOISES
 from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
 from ramgape.problems.instance_files import read_text
 from ramgape.search.calls import check_timeout, interval_of
@@ -58,18 +60,39 @@ _NOT_PLAIN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Execution:
+    """How commands are run, where that is not as usual.
+
+    shell      the words of the shell that runs lines, or None: the system's own
+    prepare    a command for each arm, run before each of its trials, or none
+    strict     an exit code other than 0 is an error (True), or as good as 0 (False); None: a failed trial
+    quiet      what commands print goes nowhere
+    """
+
+    shell: tuple[str, ...] | None = None
+    prepare: Mapping[str, Command] = field(default_factory=dict)
+    strict: bool | None = None
+    quiet: bool = False
+
+
+AS_USUAL = Execution()
+
+
+@dataclass(frozen=True, slots=True)
 class StudyFile:
     """What a study file says, checked but for the options of the search, which `Study.create` checks.
 
+    path        of the file, or None: the commands were typed
     commands    for each arm a line for the shell, or words
     timeout     seconds, or None: no limit
     folder      where the commands run
     storage     where the study lives, if the file says so
     rate        the most trials that may begin, as it stands there, or None
     defaults    keys that the file leaves out, and in words what stands for them: errors about these must say so
+    earlier     options as they stood for the same file before times were of any kind, for studies that began then
     """
 
-    path: Path
+    path: Path | None
     name: str
     commands: dict[str, Command]
     reward: Literal["output", "elapsed"]
@@ -80,6 +103,13 @@ class StudyFile:
     warnings: tuple[str, ...] = ()
     rate: float | str | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
+    execution: Execution = AS_USUAL
+    earlier: StudyOptions | None = None
+
+    @property
+    def place(self) -> str:
+        """Where commands and options stand, for messages."""
+        return "the command line" if self.path is None else str(self.path)
 
     @property
     def failure(self) -> str:
@@ -124,12 +154,15 @@ def read_study_file(path: Path) -> StudyFile:
         options = {key: study[key] for key in options_at(FILE) if key in study and key not in ("timeout", "rate")}
         if isinstance(options.get("items"), str):
             options["items"] = read_items(path.parent / options["items"])
+        earlier = None
         if reward == "elapsed":
             assert timeout is not None
-            options = {"failure": "worst", "in_order": True, **options, **_timing(options, timeout)}
+            usual = {"failure": "worst", "in_order": True, **options}
+            earlier = usual | timing({"noise": BOUNDED, **options}, timeout)
+            options = {"interleave": True} | usual | timing(usual, timeout)
     with located(f"{path}, [arms]", RamgapeError):
         require(len(arms) >= 2, "arms", "at least two, each with its command", list(arms))
-        commands = {arm: _command(arm, command, folder) for arm, command in arms.items()}
+        commands = {arm: check_command(arm, command, folder) for arm, command in arms.items()}
     failure = options.get("failure", OPTIONS["failure"].default)
     defaults = {
         "name": "its default is the name of the file",
@@ -150,6 +183,7 @@ def read_study_file(path: Path) -> StudyFile:
         warnings=warnings,
         rate=study.get("rate"),
         defaults={key: words for key, words in defaults.items() if key not in study},
+        earlier=cast(StudyOptions, earlier),
     )
 
 
@@ -202,13 +236,16 @@ def _storage(storage: object, path: Path) -> str | None:
     return anchored(str(storage), path.parent)
 
 
-def _timing(options: dict[str, Any], timeout: float) -> dict[str, Any]:
-    """The options of a search for the shortest times."""
+def timing(options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
+    """The options of a search for the shortest times: times have a range only where that is asked for."""
     direction = options.get("direction", "minimize")
     require(direction == "minimize", "direction", "'minimize' with reward = 'elapsed'", direction)
     named = str(options.get("noise", "")).partition(":")[0].strip()
-    if named in NOISES and not NOISES[named].ranged:
-        return {"direction": direction}
+    ranged = "items" in options or (named in NOISES and NOISES[named].ranged)
+    if not ranged and (named in NOISES or "reward_range" not in options):
+        worst = {} if timeout is None or options.get("failure") != "worst" else {"worst": options.get("worst", timeout)}
+        return {"direction": direction, **worst}
+    require(timeout is not None, "timeout", f"given with noise = {named!r}: no time is longer", timeout)
     given = options.get("reward_range", [0.0, timeout])
     ends_there = isinstance(given, list) and len(given) == 2 and given[1] == timeout
     allowed = f"absent with reward = 'elapsed', or [LOW, {timeout:g}]: no time is longer than the timeout"
@@ -216,7 +253,7 @@ def _timing(options: dict[str, Any], timeout: float) -> dict[str, Any]:
     return {"direction": direction, "reward_range": given}
 
 
-def _command(arm: str, command: object, folder: Path) -> Command:
+def check_command(arm: str, command: object, folder: Path) -> Command:
     """A command that can be run, as far as that can be known before."""
     allowed = "a command: text for the shell, or a list of words"
     words: list[Any] = command if isinstance(command, list) else [command]

@@ -16,7 +16,8 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import IO, cast
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 
@@ -25,27 +26,46 @@ from ramgape.commands.watchdog import MARK, Guard
 from ramgape.common.files import read_number
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.errors import FailedTrial, FailingArm, shorten
+from ramgape.search.outcome import OURS, Outcome
 
 KEPT = 64 * 1024  # bytes of what a command prints: the last ones
 GRACE = 1.0  # seconds between the two signals
 PATIENCE = 1.0  # seconds to wait for the rest of the output, which a process that escaped may hold open
 CANNOT_START = (126, 127)  # exit codes of a shell that found no such program, or one that is none
 FIRST_RUNS = 3  # of a command that has not succeeded yet, before it is taken for one that never will
+SHELL_RUNS = 9  # of a shell that has nothing to do
 SHOWN = 200  # letters of what a failed command printed
 OUR_STORE = ("RAMGAPE_STORAGE",)  # variables that are no business of a command
 OUR_PASSWORD = ("PGPASSWORD", "PGPASSFILE")  # nor these, where they open our store
 
-Process = subprocess.Popen[bytes]
-
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What became of a command. Its exit code is that of subprocess: below 0 stands for a signal."""
+    """What became of a command. Its exit code is that of subprocess: below 0 stands for a signal.
+
+    user, system    seconds of processor time, its own and that of what it has waited for; None where nobody knows
+    """
 
     code: int
     seconds: float
     output: str
     errors: str
+    user: float | None = None
+    system: float | None = None
+
+
+class Process(subprocess.Popen[bytes]):
+    """A process that keeps what it has used when it has ended."""
+
+    usage: Any = None
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        """As the method of that name that waits for a process on POSIX systems, which asks for no usage."""
+        try:
+            process, status, self.usage = os.wait4(self.pid, wait_flags)
+        except ChildProcessError:  # somebody else has waited for it
+            return self.pid, 0
+        return process, status
 
 
 class CommandTrials:
@@ -63,11 +83,52 @@ class CommandTrials:
         self._running: set[Process] = set()
         self._closed = False
 
-    def __call__(self, arm: str, seed: int, item: object = None) -> float:
+    def __call__(self, arm: str, seed: int, item: object = None) -> float | Outcome:
         """Run the arm's command with the seed of the trial, and on an item if there are any."""
+        self.prepare(arm, seed, item)
         finished = self.run(arm, seed, item)
-        self._check_command(arm, finished, np.random.default_rng(seed), item)
-        return reward_of(finished, self._file.reward, self._file.timeout)
+        strict = self._file.execution.strict
+        if strict is None:
+            self._check_command(arm, finished, np.random.default_rng(seed), item)
+        else:
+            self._check_run(arm, finished, strict)
+        reward = reward_of(finished, self._file.reward, self._file.timeout, strict is not False)
+        return reward if self._file.reward == "output" else Outcome(reward, info={OURS: measured(finished)})
+
+    def warm_up(self, count: int) -> None:
+        """Run every command so often, all in turn; what comes out of it counts for nothing, but must be no error."""
+        for turn in range(count):
+            for arm in self._file.commands:
+                self.prepare(arm, turn)
+                self._check_run(arm, self.run(arm, turn), self._file.execution.strict is True)
+
+    def shell_start(self) -> float | None:
+        """Seconds that the shell takes to do nothing, the median of some runs; None where none is used."""
+        if not any(isinstance(command, str) for command in self._file.commands.values()):
+            return None
+        runs = [self._finish(":", words_of("", seed), None).seconds for seed in range(SHELL_RUNS)]
+        return sorted(runs)[SHELL_RUNS // 2]
+
+    def prepare(self, arm: str, seed: int, item: object = None) -> None:
+        """Run what is to be run before a trial of an arm, if there is something."""
+        command = self._file.execution.prepare.get(arm)
+        if command is not None:
+            finished = self._finish(command, words_of(arm, seed, item), None)
+            if finished.code:
+                what, hint = f"--prepare {command!r}", _ending(finished.errors)
+                given = _ended_by(finished)
+                raise FailingArm(what=what, verb="end", allowed="with exit code 0", given=given, hint=hint)
+
+    def _check_run(self, arm: str, finished: Finished, strict: bool) -> None:
+        """Complain about a run that is none: it could not be started or, where nothing may fail, has failed."""
+        if _timed_out(finished, self._file.timeout):
+            return
+        if finished.code in CANNOT_START:
+            raise _failing(arm, "be started", f"exit code {finished.code}", finished)
+        if finished.code and strict:
+            what, allowed = f"command {arm!r}", "with exit code 0 (--ignore-failure lets others count, too)"
+            given, hint = _ended_by(finished), _ending(finished.errors)
+            raise FailingArm(what=what, verb="end", allowed=allowed, given=given, hint=hint)
 
     def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator, item: object) -> None:
         """Complain about a command that cannot work, before it is taken for an arm that is slow or fails at times.
@@ -89,17 +150,28 @@ class CommandTrials:
             runs += 1
 
     def run(self, arm: str, seed: int, item: object = None) -> Finished:
-        """Run the command to its end, or to its timeout."""
+        """Run the arm's command to its end, or to its timeout."""
+        return self._finish(self._file.commands[arm], words_of(arm, seed, item), self._file.timeout)
+
+    def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
+        if not self._file.execution.quiet:
+            return self._watch(command, words, timeout, None)
+        with TemporaryFile() as errors:  # a pipe would need a reader, which would run while time is taken
+            return self._watch(command, words, timeout, errors)
+
+    def _watch(
+        self, command: Command, words: Mapping[str, str], timeout: float | None, errors: IO[bytes] | None
+    ) -> Finished:
+        """Run a command to its end; what it prints comes through pipes, or goes into a file for errors and nowhere."""
         process: Process | None = None
         timer: threading.Timer | None = None
         try:
             # An interrupt in between would leave a process behind that nobody knows.
             with interrupts_deferred():
-                start = time.perf_counter()
-                process = self._start(arm, seed, item)
-            outputs = [Tail(cast(IO[bytes], stream)) for stream in (process.stdout, process.stderr)]
-            if self._file.timeout is not None:
-                timer = threading.Timer(self._file.timeout, end, [process])
+                process, start = self._start(command, words, errors)
+            outputs = [Tail(stream) for stream in (process.stdout, process.stderr) if stream is not None]
+            if timeout is not None:
+                timer = threading.Timer(timeout, end, [process])
                 timer.daemon = True
                 timer.start()
             # Without a timeout: with one, Python looks only every 50 milliseconds.
@@ -113,32 +185,38 @@ class CommandTrials:
                 with self._lock:
                     self._running.discard(process)
                     self._tell_guard()
-        output, errors = (tail.text() for tail in outputs)
-        return Finished(code, seconds, output, errors)
+        output, said = (tail.text() for tail in outputs) if errors is None else ("", ending_of(errors))
+        used = (None, None) if process.usage is None else (process.usage.ru_utime, process.usage.ru_stime)
+        return Finished(code, seconds, output, said, *used)
 
-    def _start(self, arm: str, seed: int, item: object) -> Process:
-        command, words = self._file.commands[arm], words_of(arm, seed, item)
+    def _start(self, command: Command, words: Mapping[str, str], errors: IO[bytes] | None) -> tuple[Process, float]:
+        """A process, and when it was started."""
+        shell, filled = self._file.execution.shell, fill(command, words)
+        if shell is not None and isinstance(filled, str):
+            filled = [*shell, "-c", filled]
+        known = environment(words, self._hidden) | {MARK: self._guard.mark}
         with self._lock:
             if self._closed:
                 raise FailedTrial("the study is being left")
             try:
-                process = subprocess.Popen(
-                    fill(command, words),
-                    shell=isinstance(command, str),
+                start = time.perf_counter()
+                process = Process(
+                    filled,
+                    shell=isinstance(filled, str),
                     cwd=self._file.folder,
-                    env=environment(words, self._hidden) | {MARK: self._guard.mark},
+                    env=known,
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
+                    stdout=subprocess.PIPE if errors is None else subprocess.DEVNULL,
+                    stderr=subprocess.PIPE if errors is None else errors,
                     bufsize=0,
                     start_new_session=True,
                 )
             except OSError as error:
                 allowed, hint = "a command that can be started", f", got: {error}"
-                raise FailingArm(what=f"arm {arm!r}", allowed=allowed, hint=hint) from None
+                raise FailingArm(what=f"arm {words['arm']!r}", allowed=allowed, hint=hint) from None
             self._running.add(process)
             self._tell_guard()
-        return process
+        return process, start
 
     def _tell_guard(self) -> None:
         self._guard.watch(process.pid for process in self._running)
@@ -188,6 +266,12 @@ class Tail:
         return bytes(self._kept).decode(errors="replace")
 
 
+def ending_of(file: IO[bytes]) -> str:
+    """The last bytes of a file, as text."""
+    file.seek(max(file.seek(0, os.SEEK_END) - KEPT, 0))
+    return file.read().decode(errors="replace")
+
+
 def words_of(arm: str, seed: int, item: object = None) -> dict[str, str]:
     """What stands for the placeholders of a trial; an item that is no text is written as JSON."""
     words = {"arm": arm, "seed": str(seed)}
@@ -219,8 +303,16 @@ def environment(words: Mapping[str, str], hidden: Collection[str]) -> dict[str, 
     return ours | {f"RAMGAPE_{name.upper()}": text for name, text in words.items()}
 
 
-def reward_of(finished: Finished, reward: str, timeout: float | None) -> float:
+def measured(finished: Finished) -> dict[str, float | int | None]:
+    """What is kept of a run beside its time; its exit code as a shell gives it, above 128 for signals."""
+    code = finished.code if finished.code >= 0 else 128 - finished.code
+    return {"user": finished.user, "system": finished.system, "exit_code": code}
+
+
+def reward_of(finished: Finished, reward: str, timeout: float | None, strict: bool = True) -> float:
     """The reward of a trial: its time, or the last line of its output. What has none has failed.
+
+    Unless `strict`, an exit code other than 0 is no failure.
 
     >>> reward_of(Finished(0, 0.25, "reading ... done", ""), "elapsed", 10.0)
     0.25
@@ -231,7 +323,7 @@ def reward_of(finished: Finished, reward: str, timeout: float | None) -> float:
     """
     if _timed_out(finished, timeout):
         raise FailedTrial(f"timeout after {timeout:g} s{_ending(finished.errors)}")
-    if finished.code:
+    if finished.code and strict:
         raise FailedTrial(f"{_ended_by(finished)}{_ending(finished.errors)}")
     if reward == "elapsed":
         return finished.seconds

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import NamedTuple
 
 from ramgape.errors import printable
 
@@ -209,6 +210,27 @@ class Digits:
     def interval(self, low: float, high: float) -> tuple[str, str]:
         """Both ends, rounded outwards."""
         return self.text(low, ROUND_FLOOR), self.text(high, ROUND_CEILING)
+
+
+class Unit(NamedTuple):
+    """A unit of time: its name, how many seconds it has, and the decimals that are shown."""
+
+    name: str
+    seconds: float
+    places: int
+
+    def text(self, seconds: float) -> str:
+        """A time without its unit; a dash where there is none."""
+        return "-" if math.isnan(seconds) else f"{seconds / self.seconds:.{self.places}f}"
+
+
+def time_unit(seconds: float) -> Unit:
+    """The unit for times of about so many seconds.
+
+    >>> time_unit(0.0238).text(0.0238), time_unit(2.5).text(2.5)
+    ('23.8', '2.500')
+    """
+    return Unit("s", 1.0, 3) if seconds >= 1.0 else Unit("ms", 1e-3, 1)
 
 
 def plus_minus(ascii_only: bool) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ramgape.search.spec import Spec
 
 TOLD_PRICES = "told"  # of prices that come with the answers
+OURS = "ramgape"  # in what is kept with an answer: what we measured ourselves, which is no remark of the user's
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from ramgape.search.answered import Answered
 from ramgape.search.explained import Portable, jsonable, restore
 from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
+from ramgape.search.outcome import OURS
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation, Goal, Result, Stopped
 from ramgape.storage.records import FailureRow, ObservationRow, StudyRow
@@ -201,6 +202,8 @@ def count_info(rows: Iterable[ObservationRow]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {}
     for row in rows:
         for key, value in json.loads(row.info or "{}").items():
+            if key == OURS:
+                continue
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             found.setdefault(key, Counter())[text] += 1
     return {key: dict(values.most_common()) for key, values in found.items()}

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Literal, cast
 
 from ramgape.bounds import plain_bound
-from ramgape.common.checks import check_seed, whole
+from ramgape.common.checks import check_number, check_seed, whole
 from ramgape.errors import StorageError, UnknownName, known_name, require, shorten
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
 from ramgape.policies import resolve_policy
@@ -39,7 +39,10 @@ EXPIRED = ("retry", "fail")
 OF_A_SEARCH = frozenset(Options.__annotations__)
 OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share", "spend")
 # Left out where there is nothing: older programs can read what they can follow.
-COMING, NEWER = ("expected_arms", "arm_changes"), ("extensions", "items", "price", "spend", "shares", "expected_arms")
+COMING, NEWER = (
+    ("expected_arms", "arm_changes", "worst"),
+    ("extensions", "items", "price", "spend", "shares", "expected_arms"),
+)
 
 FORMAT = 3  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
@@ -81,6 +84,7 @@ class StudySpec:
         seed: What the seeds of the trials come from; None: from the key of the study, which is random.
         in_order: Hold an arm's answers back until those to its earlier pulls are in, or have failed.
         expired: A lease that ran out: "retry" with somebody else, or "fail", as if the trial had failed.
+        worst: What a failure counts as, where rewards have no range that says it.
         expected_arms: How many arms there may be in all; None if none comes or goes. `search` names all that ever came.
         arm_changes: Which came later, and which went.
     """
@@ -93,6 +97,7 @@ class StudySpec:
     expired: Literal["retry", "fail"] = OPTIONS["expired"].default
     expected_arms: int | None = None
     arm_changes: tuple[ArmChange, ...] = ()
+    worst: float | None = None
 
     @property
     def retired(self) -> tuple[str, ...]:
@@ -107,6 +112,8 @@ class StudySpec:
     @property
     def worst_reward(self) -> float:
         """What a failure counts as, where it counts."""
+        if self.worst is not None:
+            return self.worst
         assert self.search.reward_range is not None
         return self.search.reward_range[0 if self.search.direction == "maximize" else 1]
 
@@ -124,7 +131,7 @@ class StudySpec:
         stored["arm_changes"] = [asdict(each) for each in self.arm_changes]
         for table, names in ((stored, COMING), (stored["search"], NEWER)):
             for name in names:
-                if not table[name]:
+                if table[name] in (None, (), []):
                     del table[name]
         return json.dumps({"format": FORMAT, **stored})
 
@@ -211,9 +218,7 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
         allowed = "a name, for a study, which keeps no code: `ramgape.register` gives it one"
         require(is_registered(kind, name, thing), kind, allowed, thing)
     known_name(failure, FAILURES, "failure")
-    if failure == "worst":
-        allowed = "'retry' for rewards without a range, which have no worst one"
-        require(search.reward_range is not None, "failure", allowed, failure)
+    asked["worst"] = check_worst(asked["worst"], failure, search)
     known_name(expired, EXPIRED, "expired")
     allowed = "'retry' unless failure is 'worst': what is tried again has no lease to fail by"
     require(expired == "retry" or failure == "worst", "expired", allowed, expired)
@@ -224,6 +229,18 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     asked["retries"] = whole(asked["retries"], "retries", "a whole number of at least 0", 0)
     asked["seed"] = None if seed is None else check_seed(seed)
     return StudySpec(search, **asked)
+
+
+def check_worst(worst: object, failure: str, search: Spec) -> float | None:
+    """What a failure counts as, if that must be said."""
+    if worst is None:
+        allowed = "'retry' for rewards without a range, which have no worst one, unless `worst` says what it is"
+        require(failure != "worst" or search.reward_range is not None, "failure", allowed, failure)
+        return None
+    require(failure == "worst", "worst", "absent unless failure is 'worst'", worst)
+    require(search.reward_range is None, "worst", "absent for rewards with a range, whose end it is", worst)
+    low, high = search.possible_rewards
+    return check_number(worst, "worst", f"a finite number from {low:g} to {high:g}", lambda each: low <= each <= high)
 
 
 def is_plain(values: Iterable[Any]) -> bool:

@@ -1,0 +1,118 @@
+"""Commands as they are typed after `ramgape run`, to be timed: the study that they stand for."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from ramgape.commands.how_timed import HowTimed
+from ramgape.commands.study_files import Command, Execution, StudyFile, check_command, timing
+from ramgape.errors import InvalidSpec, require
+from ramgape.noises import FEWEST
+from ramgape.options import StudyOptions
+from ramgape.search.calls import check_timeout
+
+IN_MEMORY = "commands"  # what a study is called that nobody has named
+DEFAULT_SHARE = "5%"  # of the smallest mean after the first rounds: a difference that nobody would pay for
+DEFAULT_RUNS = 10  # of each command; before, nothing is said of times of any kind
+NO_SHELL, USUAL_SHELL = "none", "default"
+
+
+def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str, Any]) -> StudyFile:
+    """The study of commands; like one from a file whose reward is the elapsed time."""
+    require(len(lines) >= 2, "commands", "at least two, to be compared, or one file that ends in .toml", list(lines))
+    require(how.name != "", "--name", "a name", how.name)
+    allowed = f"at most as many as there are commands, {len(lines)}"
+    require(len(how.names) <= len(lines), "--command-name", allowed, list(how.names))
+    allowed = f"absent, one for all commands, or one for each of the {len(lines)}"
+    require(len(how.prepare) in (0, 1, len(lines)), "--prepare", allowed, list(how.prepare))
+    folder, shell = Path.cwd(), shell_words(how.shell)
+    names = distinct([*how.names, *lines[len(how.names) :]])
+    read = [read_command(name, line, shell, folder) for name, line in zip(names, lines, strict=True)]
+    preparing = list(how.prepare) * (len(lines) if len(how.prepare) == 1 else 1)
+    prepare = [read_command(f"--prepare of {name}", line, shell, folder) for name, line in zip(names, preparing)]  # noqa: B905
+    options = dict(options)
+    timeout = options.pop("timeout", None)
+    timeout = None if timeout is None else check_timeout(timeout)
+    return StudyFile(
+        path=None,
+        name=how.name or IN_MEMORY,
+        commands=dict(zip(names, read, strict=True)),
+        reward="elapsed",
+        timeout=timeout,
+        folder=folder,
+        storage=None,
+        options=cast(StudyOptions, search_options(len(lines), how, options, timeout)),
+        execution=Execution(
+            shell=shell or None,
+            prepare=dict(zip(names, prepare, strict=False)),
+            strict=not how.ignore_failure,
+            quiet=True,
+        ),
+    )
+
+
+def search_options(count: int, how: HowTimed, options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
+    """The options of the search: the fastest command, unless something else is asked for."""
+    failing = {"failure": "worst"} if timeout is not None else {"retries": 0}
+    asked = {"in_order": True, **failing, **options}
+    if asked.get("epsilon") is None and asked.get("budget") is None:
+        asked["epsilon"] = DEFAULT_SHARE
+    least = FEWEST if how.min_runs is None else how.min_runs
+    if how.min_runs is not None:
+        asked["initial_pulls"] = how.min_runs
+    elif asked.get("budget") is None:
+        least = DEFAULT_RUNS
+    if how.max_runs is not None:
+        allowed = f"at least {least}, the fewest runs of a command, and absent under a budget"
+        require(how.max_runs >= least and asked.get("budget") is None, "--max-runs", allowed, how.max_runs)
+        asked["max_pulls"] = how.max_runs * count
+    return asked | timing(asked, timeout)
+
+
+def shell_words(shell: str | None) -> tuple[str, ...] | None:
+    """What starts a shell, before "-c" and a line: None for the system's own, nothing for none at all.
+
+    >>> shell_words("bash --norc"), shell_words("none"), shell_words("default")
+    (('bash', '--norc'), (), None)
+    """
+    if shell is None or shell == USUAL_SHELL:
+        return None
+    if shell == NO_SHELL:
+        return ()
+    words = split_line(shell, "--shell")
+    there = bool(words) and shutil.which(words[0]) is not None
+    require(there, "--shell", f"a shell that can be found, {USUAL_SHELL} or {NO_SHELL}", shell)
+    return words
+
+
+def read_command(name: str, line: str, shell: tuple[str, ...] | None, folder: Path) -> Command:
+    """A line for the shell, or its words where there is none."""
+    return check_command(name, line if shell != () else list(split_line(line, f"command {name!r}")), folder)
+
+
+def split_line(line: str, what: str) -> tuple[str, ...]:
+    """The words of a line, as a shell would read them."""
+    try:
+        return tuple(shlex.split(line))
+    except ValueError as error:
+        raise InvalidSpec(what=what, allowed="words, with every quote closed", given=line, hint=f": {error}") from None
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The same names, numbered where one comes again: a command may be compared with itself.
+
+    >>> distinct(["sort", "sort", "uniq"])
+    ['sort', 'sort (2)', 'uniq']
+    """
+    made: list[str] = []
+    for name in names:
+        number, text = 1, name
+        while text in made:
+            number += 1
+            text = f"{name} ({number})"
+        made.append(text)
+    return made
