@@ -110,11 +110,6 @@ class _Spelling(dict[str, str]):
         return f"--{name.replace('_', '-')}" if self._shell else f"`{name}`"
 
 
-def _later(panel: str, text: str, default: Any = None) -> Option:
-    """A row whose name is kept for later."""
-    return Option(panel, NAME, text, default, doors=(), shell=False)
-
-
 # fmt: off
 class GoalOptions(TypedDict, total=False):
     """What is asked for, and of what."""
@@ -182,7 +177,9 @@ class GoalOptions(TypedDict, total=False):
         "How a trial is made: `ramgape.Trials`.")]
     search: Annotated["Search | None", Option(METHOD, NAME, doors=ALL[:-1], shell=False, help=
         "How it is searched, for experts: `ramgape.Search`.")]
-    progress: Annotated[bool | None, _later(METHOD, "Show how far it is.")]
+    progress: Annotated[bool | None, Option(METHOD, FLAG, doors=(IDENTIFY, SIMULATE), shell=False, help=
+        "Whether to show, after the first second, pulls made, the answer so far, what is undecided, and how long it "
+        "will take; it changes nothing of the search.", unless="on a terminal (stderr), and in a notebook")]
 
 
 class SearchOptions(TypedDict, total=False):

@@ -16,7 +16,7 @@ from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
 from ramgape.errors import RamgapeWarning
 from ramgape.options import RUNS, SIMULATE, Options
-from ramgape.views.terminal import count_runs, output, waiting, watching_run, watching_runs
+from ramgape.views.terminal import READY, count_runs, output, waiting
 
 if TYPE_CHECKING:
     from ramgape.search.result import Result
@@ -73,30 +73,28 @@ def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -
     """All runs, with a bar over them; an interrupt says how far it came."""
     finished = 0
     try:
-        with watching_runs(runs) as show:
+        with waiting(READY):
             from ramgape.cli.workers import workers
             from ramgape.search.simulation import replicate
 
-            def count(number: int) -> None:
-                nonlocal finished
-                finished = number
-                if show is not None:
-                    show(number)
+        def count(number: int) -> None:
+            nonlocal finished
+            finished = number
 
-            with workers(jobs, runs) as executor:
-                return replicate(instance, runs=runs, seed=seed, executor=executor, callback=count, **options)
+        with workers(jobs, runs) as executor:
+            return replicate(instance, runs=runs, seed=seed, executor=executor, callback=count, **options)
     except KeyboardInterrupt:
         hint = f"; --runs {finished} would show so many" if finished else ""
         raise KeyboardInterrupt(f"after {count_runs(finished, runs)}{hint}") from None
 
 
 def simulate_once(instance: str, seed: int, options: Options) -> Result:
-    """One run, with a live line on its doubt; a warning told on stderr is not told again with the result."""
-    budget = "budget" in options or ("spend" in options and not {"epsilon", "delta"} & set(options))
-    with watching_run(budget) as show, warnings_told() as told:
+    """One run, with live lines on where it stands; a warning told on stderr is not told again with the result."""
+    with waiting(READY):
         import ramgape
-
-        result = ramgape.simulate(instance, seed=seed, callback=show, **options)
+        import ramgape.search.simulation
+    with warnings_told() as told:
+        result = ramgape.simulate(instance, seed=seed, **options)
     return replace(result, warnings=tuple(warning for warning in result.warnings if warning not in told))
 
 

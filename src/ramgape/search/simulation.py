@@ -22,11 +22,12 @@ from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, jsonable, load_extra
-from ramgape.search.identification import Callback, check_callback, progress_of
 from ramgape.search.inference import goal_of, infer, rigour_of, risk_label
+from ramgape.search.progress import Callback, check_callback, progress_of
 from ramgape.search.result import ArmTruth, Goal, Result
 from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
+from ramgape.search.watching import runs_watched, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -224,9 +225,12 @@ def simulate(
     warn(spec)
     engine = Engine(spec, seed)
     try:
-        for _ in play(engine, known, seed):
-            if callback is not None and callback(progress_of(engine)):
-                engine.finish("callback")
+        with watched(options.get("progress")) as watcher:
+            for _ in play(engine, known, seed):
+                if watcher is not None:
+                    watcher.heed(engine)
+                if callback is not None and callback(progress_of(engine)):
+                    engine.finish("callback")
     except KeyboardInterrupt:
         engine.finish("interrupted")
     return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon))
@@ -262,10 +266,12 @@ def replicate(
     begun = time.perf_counter()
     true = TrueArms(known, spec)
     finished: list[Run] = []
-    for batch in _batches(known, spec, range(seed, seed + runs), executor):
-        finished.extend(batch)
-        if callback is not None:
-            callback(len(finished))
+    with runs_watched(options.get("progress"), runs) as show:
+        for batch in _batches(known, spec, range(seed, seed + runs), executor):
+            finished.extend(batch)
+            show(len(finished))
+            if callback is not None:
+                callback(len(finished))
     return Replication(
         instance=known.name,
         policy=spec.policy,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, shorten
 from ramgape.search.explained import Explained, Portable, jsonable, restore
-from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
+from ramgape.search.progress import Progress, progress_of
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation, Goal, Result, Stopped
 from ramgape.storage.records import FailureRow, ObservationRow, StudyRow
