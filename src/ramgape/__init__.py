@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ramgape.risks.shortfall import Shortfall
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
+    from ramgape.search.curves import CurvePoint
     from ramgape.search.extension import Extension
     from ramgape.search.identification import identify
     from ramgape.search.items import Items
@@ -87,6 +88,7 @@ __all__ = [
     "CVaR",
     "ChangedAnswer",
     "ControlDifference",
+    "CurvePoint",
     "DamagedStore",
     "Data",
     "DataError",
@@ -208,6 +210,7 @@ _HOMES = {
     "search.progress": ("Progress",),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
+    "search.curves": ("CurvePoint",),
     "search.extension": ("Extension",),
     "search.outcome": ("Outcome",),
     "search.result": ("Alarm", "ArmReport", "ArmTruth", "ControlDifference", "Expectation", "Goal", "Result", "Truth"),

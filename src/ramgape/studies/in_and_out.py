@@ -131,7 +131,8 @@ class InAndOut:
             rows.append({**known, "seed": seed, "reason": each.reason})
         frame: DataFrame = pandas.DataFrame(rows, columns=[*ImportedRow._fields, "seed", "reason"])
         kinds = {"reward": "float64", "failed": "bool", "item": "Int64", "price": "float64", "seed": "Int64"}
-        return frame.astype(kinds).assign(told_at=pandas.to_datetime(frame["told_at"], unit="s", utc=True, errors="coerce"))
+        moments = pandas.to_datetime(frame["told_at"], unit="s", utc=True, errors="coerce")  # the year 10,000 has none
+        return frame.astype(kinds).assign(told_at=moments)
 
     def _observations(self) -> Iterator[ImportedRow]:
         """All observations there are by now, in their order."""
