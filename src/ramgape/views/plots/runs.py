@@ -13,6 +13,7 @@ from ramgape.common.formatting import short_names
 from ramgape.views.plots import style
 
 if TYPE_CHECKING:
+    from ramgape.planning.comparison import Competitor
     from ramgape.search.curves import CurvePoint
 
 MOST_NAMES, NAME_WIDTH = 40, 28
@@ -71,6 +72,19 @@ def _allow(axes: Axes, delta: float | None) -> None:
     if delta is not None:
         axes.axhline(delta, color=style.GREY, linestyle=(0, (4.0, 2.0)), label=f"allowed {delta:g}")
         axes.legend(loc="upper right")
+
+
+def draw_competitors(axes: Axes, title: str, rows: Sequence[Competitor], goal: str) -> None:
+    """Draw what each policy took, with two standard errors: pulls, or after a budget the regret."""
+    budget = goal == "budget"
+    values = [row.regret if budget else row.samples for row in rows]
+    errors = [2.0 * ((row.regret_stderr if budget else row.samples_stderr) or 0.0) for row in rows]
+    shown, places = short_names([row.policy for row in rows], NAME_WIDTH), range(len(rows))
+    axes.barh(places, values, xerr=errors, color=style.PALETTE["blue"], ecolor=style.GREY, capsize=3.0)
+    axes.set_yticks(places, [style.drawable(shown[row.policy]) for row in rows], parse_math=False)
+    axes.invert_yaxis()
+    axes.set_title(style.drawable(title), loc="left", parse_math=False)
+    axes.set_xlabel("Mean regret (2 standard errors)" if budget else "Pulls (2 standard errors)")
 
 
 def draw_allocation(axes: Axes, shares: Mapping[str, float]) -> None:
