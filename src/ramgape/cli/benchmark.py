@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramgape.cli.completion import completer, instances
 from ramgape.cli.errors import tell
 from ramgape.cli.options import Text, check_jobs, gathers, option
 from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
@@ -33,8 +34,8 @@ RISK = "What risk is, such as std; the part stopping knows the reference for std
 
 
 def own_race(
-    policy: Annotated[list[str] | None, option(OWN, "POLICY", POLICY)] = None,
-    instance: Annotated[list[str] | None, option(OWN, "INSTANCE", OWN_INSTANCE)] = None,
+    policy: Annotated[list[str] | None, option(OWN, "POLICY", POLICY, completer("policy"))] = None,
+    instance: Annotated[list[str] | None, option(OWN, "INSTANCE", OWN_INSTANCE, instances)] = None,
     runs: Annotated[str, option(OWN, "COUNT", "Runs of each policy on each instance.")] = "100",
     epsilon: Annotated[Text, option(OWN, "NUMBER", TOLERANCE)] = None,
     budget: Annotated[Text, option(OWN, "PULLS", "Give the best answer after this many pulls.")] = None,

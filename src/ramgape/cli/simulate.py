@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramgape.cli.completion import instances
 from ramgape.cli.errors import INTERRUPTED, tell, warnings_told
 from ramgape.cli.options import INSTANCE, OUTPUT, AsJson, Jobs, Seed, Text, check_jobs, option, takes_options
 from ramgape.cli.pictures import check_picture, write_picture
@@ -28,7 +29,9 @@ PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
 
 @takes_options(SIMULATE)
 def simulate(
-    instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
+    instance: Annotated[
+        str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)
+    ],
     options: Options,
     runs: Annotated[str, option(RUNS, "COUNT", "Independent repetitions.")] = "1",
     checkpoints: Annotated[Text, option(RUNS, "COUNT", CHECKPOINTS)] = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ramgape.cli.completion import study_names
 from ramgape.cli.options import Text
 from ramgape.errors import StorageError
 from ramgape.storage.places import store_exists
@@ -26,7 +27,7 @@ STORAGE = (
 )
 
 Storage = Annotated[Text, typer.Option("--storage", metavar="URL", help=STORAGE, rich_help_panel=STORE)]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False, autocompletion=study_names)]
 
 
 def storage_url(given: str | None, fallback: str | None = None) -> str:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ramgape.common.proportions import ratio_interval
+from ramgape.common.proportions import clopper_pearson, ratio_interval
 from ramgape.errors import InvalidSpec, require
 from ramgape.options import Options
 from ramgape.problems.instances import load_instance
@@ -119,7 +119,10 @@ def compare_policies(
     """
     require(len(policies) > 0, "policies", "at least one", policies)
     require(len(instances) > 0, "instances", "at least one", instances)
-    begun, rows, finished, goal = time.perf_counter(), [], 0, None
+    # Some rules need a tolerance under a budget and have a usual one; that is no reason to judge them by it.
+    tolerant = options.get("epsilon") is not None or (options.get("budget") is None and options.get("spend") is None)
+    begun, rows, finished = time.perf_counter(), [], 0
+    goal: Goal | None = None
     names: list[str] = []
     for instance in map(load_instance, instances):
         reference: Replication | None = None
@@ -132,14 +135,17 @@ def compare_policies(
 
             options["policy"] = policy
             found = replicate(instance, runs=runs, seed=seed, executor=executor, callback=hear, **options)
-            rows.append(_competitor(found, reference))
-            reference, finished, goal = reference or found, finished + runs, found.goal
+            rows.append(_competitor(found, reference, tolerant))
+            reference, finished, goal = reference or found, finished + runs, goal or found.goal
             names.append(found.policy)
     assert goal is not None
     return Comparison(goal, names[0], tuple(rows), time.perf_counter() - begun)
 
 
-def _competitor(found: Replication, reference: Replication | None) -> Competitor:
+def _competitor(found: Replication, reference: Replication | None, tolerant: bool) -> Competitor:
+    wrong, ended = found.errors, len(found.ended)
+    if not tolerant:
+        wrong = sum(not run.exact for run in found.ended)
     budget = found.goal.kind == "budget"
     ratio = interval = None
     if reference is not None:
@@ -153,14 +159,14 @@ def _competitor(found: Replication, reference: Replication | None) -> Competitor
         policy=found.policy,
         bound=found.bound,
         runs=len(found.runs),
-        ended=len(found.ended),
+        ended=ended,
         samples=found.mean_samples,
         samples_stderr=found.mean_samples_stderr,
         regret=regret,
         regret_stderr=regret_stderr,
-        wrong=found.errors,
-        error_rate=found.error_rate,
-        error_interval=found.error_interval,
+        wrong=wrong,
+        error_rate=wrong / ended if ended else None,
+        error_interval=clopper_pearson(wrong, ended) if ended else None,
         ratio=ratio,
         ratio_interval=interval,
     )

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
-from ramgape.errors import known_name, located
+from ramgape.errors import known_name, located, require
 from ramgape.search.explained import load_extra
 from ramgape.search.outcome import check_price, check_reward
 from ramgape.storage.records import FailureRow, ObservationRow
@@ -113,6 +113,7 @@ class InAndOut:
             >>> study.trials_frame().groupby("arm")["reward"].mean().to_dict()
             {'bent': 0.75, 'fair': 0.5}
         """
+        require(isinstance(failures, bool), "failures", "true or false", failures)
         pandas = load_extra("pandas", "frame")
         reasons: dict[tuple[int | None, int], FailureRow] = {}
         with self._session.reading():

@@ -41,9 +41,9 @@ def headline(comparison: Comparison) -> str:
 def facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """What was asked, and what the columns mean."""
     budget = comparison.goal.kind == "budget"
-    what = "its mean regret" if budget else "its pulls"
+    what = "mean regret divided by that" if budget else "pulls divided by those"
     yield "Goal", f"fixed {comparison.goal.kind} ({asked_for(comparison.goal)})"
-    yield "Ratio", f"{what} divided by those of {printable(comparison.reference)}; approximate 95 % interval"
+    yield "Ratio", f"{what} of {printable(comparison.reference)}; approximate 95 % interval"
     if not budget and any(row.ended < row.runs for row in comparison.rows):
         yield "Undecided", "where runs did not end, pulls are those until they were cut short: more are needed"
     yield "Time", f"{comparison.seconds:,.1f} s"
