@@ -37,9 +37,9 @@ from tests.fuzz_values import (
 from tests.fuzz_world import World
 
 # Results: the package makes them, users read them.
-RECORDS = ("Analysis", "Answer", "ArmForecast", "ArmReport", "CurvePoint", "Expectation", "Failure", "Goal", "LowerBound", "Plan",
-           "Progress", "Pull", "PullForecast", "Quality", "Replication", "Report", "Result", "Run", "Study",
-           "StudySummary", "Truth")  # fmt: skip
+RECORDS = ("Analysis", "Answer", "ArmForecast", "ArmReport", "CurvePoint", "Expectation", "Failure", "Goal",
+           "LowerBound", "Plan", "Progress", "Pull", "PullForecast", "Quality", "Replication", "Report", "Result",
+           "Run", "Study", "StudySummary", "Truth")  # fmt: skip
 # What holds options: those are checked where they are used.
 HOLDERS = ("Search", "Trials")
 # What the engine asks of a risk measure or a task, with values that were checked at the door.

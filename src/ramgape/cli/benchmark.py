@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ramgape.paper.report import ReportPlan
-    from ramgape.planning.comparison import Comparison
+    from ramgape.planning.comparison import PolicyComparison
 
 FOLDER, OWN = "ramgape-benchmark", "Your own"
 POLICY = "A policy by its name, or MODULE:FUNCTION; several times for several. Our usual one is always beside them."
@@ -107,7 +107,7 @@ def benchmark(
     show_report(summary, benchmark_tables(summary), out, as_json)
 
 
-def compare_own(own: dict[str, Any], seed: str, jobs: str, risk: str | None) -> Comparison:
+def compare_own(own: dict[str, Any], seed: str, jobs: str, risk: str | None) -> PolicyComparison:
     """The user's policies beside ours, on the user's instances."""
     first, processes = check_seed(parse_number(seed, "seed")), check_jobs(jobs)
     with watching_work() as show:
@@ -126,7 +126,7 @@ def compare_own(own: dict[str, Any], seed: str, jobs: str, risk: str | None) -> 
             return compare_policies(seed=first, executor=executor, callback=hear, **own)
 
 
-def show_own(comparison: Comparison, out: Path | None, as_json: bool) -> None:
+def show_own(comparison: PolicyComparison, out: Path | None, as_json: bool) -> None:
     """The table, or JSON; and a page, if it is wanted."""
     if as_json:
         typer.echo(comparison.to_json())

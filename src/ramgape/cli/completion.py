@@ -1,25 +1,13 @@
-"""What a shell offers when the tab key is pressed: names of studies, policies, risks, tasks, bounds and instances.
+"""What a shell offers when the tab key is pressed: names of policies, risks, tasks, bounds, noises and instances.
 
-A completion has a moment, and nobody to complain to: whatever goes wrong, nothing is offered.
+Studies are looked for where stores are (`stores.py`). A completion has a moment, and nobody to complain to: whatever
+goes wrong, nothing is offered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-
-import typer
-
-
-def study_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The studies in the store that is meant."""
-    found: list[str] = []
-    with suppress(Exception):
-        from ramgape.cli.stores import existing_storage
-        from ramgape.studies.catalog import list_studies
-
-        found = [study.name for study in list_studies(existing_storage(ctx.params.get("storage")))]
-    return [name for name in found if name.startswith(incomplete)]
 
 
 def instances(incomplete: str) -> list[str]:

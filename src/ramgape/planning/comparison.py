@@ -58,7 +58,7 @@ class Competitor:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Explained):
+class PolicyComparison(Explained):
     """Policies beside each other; it prints itself, draws itself and goes on as plain data.
 
     Attributes:
@@ -107,7 +107,7 @@ def compare_policies(
     executor: Executor | None = None,
     callback: Callable[[int], object] | None = None,
     **options: Unpack[Options],
-) -> Comparison:
+) -> PolicyComparison:
     """Let policies search the same instances, with the same seeds.
 
     Args:
@@ -139,7 +139,7 @@ def compare_policies(
             reference, finished, goal = reference or found, finished + runs, goal or found.goal
             names.append(found.policy)
     assert goal is not None
-    return Comparison(goal, names[0], tuple(rows), time.perf_counter() - begun)
+    return PolicyComparison(goal, names[0], tuple(rows), time.perf_counter() - begun)
 
 
 def _competitor(found: Replication, reference: Replication | None, tolerant: bool) -> Competitor:

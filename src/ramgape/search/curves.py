@@ -23,7 +23,7 @@ RATIO = 1.25  # of two numbers of pulls at which answers are looked at, where on
 ALLOWED = "a whole number of at least 2, or whole numbers of at least 1, each above the one before"
 
 
-class Look(NamedTuple):
+class Checkpoint(NamedTuple):
     """The answer of one search after so many pulls: its regret, and whether it is wrong."""
 
     pulls: int
@@ -31,7 +31,7 @@ class Look(NamedTuple):
     wrong: bool
 
 
-Looks = tuple[Sequence[Look], int]  # at one search, and the number of its pulls
+Checkpoints = tuple[Sequence[Checkpoint], int]  # at one search, and the number of its pulls
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def check_checkpoints(given: int | Iterable[int] | None, spec: Spec) -> tuple[tu
     return tuple(np.unique(spaced).tolist()), count
 
 
-def make_curves(runs: Sequence[Looks], points: Sequence[int], count: int | None) -> list[CurvePoint]:
+def make_curves(runs: Sequence[Checkpoints], points: Sequence[int], count: int | None) -> list[CurvePoint]:
     """The curves of many searches, from the looks at each and the number of its pulls."""
     longest = max(samples for _, samples in runs)
     if count is not None:  # as many as are wanted, from those at which anything could still change
@@ -95,7 +95,7 @@ def make_curves(runs: Sequence[Looks], points: Sequence[int], count: int | None)
     return [_point(runs, pulls) for pulls in points]
 
 
-def _point(runs: Sequence[Looks], pulls: int) -> CurvePoint:
+def _point(runs: Sequence[Checkpoints], pulls: int) -> CurvePoint:
     latest = [[look for look in looks if look.pulls <= pulls][-1:] for looks, _ in runs]
     looks = [look for (look,) in filter(None, latest)]
     ended, number = sum(samples <= pulls for _, samples in runs), len(looks)

@@ -20,7 +20,7 @@ from ramgape.errors import RamgapeWarning, require
 from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
-from ramgape.search.curves import CurvePoint, Look, check_checkpoints, make_curves
+from ramgape.search.curves import Checkpoint, CurvePoint, check_checkpoints, make_curves
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, jsonable, load_extra
 from ramgape.search.inference import goal_of, infer, rigour_of, risk_label
@@ -283,7 +283,7 @@ def replicate(
         >>> import ramgape
         >>> found = ramgape.replicate("paper:46", runs=20, budget=2000, checkpoints=[200, 2000])
         >>> [(point.pulls, point.runs, round(point.regret, 3)) for point in found.curves]
-        [(200, 20, 0.062), (2000, 20, 0.013)]
+        [(200, 20, 0.017), (2000, 20, 0.002)]
     """
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
@@ -295,7 +295,7 @@ def replicate(
     begun = time.perf_counter()
     true = TrueArms(known, spec)
     points, count = check_checkpoints(checkpoints, spec)
-    finished: list[tuple[Run, list[Look]]] = []
+    finished: list[tuple[Run, list[Checkpoint]]] = []
     with runs_watched(options.get("progress"), runs) as show:
         for batch in _batches(known, spec, range(seed, seed + runs), executor, points):
             finished.extend(batch)
@@ -390,7 +390,7 @@ def watch(engine: Engine, instance: Instance, seed: int, truth: Table | None = N
 
 def run_once(
     instance: Instance, spec: Spec, seed: int, true: TrueArms, points: Sequence[int] = ()
-) -> tuple[Run, list[Look]]:
+) -> tuple[Run, list[Checkpoint]]:
     """One run, in brief, and its answers after some numbers of pulls."""
     engine, seconds, looks, goal = Engine(spec, seed), 0.0, [], goal_of(spec)
     answer, truth = engine.answer(), None
@@ -400,7 +400,7 @@ def run_once(
             answer, before = engine.answer(), answer
             if truth is None or (answer != before).any():
                 truth = true.assess(answer, engine.spec.epsilon)
-            looks.append(Look(engine.samples, truth.regret, is_wrong(goal, truth)))
+            looks.append(Checkpoint(engine.samples, truth.regret, is_wrong(goal, truth)))
     answer = engine.answer()
     truth = true.assess(answer, engine.spec.epsilon)
     run = Run(
@@ -420,7 +420,7 @@ def run_once(
 
 def run_batch(
     instance: Instance, spec: Spec, seeds: Iterable[int], points: Sequence[int] = ()
-) -> list[tuple[Run, list[Look]]]:
+) -> list[tuple[Run, list[Checkpoint]]]:
     """Several runs, one after the other."""
     true = TrueArms(instance, spec)
     return [run_once(instance, spec, seed, true, points) for seed in seeds]
@@ -428,7 +428,7 @@ def run_batch(
 
 def _batches(
     instance: Instance, spec: Spec, seeds: range, executor: Executor | None, points: Sequence[int]
-) -> Iterator[list[tuple[Run, list[Look]]]]:
+) -> Iterator[list[tuple[Run, list[Checkpoint]]]]:
     """The runs in batches, as they are finished; few enough that handing them out costs little."""
     if executor is None:
         for seed in seeds:

@@ -13,16 +13,16 @@ from ramgape.views.explanation import Column, Explanation, Table
 from ramgape.views.table import fitted
 
 if TYPE_CHECKING:
-    from ramgape.planning.comparison import Comparison, Competitor
+    from ramgape.planning.comparison import Competitor, PolicyComparison
 
 NAME_WIDTH = 24
 
 
-def explain_comparison(comparison: Comparison, ascii_only: bool) -> Explanation:
+def explain_comparison(comparison: PolicyComparison, ascii_only: bool) -> Explanation:
     """All that is said of it."""
     sign = plus_minus(ascii_only)
     names = dict.fromkeys(row.instance for row in comparison.rows)
-    tables = [Table(partial(columns_of, comparison, name, sign), caption_of(name)) for name in names]
+    tables = [Table(partial(policy_columns, comparison, name, sign), caption_of(name)) for name in names]
     return Explanation([headline(comparison)], list(facts(comparison)), tables)
 
 
@@ -31,14 +31,14 @@ def caption_of(instance: str) -> Callable[[object], str]:
     return lambda columns: f"{printable(instance)}:"
 
 
-def headline(comparison: Comparison) -> str:
+def headline(comparison: PolicyComparison) -> str:
     """What was done, in a line."""
     policies, instances = ({getattr(row, name) for row in comparison.rows} for name in ("policy", "instance"))
     words = plural(len(policies), "policy", "policies"), plural(len(instances), "instance")
     return f"{words[0]} on {words[1]}, {plural(comparison.rows[0].runs, 'run')} each"
 
 
-def facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
+def facts(comparison: PolicyComparison) -> Iterator[tuple[str, str]]:
     """What was asked, and what the columns mean."""
     budget = comparison.goal.kind == "budget"
     what = "mean regret divided by that" if budget else "pulls divided by those"
@@ -49,7 +49,7 @@ def facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
     yield "Time", f"{comparison.seconds:,.1f} s"
 
 
-def columns_of(comparison: Comparison, instance: str, sign: str, width: int | None) -> list[Column]:
+def policy_columns(comparison: PolicyComparison, instance: str, sign: str, width: int | None) -> list[Column]:
     """One row per policy."""
     rows, budget = [row for row in comparison.rows if row.instance == instance], comparison.goal.kind == "budget"
     shown = short_names([row.policy for row in rows], NAME_WIDTH)
