@@ -121,15 +121,23 @@ class Watcher:
         return shown
 
 
-@contextmanager
-def watched(progress: bool | None) -> Iterator[Watcher | None]:
-    """Somebody who watches a search, if anybody does: see `displayed`."""
-    watcher = Watcher()
-    with displayed(progress, watcher.frame) as shown:
-        try:
-            yield watcher if shown else None
-        finally:
-            watcher.forecaster.over.set()
+class watched(displayed):  # noqa: N801 - read as the verb of a `with`
+    """Gives somebody who watches a search, if anybody does.
+
+    Args:
+        progress: As for `displayed`.
+    """
+
+    def __init__(self, progress: bool | None) -> None:
+        self._watcher = Watcher()
+        super().__init__(progress, self._watcher.frame)
+
+    def __enter__(self) -> Watcher | None:  # type: ignore[override]
+        return self._watcher if super().__enter__() else None
+
+    def __exit__(self, *_: object) -> None:
+        self._watcher.forecaster.over.set()
+        super().__exit__()
 
 
 @contextmanager

@@ -13,8 +13,8 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -184,38 +184,44 @@ def surface_for(progress: bool | None) -> Callable[[], Surface] | None:
     return Lines if progress else None
 
 
-@contextmanager
-def displayed(progress: bool | None, frame: Callable[[float], Frame | None]) -> Iterator[bool]:
-    """Show how far something is for as long as this lasts, but for the first second; yields whether anybody watches.
+class displayed:  # noqa: N801 - read as the verb of a `with`
+    """Show how far something is for as long as this lasts, but for the first second; gives whether anybody watches.
+
+    A class, since a generator would touch the exceptions that go through it, and some refuse that.
 
     Args:
         progress: As for `surface_for`.
         frame: What to show after so many seconds; None for nothing new.
     """
-    opens, over, begun = surface_for(progress), threading.Event(), time.monotonic()
-    if opens is None:
-        yield False
-        return
 
-    def show() -> None:
-        if over.wait(QUIET):
+    def __init__(self, progress: bool | None, frame: Callable[[float], Frame | None]) -> None:
+        self._opens, self._frame = surface_for(progress), frame
+        self._over = threading.Event()
+        # A notebook finds the cell by the context.
+        self._thread = threading.Thread(target=copy_context().run, args=(self._show,), name="ramgape-progress")
+        self._begun = time.monotonic()
+
+    def __enter__(self) -> bool:
+        if self._opens is not None:
+            self._thread.start()
+        return self._opens is not None
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._opens is not None:
+            self._thread.join()
+
+    def _show(self) -> None:
+        if self._over.wait(QUIET):
             return
         with suppress(Exception):  # nobody's search ends because it cannot be shown
-            surface = opens()
+            assert self._opens is not None
+            surface = self._opens()
             try:
-                while not over.is_set():
-                    shown = frame(time.monotonic() - begun)
+                while not self._over.is_set():
+                    shown = self._frame(time.monotonic() - self._begun)
                     if shown is not None:
                         surface.show(shown)
-                    over.wait(surface.pause)
+                    self._over.wait(surface.pause)
             finally:
                 surface.close()
-
-    # A notebook finds the cell by the context.
-    thread = threading.Thread(target=copy_context().run, args=(show,), name="ramgape-progress")
-    thread.start()
-    try:
-        yield True
-    finally:
-        over.set()
-        thread.join()
