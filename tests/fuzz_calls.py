@@ -37,11 +37,11 @@ from tests.fuzz_values import (
 from tests.fuzz_world import World
 
 # Results: the package makes them, users read them.
-RECORDS = ("Analysis", "Answer", "ArmForecast", "ArmReport", "Expectation", "Failure", "Goal", "LowerBound", "Plan",
-           "Progress", "Pull", "PullForecast", "Quality", "Replication", "Report", "Result", "Run", "Study",
-           "StudySummary", "Truth")  # fmt: skip
-# What holds options: those are checked where they are used.
-HOLDERS = ("Search", "Trials")
+RECORDS = ("Analysis", "Answer", "ArmForecast", "ArmReport", "CurvePoint", "Expectation", "Failure", "Goal",
+           "LowerBound", "Plan", "Progress", "Pull", "PullForecast", "Quality", "Replication", "Report", "Result",
+           "Run", "Study", "StudySummary", "Truth")  # fmt: skip
+# What holds options or an outcome: those are checked where they are used.
+HOLDERS = ("Outcome", "Search", "Trials")
 # What the engine asks of a risk measure or a task, with values that were checked at the door.
 OF_THE_ENGINE = ("check_range", "formula", "label", "shown", "offset", "on_unit", "unit_range", "usual_scale", "worst",
                  "write", "value_of", "value_in", "risks_by", "sampler", "kernels", "narrow", "box_by", "ahead_by",

@@ -246,6 +246,8 @@ KINDS: Mapping[str, Kind] = {
     "name": Kind(("models", "done", "new", "gauss", MARKUP), (*NO_TEXTS, None)),
     "storage": Kind(STORES, NO_STORES, (None, "sqlite:///new.db")),
     "exist_ok": Kind((False, True)),
+    "failures": Kind((False, True), (None, 0, "no")),
+    "checkpoints": Kind((None, 2, 5, [10, 20]), (0, 1, -3, 2.5, "20", [], [5, 5], [0], [1.5], True)),
     "data": Kind(
         (None, ROWS, [{"arm": "a", "reward": 0.5}], Fresh("(generator)", lambda: iter(ROWS))),
         (*NO_ROWS, [{"arm": "a"}], [("nobody", 0.5)], [*ROWS, ("a", 1e200)], [("a", None)], [{"reward": 1}]),

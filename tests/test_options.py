@@ -47,7 +47,6 @@ from ramgape.search.spec import make_spec
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "ramgape"
 RANGE: dict[str, Any] = {"reward_range": (0, 1)}
-LATER = {name: row for name, row in OPTIONS.items() if not row.doors}
 
 
 def never(arm: object) -> float:
@@ -163,7 +162,6 @@ def test_commands_have_the_options_of_their_door(door: str, names: list[str]) ->
 
 def test_study_files_have_the_keys_of_their_door() -> None:
     assert set(KEYS) == {"name", "reward", "storage", "cwd", *options_at(FILE)}
-    assert set(LATER) & set(KEYS) == set()
 
 
 def test_every_row_is_whole() -> None:
@@ -249,15 +247,6 @@ def test_what_cannot_be_meant(given: dict[str, Any], message: str) -> None:
     options = {} if "noise" in given else RANGE
     with pytest.raises(InvalidSpec, match=re.escape(message)):
         identify(never, ["a", "b"], epsilon=0.05, **{**options, **given})
-
-
-@pytest.mark.parametrize("name", LATER)
-def test_what_is_kept_for_later_is_refused_and_never_ignored(name: str) -> None:
-    with pytest.raises(InvalidSpec, match=f"{name} must be left out of identify: not available yet, got 7"):
-        identify(never, ["a", "b"], **RANGE, epsilon=0.05, **{name: 7})
-    with pytest.raises(InvalidSpec, match=f"{name} must be left out of study: not available yet, got 7"):
-        Study.create("any", ["a", "b"], **RANGE, epsilon=0.05, **{name: 7})
-    make_spec(["a", "b"], **RANGE, epsilon=0.05, **{name: OPTIONS[name].default})  # type: ignore[misc]
 
 
 def test_what_a_door_does_not_take() -> None:

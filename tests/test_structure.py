@@ -38,6 +38,13 @@ NEW = {
     "tasks/__init__.py": "tasks, from outside as well",
     "tasks/task.py": "tasks, from outside as well",
     "search/policy_state.py": "policies that are plain functions",
+    **dict.fromkeys(
+        ["search/progress.py", "search/watching.py", "views/progress.py", "views/surfaces.py"],
+        "where a search stands and how long it will take, shown on terminals and in notebooks",
+    ),
+    "search/curves.py": "regret and errors of many runs over their pulls",
+    **dict.fromkeys(["planning/comparison.py", "views/comparison.py"], "policies of one's own beside ours"),
+    "cli/completion.py": "what the tab key offers",
     "search/explained.py": "every result as text, page, dict, JSON, frame and figure",
     "common/integration.py": "the truth of a risk from outside",
     "storage/protocol.py": "stores from outside",
@@ -119,6 +126,11 @@ GROWN = {
         "test sets: items that are asked for, scores in files and wide tables, exact answers, what is expected of them",
         320,
     ),
+    "search/simulation.py, views/plots/runs.py, views/replication.py, cli/simulate.py, cli/benchmark.py": (
+        "curves over pulls, what is drawn of many runs, policies and instances of one's own",
+        170,
+    ),
+    "studies/in_and_out.py": ("all trials as a data frame", 45),
     "studies/, search/, views/, cli/study_work.py, ...": ("prices, money, remarks, arms that come and go", 390),
     "problems/distribution.py, problems/distributions.py": (
         "distributions and plain functions as arms, checked at the door; cumulative shares, skewness and kurtosis",

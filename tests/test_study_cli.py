@@ -547,7 +547,7 @@ def test_the_picture_of_a_study_that_has_not_begun(study: Study) -> None:
     words = words_of(study.report())
     assert "Study models: not begun" in words
     assert "Goal an answer within 0.05, with probability 0.95" in words
-    assert "0%; nothing is known of some arms yet" in words
+    assert "Progress nothing is known of some arms yet Trials" in words
     assert "0 told; how many more is not known before every arm has its first pulls" in words
     assert "Under way" not in words
     assert "Failed" not in words
@@ -564,6 +564,9 @@ def test_the_picture_of_a_study_under_way(study: Study) -> None:
     assert "Study models: under way" in words
     assert re.search(r"Progress █*░+ <?\d+%; evidence is missing for \d of 3 arms", words)
     assert re.search(r"60 told, 3 under way, 1 failed; about [\d,]+ more expected", words)
+    expected = report.result.expected
+    assert expected is not None
+    assert f"{int(100 * 60 / (60 + expected.pulls))}%; evidence" in words
     pending = [f"{count} of {name}" for name, count in report.arms_pending.items() if count]
     assert f"Under way {', '.join(pending)}" in words
     assert "the printer is on fire" in words
@@ -615,7 +618,7 @@ def test_the_picture_of_a_budget_and_of_an_exact_question() -> None:
         study.tell_many([(pull, 0.5) for pull in study.ask(100)])
         words = words_of(study.report())
     assert "Goal the exact Pareto set, with probability 0.95" in words
-    assert re.search(r"Progress .* 0%; evidence is missing for 2 of 2 arms", words)
+    assert re.search(r"Progress .* <1%; evidence is missing for 2 of 2 arms", words)
     assert "at least " in words
 
 

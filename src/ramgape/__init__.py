@@ -51,10 +51,12 @@ if TYPE_CHECKING:
     from ramgape.risks.shortfall import Shortfall
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
+    from ramgape.search.curves import CurvePoint
     from ramgape.search.extension import Extension
-    from ramgape.search.identification import Progress, identify
+    from ramgape.search.identification import identify
     from ramgape.search.items import Items
     from ramgape.search.outcome import Outcome
+    from ramgape.search.progress import Progress
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
     from ramgape.search.simulation import Replication, Run, replicate, simulate
     from ramgape.studies.catalog import delete_study, list_studies
@@ -86,6 +88,7 @@ __all__ = [
     "CVaR",
     "ChangedAnswer",
     "ControlDifference",
+    "CurvePoint",
     "DamagedStore",
     "Data",
     "DataError",
@@ -203,9 +206,11 @@ _HOMES = {
     "options": ("Search", "Trials"),
     "search.items": ("Items",),
     "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
-    "search.identification": ("Progress", "identify"),
+    "search.identification": ("identify",),
+    "search.progress": ("Progress",),
     "problems.instances": ("instance_names", "load_instance"),
     "planning.plan": ("plan",),
+    "search.curves": ("CurvePoint",),
     "search.extension": ("Extension",),
     "search.outcome": ("Outcome",),
     "search.result": ("Alarm", "ArmReport", "ArmTruth", "ControlDifference", "Expectation", "Goal", "Result", "Truth"),

@@ -4,8 +4,6 @@ A row is a key of one of the typed dictionaries below, `Annotated` with an `Opti
 given, how it is read from text, and the doors that take it. From the rows come the keywords of `identify`, `simulate`,
 `plan`, `analyze` and `Study.create` with their documentation, the options of the commands, the keys of study files and
 docs/options.md. A new option is a row here, and its use.
-
-A row without doors is a name that is kept for later: whatever is given for it is refused.
 """
 
 # Annotations are looked at here, so they are not put off by `from __future__ import annotations`.
@@ -112,11 +110,6 @@ class _Spelling(dict[str, str]):
         return f"--{name.replace('_', '-')}" if self._shell else f"`{name}`"
 
 
-def _later(panel: str, text: str, default: Any = None) -> Option:
-    """A row whose name is kept for later."""
-    return Option(panel, NAME, text, default, doors=(), shell=False)
-
-
 # fmt: off
 class GoalOptions(TypedDict, total=False):
     """What is asked for, and of what."""
@@ -203,7 +196,9 @@ class GoalOptions(TypedDict, total=False):
         "How a trial is made: `ramgape.Trials`.")]
     search: Annotated["Search | None", Option(METHOD, NAME, doors=ALL[:-1], shell=False, help=
         "How it is searched, for experts: `ramgape.Search`.")]
-    progress: Annotated[bool | None, _later(METHOD, "Show how far it is.")]
+    progress: Annotated[bool | None, Option(METHOD, FLAG, doors=(IDENTIFY, SIMULATE), shell=False, help=
+        "Whether to show, after the first second, pulls made, the answer so far, what is undecided, and how long it "
+        "will take; it changes nothing of the search.", unless="on a terminal (stderr), and in a notebook")]
 
 
 class SearchOptions(TypedDict, total=False):
@@ -340,7 +335,6 @@ else:
     Trials = _group("Trials", TrialOptions, "How a trial is made, and what becomes of one that fails.")
 
 GROUPS: dict[str, Any] = {"search": Search, "trials": Trials}  # options that stand for several
-GROUPED = (*SearchOptions.__annotations__, *TrialOptions.__annotations__)
 
 
 # --- what a door was given --------------------------------------------------------------------------------------------
@@ -375,8 +369,8 @@ def options_for(options: Mapping[str, Any], door: str) -> dict[str, Any]:
     flat = flatten(options)
     for name, value in flat.items():
         doors = OPTIONS[name].doors
-        why = f"it is an option of {', '.join(doors)}" if doors else "not available yet"
-        require(door in doors or _is_default(name, value), name, f"left out of {door}: {why}", value)
+        allowed = f"left out of {door}: it is an option of {', '.join(doors)}"
+        require(door in doors or _is_default(name, value), name, allowed, value)
     return {name: value for name, value in flat.items() if door in OPTIONS[name].doors}
 
 
@@ -399,12 +393,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def shows_options(door: str) -> Callable[[Function], Function]:
     """Decorate a function of `**options`: its signature and its docstring, at {options}, show all that it takes."""
     shown = options_at(door)
-    typed: Any = {IDENTIFY: Options, STUDY: StudyOptions}.get(door)
-    later = [name for name in getattr(typed, "__annotations__", {}) if not OPTIONS[name].doors and name not in GROUPED]
 
     def show(function: Function) -> Function:
         own = [each for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
-        rows = {name: shown.get(name, row) for name, row in OPTIONS.items() if name in shown or name in later}
+        rows = {name: shown[name] for name in OPTIONS if name in shown}
         first = sum(each.kind is not each.KEYWORD_ONLY for each in own)
         usual = [_parameter(name, row) for name, row in rows.items() if name in GoalOptions.__annotations__]
         experts = [_parameter(name, row) for name, row in rows.items() if name not in GoalOptions.__annotations__]
@@ -413,8 +405,7 @@ def shows_options(door: str) -> Callable[[Function], Function]:
         if marked:
             indent = len(before) - len(before.rstrip(" "))
             described = [_described(name, row, indent) for name, row in shown.items()]
-            kept = [f"{indent * ' '}{', '.join(later)}: Not available yet.\n"] if later else []
-            function.__doc__ = "".join([before.rstrip(" "), *described, *kept, after])
+            function.__doc__ = "".join([before.rstrip(" "), *described, after])
         return function
 
     return show

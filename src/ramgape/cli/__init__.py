@@ -13,6 +13,7 @@
     errors                               errors, warnings and interrupts, as lines on stderr and exit codes
     workers                              processes that share the runs
     pictures                             files with figures
+    completion                           what the tab key offers
     summary                              many runs as a table
 
 A command's module is imported when it is called, and what takes long to import (NumPy, Numba, rich, matplotlib)
@@ -89,7 +90,6 @@ app = typer.Typer(
     cls=AllCommands,
     epilog=EPILOG,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},

@@ -8,25 +8,67 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramgape.cli.completion import completer, instances
+from ramgape.cli.errors import tell
+from ramgape.cli.options import Text, check_jobs, gathers, option
 from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
-from ramgape.options import PAPER_RISK
+from ramgape.common.checks import check_seed, whole
+from ramgape.common.parsing import parse_number
+from ramgape.errors import InvalidSpec
+from ramgape.options import DEFAULT_EPSILON, PAPER_RISK
+from ramgape.views.terminal import output, watching_work
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ramgape.paper.report import ReportPlan
+    from ramgape.planning.comparison import PolicyComparison
 
+FOLDER, OWN = "ramgape-benchmark", "Your own"
+POLICY = "A policy by its name, or MODULE:FUNCTION; several times for several. Our usual one is always beside them."
+TOLERANCE = f"Tolerance. Unless given: {DEFAULT_EPSILON}, or none under a --budget."
+OWN_INSTANCE = "A built-in instance or a JSON file; several times for several. Unless given: paper:46."
 PARTS = "all, stopping, budget or tasks."
 QUICK = "Fewer instances and runs: a minute instead of half an hour."
 RISK = "What risk is, such as std; the part stopping knows the reference for std, variance and mean-variance."
 
 
+def own_race(
+    policy: Annotated[list[str] | None, option(OWN, "POLICY", POLICY, completer("policy"))] = None,
+    instance: Annotated[list[str] | None, option(OWN, "INSTANCE", OWN_INSTANCE, instances)] = None,
+    runs: Annotated[str, option(OWN, "COUNT", "Runs of each policy on each instance.")] = "100",
+    epsilon: Annotated[Text, option(OWN, "NUMBER", TOLERANCE)] = None,
+    budget: Annotated[Text, option(OWN, "PULLS", "Give the best answer after this many pulls.")] = None,
+) -> dict[str, Any] | None:
+    """What is to be compared in place of the reports, if anything is."""
+    if not policy and not instance:
+        given = [name for name, value in (("--epsilon", epsilon), ("--budget", budget)) if value is not None]
+        if given or runs != "100":
+            given = given or ["--runs"]
+            raise InvalidSpec(
+                what=" and ".join(given), verb="go", allowed="with --policy or --instance", given="neither"
+            )
+        return None
+    goal = {
+        "epsilon": epsilon and parse_number(epsilon, "epsilon"),
+        "budget": budget and parse_number(budget, "budget"),
+    }
+    return {
+        "policies": list(dict.fromkeys(["auto", *(policy or ("round-robin",))])),
+        "instances": instance or ["paper:46"],
+        "runs": whole(parse_number(runs, "runs"), "runs", "a whole number of at least 1", 1),
+        **{name: value for name, value in goal.items() if value is not None},
+    }
+
+
+@gathers("own", own_race)
 def benchmark(
+    own: dict[str, Any] | None,
     parts: Annotated[list[str] | None, typer.Argument(metavar="PART", help=PARTS, show_default="all")] = None,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help=OUT)] = Path("ramgape-benchmark"),
+    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help=OUT, show_default=FOLDER)] = None,
     seed: Annotated[str, typer.Option(metavar="SEED", help=SEED)] = "0",
     jobs: Annotated[str, typer.Option(metavar="COUNT", help=JOBS)] = "0",
-    risk: Annotated[str, typer.Option(metavar="RISK", help=RISK)] = PAPER_RISK,
+    risk: Annotated[Text, typer.Option(metavar="RISK", help=RISK, show_default=PAPER_RISK)] = None,
     quick: Annotated[bool, typer.Option("--quick", help=QUICK)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
 ) -> None:
@@ -48,9 +90,53 @@ def benchmark(
     the same for the standard deviation in place of the paper's risk
 
     Interrupted and started again, it goes on where it was.
+
+    [bold]ramgape benchmark --policy mypackage.rules:my_rule --instance mine.json[/bold]
+    your own rule beside ours on your own instance; with --out FOLDER also as a page
     """
-    summary = run_report(partial(load_benchmark, risk), parts, out, seed, jobs, quick)
+    if own is not None:
+        if parts or quick:
+            given = "a part" if parts else "--quick"
+            raise InvalidSpec(
+                what="--policy and --instance", verb="go", allowed="without parts and --quick", given=given
+            )
+        show_own(compare_own(own, seed, jobs, risk), out, as_json)
+        return
+    out = Path(FOLDER) if out is None else out
+    summary = run_report(partial(load_benchmark, risk or PAPER_RISK), parts, out, seed, jobs, quick)
     show_report(summary, benchmark_tables(summary), out, as_json)
+
+
+def compare_own(own: dict[str, Any], seed: str, jobs: str, risk: str | None) -> PolicyComparison:
+    """The user's policies beside ours, on the user's instances."""
+    first, processes = check_seed(parse_number(seed, "seed")), check_jobs(jobs)
+    with watching_work() as show:
+        from ramgape.cli.workers import workers
+        from ramgape.planning.comparison import compare_policies, load_policy
+
+        policies = [load_policy(each) for each in own.pop("policies")]
+        total = len(policies) * len(own["instances"]) * own["runs"]
+
+        def hear(finished: int) -> None:
+            if show is not None:
+                show(finished, total, "comparing")
+
+        own |= {"policies": policies, "progress": False} | ({} if risk is None else {"risk": risk})
+        with workers(processes, own["runs"]) as executor:
+            return compare_policies(seed=first, executor=executor, callback=hear, **own)
+
+
+def show_own(comparison: PolicyComparison, out: Path | None, as_json: bool) -> None:
+    """The table, or JSON; and a page, if it is wanted."""
+    if as_json:
+        typer.echo(comparison.to_json())
+    else:
+        output().print(comparison)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        comparison.save_html(out / "comparison.html")
+        (out / "comparison.json").write_text(comparison.to_json(), encoding="utf-8")
+        tell("written", str(out / "comparison.html"), "bold")
 
 
 def load_benchmark(risk: str) -> ReportPlan:

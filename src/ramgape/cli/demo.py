@@ -13,15 +13,17 @@ import typer
 from ramgape.cli.errors import INTERRUPTED
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.common.checks import check_seed
+from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_number
 from ramgape.errors import MissingExtra, printable
-from ramgape.views.terminal import READY, is_watched, messages, output, state, waiting
+from ramgape.views.progress import state
+from ramgape.views.terminal import READY, is_watched, messages, output, waiting
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import RenderableType
 
-    from ramgape.search.identification import Progress
+    from ramgape.search.progress import Progress
 
 HOURS = 48.0
 EPSILON = 0.5
@@ -84,6 +86,7 @@ def demo(
             epsilon=EPSILON,
             seed=first,
             callback=depot.notice,
+            progress=False,
         )
     console.print(result)
     if result.stopped == "interrupted":
@@ -147,5 +150,9 @@ class Depot:
             spread = math.sqrt(max(self.squares[courier] / max(parcels, 1) - mean**2, 0.0))
             bar = ProgressBar(total=total, completed=parcels, width=30)
             table.add_row(courier, f"{parcels:,}", f"{mean:.1f}", f"{spread:.1f}", bar)
-        words = READY if self.progress is None else state(self.progress, budget=False)
+        words = (
+            READY
+            if self.progress is None
+            else f"{plural(self.progress.samples, 'pull')}, {state(self.progress, budget=False)}"
+        )
         return Group(table, "", words)

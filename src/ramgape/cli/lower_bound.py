@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ramgape.cli.completion import instances
 from ramgape.cli.options import INSTANCE, AsJson, takes_options
 from ramgape.options import DEFAULT_DELTA, LOWER_BOUND
 from ramgape.views.terminal import output, waiting
@@ -13,7 +14,9 @@ from ramgape.views.terminal import output, waiting
 
 @takes_options(LOWER_BOUND)
 def lower_bound(
-    instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
+    instance: Annotated[
+        str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)
+    ],
     options: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:

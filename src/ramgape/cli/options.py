@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ramgape.cli.completion import completer
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
 from ramgape.options import GOAL, GROUPS, METHOD, NAMES, RANGE, RISK, RUNS, TRIALS, Option, options_at
@@ -18,9 +19,9 @@ PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; oth
 Text = str | None  # not given, or as it was typed
 
 
-def option(panel: str, metavar: str, text: str) -> Any:
-    """An option with a value."""
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
+def option(panel: str, metavar: str, text: str, complete: Callable[[str], list[str]] | None = None) -> Any:
+    """An option with a value, which a shell may complete."""
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel, autocompletion=complete)
 
 
 INSTANCE = (
@@ -65,6 +66,7 @@ def _parameter(name: str, row: Option) -> inspect.Parameter:
         metavar=row.kind.metavar,
         help=row.text(shell=True),
         rich_help_panel=row.panel,
+        autocompletion=completer(name),
     )
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, declared])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramgape.cli.completion import instances
 from ramgape.cli.errors import tell
 from ramgape.cli.options import AROUND, OUTPUT, AsJson, Jobs, Seed, Text, check_jobs, option, takes_options
 from ramgape.cli.pictures import check_picture, write_picture
@@ -28,7 +29,9 @@ PLOT = "Draw the table into a file (.png, .svg, .pdf); needs matplotlib."
 
 @takes_options(PLAN)
 def plan(
-    instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
+    instance: Annotated[
+        str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)
+    ],
     options: Options,
     epsilons: Annotated[Text, option(AROUND, "NUMBERS", EPSILONS)] = None,
     deltas: Annotated[Text, option(AROUND, "NUMBERS", DELTAS)] = None,

@@ -5,31 +5,36 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramgape.cli.completion import instances
 from ramgape.cli.errors import INTERRUPTED, tell, warnings_told
-from ramgape.cli.options import INSTANCE, OUTPUT, AsJson, Jobs, Seed, check_jobs, option, takes_options
+from ramgape.cli.options import INSTANCE, OUTPUT, AsJson, Jobs, Seed, Text, check_jobs, option, takes_options
 from ramgape.cli.pictures import check_picture, write_picture
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
 from ramgape.errors import RamgapeWarning
 from ramgape.options import RUNS, SIMULATE, Options
-from ramgape.views.terminal import count_runs, output, waiting, watching_run, watching_runs
+from ramgape.views.terminal import READY, count_runs, output, waiting
 
 if TYPE_CHECKING:
     from ramgape.search.result import Result
     from ramgape.search.simulation import Replication
 
+CHECKPOINTS = "Tell regret and wrong answers along the way as well: at so many points, or after 100,300,1000 pulls."
 PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
 
 
 @takes_options(SIMULATE)
 def simulate(
-    instance: Annotated[str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False)],
+    instance: Annotated[
+        str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)
+    ],
     options: Options,
     runs: Annotated[str, option(RUNS, "COUNT", "Independent repetitions.")] = "1",
+    checkpoints: Annotated[Text, option(RUNS, "COUNT", CHECKPOINTS)] = None,
     seed: Seed = "0",
     jobs: Jobs = "1",
     as_json: AsJson = False,
@@ -53,9 +58,9 @@ def simulate(
     processes = check_jobs(jobs)
     if plot is not None:
         check_picture(plot, "plot")
-    result = None
-    if as_json or count > 1:
-        replication = run_many(instance, count, first, processes, options)
+    result, points = None, None if checkpoints is None else read_checkpoints(checkpoints)
+    if as_json or count > 1 or points is not None:
+        replication = run_many(instance, count, first, processes, options, points)
         if as_json:
             typer.echo(replication.to_json())
         else:
@@ -69,34 +74,39 @@ def simulate(
         draw(instance, first, options, result, plot)
 
 
-def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options) -> Replication:
+def read_checkpoints(text: str) -> Any:
+    """How many points a curve has, or the numbers of pulls themselves."""
+    numbers = [parse_number(each.strip(), "checkpoints") for each in text.split(",")]
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options, checkpoints: Any = None) -> Replication:
     """All runs, with a bar over them; an interrupt says how far it came."""
     finished = 0
     try:
-        with watching_runs(runs) as show:
+        with waiting(READY):
             from ramgape.cli.workers import workers
             from ramgape.search.simulation import replicate
 
-            def count(number: int) -> None:
-                nonlocal finished
-                finished = number
-                if show is not None:
-                    show(number)
+        def count(number: int) -> None:
+            nonlocal finished
+            finished = number
 
-            with workers(jobs, runs) as executor:
-                return replicate(instance, runs=runs, seed=seed, executor=executor, callback=count, **options)
+        with workers(jobs, runs) as executor:
+            given: Any = {"executor": executor, "callback": count, "checkpoints": checkpoints, **options}
+            return replicate(instance, runs=runs, seed=seed, **given)
     except KeyboardInterrupt:
         hint = f"; --runs {finished} would show so many" if finished else ""
         raise KeyboardInterrupt(f"after {count_runs(finished, runs)}{hint}") from None
 
 
 def simulate_once(instance: str, seed: int, options: Options) -> Result:
-    """One run, with a live line on its doubt; a warning told on stderr is not told again with the result."""
-    budget = "budget" in options or ("spend" in options and not {"epsilon", "delta"} & set(options))
-    with watching_run(budget) as show, warnings_told() as told:
+    """One run, with live lines on where it stands; a warning told on stderr is not told again with the result."""
+    with waiting(READY):
         import ramgape
-
-        result = ramgape.simulate(instance, seed=seed, callback=show, **options)
+        import ramgape.search.simulation
+    with warnings_told() as told:
+        result = ramgape.simulate(instance, seed=seed, **options)
     return replace(result, warnings=tuple(warning for warning in result.warnings if warning not in told))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,8 +25,19 @@ STORAGE = (
     f"{VARIABLE}, or what a study file says, or else {DEFAULT_STORAGE}, a file in the present folder."
 )
 
+
+def study_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The studies in the store that is meant."""
+    found: list[str] = []
+    with suppress(Exception):
+        from ramgape.studies.catalog import list_studies
+
+        found = [study.name for study in list_studies(existing_storage(ctx.params.get("storage")))]
+    return [name for name in found if name.startswith(incomplete)]
+
+
 Storage = Annotated[Text, typer.Option("--storage", metavar="URL", help=STORAGE, rich_help_panel=STORE)]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False, autocompletion=study_names)]
 
 
 def storage_url(given: str | None, fallback: str | None = None) -> str:

@@ -21,7 +21,7 @@ from ramgape.views.terminal import is_watched, knows_unicode, messages
 
 if TYPE_CHECKING:
     from ramgape.commands.times import Timing
-    from ramgape.search.identification import Progress
+    from ramgape.search.progress import Progress
     from ramgape.studies.study import Study
 
 OFTEN = 0.2  # seconds between two tables, at least

@@ -1,8 +1,12 @@
-"""Confidence intervals for a share, without SciPy."""
+"""Confidence intervals for a share and for a ratio, without SciPy."""
 
 from __future__ import annotations
 
+import math
+
 from ramgape.common.special import incomplete_beta, inverse_incomplete_beta
+
+NORMAL = 1.959964  # of a standard normal variable, 95 % lie within so much of 0
 
 
 def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:
@@ -27,3 +31,9 @@ def binomial_cdf(successes: int, trials: int, probability: float) -> float:
     if probability <= 0.0 or successes >= trials:
         return 1.0
     return incomplete_beta(trials - successes, successes + 1, 1.0 - probability, probability)[0]
+
+
+def ratio_interval(ratio: float, *relative_errors: float) -> tuple[float, float]:
+    """An approximate 95 % interval of a ratio of independent means: its logarithm is taken as normal."""
+    factor = math.exp(NORMAL * math.hypot(*relative_errors))
+    return ratio / factor, ratio * factor

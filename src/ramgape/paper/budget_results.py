@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from ramgape.common.proportions import clopper_pearson
+from ramgape.common.proportions import NORMAL, clopper_pearson, ratio_interval
 from ramgape.core.pareto import pareto_front
 from ramgape.options import PAPER_RISK
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import BudgetScale
 from ramgape.paper.jobs import Outcome
-from ramgape.paper.statistics import NORMAL, ratio_interval, standard_error
+from ramgape.paper.statistics import standard_error
 from ramgape.problems.instances import load_instance
 from ramgape.risks import make_risk
 

@@ -55,7 +55,7 @@ def trials(instance: str | dict[str, Any], seed: int, trials: int, **options: An
     """Many searches; of each, how it ended."""
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
-    runs = run_batch(known, spec, range(seed, seed + trials))
+    runs = [run for run, _ in run_batch(known, spec, range(seed, seed + trials))]
     return {
         "exploration": spec.exploration,
         "samples": [run.samples for run in runs],

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from ramgape.common.proportions import clopper_pearson
+from ramgape.common.proportions import clopper_pearson, ratio_interval
 from ramgape.core.pareto import pareto_front
 from ramgape.paper import paper
 from ramgape.paper.benchmark_scale import GROUPS, BenchmarkScale, group_of
 from ramgape.paper.jobs import Outcome
 from ramgape.paper.methods import LINE_UPS, LineUp, Method, all_methods
-from ramgape.paper.statistics import geometric_mean, ratio_interval, standard_error
+from ramgape.paper.statistics import geometric_mean, standard_error
 from ramgape.problems.instances import load_instance
 from ramgape.risks import make_risk
 

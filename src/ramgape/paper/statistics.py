@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from ramgape.common.proportions import binomial_cdf
 
 RESAMPLES = 10_000
-NORMAL = 1.959964  # of a standard normal variable, 95 % lie within so much of 0
 
 
 def middle_half_mean(values: ArrayLike) -> NDArray[np.float64]:
@@ -68,12 +67,6 @@ def sign_flip_test(differences: Sequence[float]) -> float:
 def standard_error(values: Sequence[float]) -> float | None:
     """Of a mean; None for a single value."""
     return float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
-
-
-def ratio_interval(ratio: float, *relative_errors: float) -> tuple[float, float]:
-    """An approximate 95 % interval of a ratio of independent means: its logarithm is taken as normal."""
-    factor = math.exp(NORMAL * math.hypot(*relative_errors))
-    return ratio / factor, ratio * factor
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:

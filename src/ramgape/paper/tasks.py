@@ -8,13 +8,13 @@ from statistics import fmean, median
 from typing import Any, NamedTuple
 
 from ramgape.common.formatting import plural
-from ramgape.common.proportions import clopper_pearson
+from ramgape.common.proportions import clopper_pearson, ratio_interval
 from ramgape.options import DEFAULT_DELTA
 from ramgape.paper.benchmark_scale import BenchmarkScale
 from ramgape.paper.formatting import display_name, factor, thousandths
 from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.section import DataFile, Drawing, Finding, Grid, Section, judged
-from ramgape.paper.statistics import geometric_mean, ratio_interval, standard_error
+from ramgape.paper.statistics import geometric_mean, standard_error
 from ramgape.problems.instances import load_instance
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.truth import TrueArms

@@ -30,8 +30,8 @@ from ramgape.planning.lower_bound import LowerBound, in_numbers, is_known, lower
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.table import MOMENTS, ROOT
-from ramgape.search.identification import check_callback
 from ramgape.search.inference import goal_of, rigour_of, risk_label
+from ramgape.search.progress import check_callback
 from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
 from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms

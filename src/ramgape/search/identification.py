@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, Unpack
 
 from ramgape.common.checks import check_seed, whole
@@ -15,50 +13,26 @@ from ramgape.options import IDENTIFY, Options, complete, shows_options
 from ramgape.search.calls import make_limits
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
+from ramgape.search.progress import Callback, check_callback, progress_of
 from ramgape.search.result import Result
 from ramgape.search.spec import make_spec
 from ramgape.search.trying import Manner, Trying
+from ramgape.search.watching import Watcher, watched
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a search stands.
+def listener(engine: Engine, watcher: Watcher | None, callback: Callback | None) -> Callable[[], object] | None:
+    """What hears of every reward: whoever watches, and the callback, which may end the search."""
+    if watcher is None:
+        return None if callback is None else lambda: callback(progress_of(engine))
+    watcher.heed(engine)
+    if callback is None:
+        return lambda: watcher.heed(engine)
 
-    Attributes:
-        samples: Pulls made.
-        limit: The most that are made.
-        doubt: V(t), which is to fall below epsilon, in the user's units.
-        epsilon: The tolerance; None where there is none.
-        arms: How many there are.
-        spent, spend: What pulls have cost, and what they may cost, where there are prices.
-        unproved: Of how many the evidence does not suffice yet, where arms are compared in pairs: such a search ends
-            when there are none, whatever the doubt between intervals; None elsewhere.
-    """
+    def hear() -> object:
+        watcher.heed(engine)
+        return callback(progress_of(engine))
 
-    samples: int
-    limit: int
-    doubt: float
-    epsilon: float | None
-    arms: int = 0
-    unproved: int | None = None
-    spent: float | None = None
-    spend: float | None = None
-
-
-Callback = Callable[[Progress], object]
-
-
-def progress_of(engine: Engine) -> Progress:
-    """Where a search stands."""
-    spec = engine.spec
-    spent = None if spec.price is None else engine.spent
-    known = (engine.samples, spec.limit, engine.doubt, spec.epsilon, len(spec.names), engine.unproved)
-    return Progress(*known, spent, spec.spend)
-
-
-def hear(callback: Callback, engine: Engine) -> object:
-    """What somebody says to where a search stands."""
-    return callback(progress_of(engine))
+    return hear
 
 
 @shows_options(IDENTIFY)
@@ -109,9 +83,10 @@ def identify(
     for warning in spec.warnings:
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
     engine = Engine(spec, seed)
-    heard = None if callback is None else partial(hear, callback, engine)
     try:
-        Trying(engine, pull, names, seed, manner, heard).to_the_end()
+        with watched(options.get("progress")) as watcher:
+            heard = listener(engine, watcher, callback)
+            Trying(engine, pull, names, seed, manner, heard).to_the_end()
     except KeyboardInterrupt:
         engine.finish("interrupted")
     except Exception as error:
@@ -127,8 +102,3 @@ def manner_of(asked: Mapping[str, Any]) -> Manner:
     workers = whole(asked["workers"], "workers", "a whole number of at least 1", 1)
     require(isinstance(asked["in_order"], bool), "in_order", "true or false", asked["in_order"])
     return Manner(workers, make_limits(asked, asked["retries"]), asked["in_order"])
-
-
-def check_callback(callback: object) -> None:
-    """Complain before the first pull rather than after it."""
-    require(callback is None or callable(callback), "callback", "a function of one argument", callback)

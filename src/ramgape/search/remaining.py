@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,8 +24,11 @@ ITEM_WORK = 5_000  # likewise on a test set, where every pull is asked for and t
 CHUNK = 16_384
 
 
-def expect_pulls(engine: Engine) -> Expectation | None:
-    """How many more pulls a search may take; None where there is nothing to go by, or where it has ended."""
+def expect_pulls(engine: Engine, is_over: Callable[[], bool] = lambda: False) -> Expectation | None:
+    """How many more pulls a search may take; None where there is nothing to go by, or where it has ended.
+
+    Where nobody wants to know any more, says `is_over`, it is None soon.
+    """
     if engine.stopped is not None:
         return None
     left = engine.spec.limit - engine.samples
@@ -38,6 +42,8 @@ def expect_pulls(engine: Engine) -> Expectation | None:
     instance = instance_of(engine) if engine.order is None else None
     runs: list[int] = []
     while len(runs) < RUNS:
+        if is_over():
+            return None
         runs.append(play_on(engine, instance or items_as_they_look(engine, len(runs)), len(runs), cap))
         if runs == [cap, cap]:  # it would take too long to find out
             return Expectation(cap, at_least=True)
@@ -54,6 +60,9 @@ def pulls_for_money(engine: Engine) -> int | None:
 def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
     """Simulate a copy of a search to its end, or for so many pulls; returns how many they were."""
     played, last = engine.copy(), engine.samples + cap
+    for arm, under_way in enumerate(engine.pending):  # they are among the pulls to come
+        for _ in range(under_way):
+            played.release(arm)
     played.begin_rounds(seed)  # so that the same observations lead to the same forecast
     sampler, generator = instance.sampler(), np.random.default_rng(seed)
     while played.stopped is None and played.samples < last:

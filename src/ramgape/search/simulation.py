@@ -6,7 +6,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -20,16 +20,19 @@ from ramgape.errors import RamgapeWarning, require
 from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
+from ramgape.search.curves import Checkpoint, CurvePoint, check_checkpoints, make_curves
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, jsonable, load_extra
-from ramgape.search.identification import Callback, check_callback, progress_of
 from ramgape.search.inference import goal_of, infer, rigour_of, risk_label
-from ramgape.search.result import ArmTruth, Goal, Result
+from ramgape.search.progress import Callback, check_callback, progress_of
+from ramgape.search.result import ArmTruth, Goal, Result, Truth
 from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
+from ramgape.search.watching import runs_watched, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
     from ramgape.views.explanation import Explanation
 
@@ -90,6 +93,7 @@ class Replication(Explained):
         task: What was looked for.
         arms: What is true of each arm, in the user's units.
         risk_label, rigour: As in `Result`.
+        curves: Regret and share of wrong answers over the number of pulls, at the `checkpoints`.
     """
 
     instance: str
@@ -108,6 +112,7 @@ class Replication(Explained):
     arms: tuple[ArmTruth, ...] = ()
     risk_label: str = ""
     rigour: Literal["proved", "approximate"] = "proved"
+    curves: tuple[CurvePoint, ...] = ()
 
     @property
     def mean_samples(self) -> float:
@@ -130,8 +135,7 @@ class Replication(Explained):
     @property
     def errors(self) -> int:
         """Ended runs with a wrong answer: not epsilon-correct, or not exact where epsilon is 0 or absent."""
-        tolerant = self.goal.epsilon or self.goal.epsilon_share
-        return sum(not (run.eps_correct if tolerant else run.exact) for run in self.ended)
+        return sum(is_wrong(self.goal, run) for run in self.ended)
 
     @property
     def error_rate(self) -> float | None:
@@ -161,22 +165,39 @@ class Replication(Explained):
 
     def _rows(self) -> list[dict[str, Any]]:
         """One for each run."""
-        return [{**asdict(run), "answer": run.answer} for run in self.runs]
+        return [{**asdict(run), "answer": run.answer, "wrong": is_wrong(self.goal, run)} for run in self.runs]
+
+    def curves_frame(self) -> DataFrame:
+        """The `curves` as a pandas data frame, one row for each number of pulls.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        frame: DataFrame = load_extra("pandas", "frame").DataFrame([asdict(point) for point in self.curves])
+        return frame
 
     def plot(self) -> Figure:
-        """The share of the runs that were done within a number of pulls; after a budget, within a regret."""
+        """How long the runs took, or after a budget their regret, and how often they were wrong; and the `curves`."""
         load_extra("matplotlib", "plot")
         from ramgape.views.plots import style
-        from ramgape.views.plots.runs import draw_runs
+        from ramgape.views.plots.runs import draw_curve, draw_errors, draw_runs
         from ramgape.views.replication import headline
 
         with style.applied():
-            figure = style.new_figure(title=headline(self))
-            axes, count = figure.add_subplot(), len(self.runs)
+            figure, count = style.new_figure(title=headline(self)), len(self.runs)
+            if self.curves:
+                figure.set_size_inches(figure.get_figwidth(), 1.7 * figure.get_figheight())
+            grid = figure.add_gridspec(3 if self.curves else 1, 2, width_ratios=(4, 1))
+            axes = figure.add_subplot(grid[0, 0])
             if self.goal.kind == "budget":
                 draw_runs(axes, [run.regret for run in self.runs], count, "Simple regret")
             else:
                 draw_runs(axes, [run.samples for run in self.ended], count, "Pulls until it was done")
+            draw_errors(figure.add_subplot(grid[0, 1]), self.error_rate, self.error_interval, self.goal.delta)
+            if self.curves:
+                regret = figure.add_subplot(grid[1, :])
+                draw_curve(regret, self.curves, "regret")
+                draw_curve(figure.add_subplot(grid[2, :], sharex=regret), self.curves, "error_rate", self.goal.delta)
         return figure
 
     def to_dict(self, runs: bool = True) -> dict[str, Any]:
@@ -224,9 +245,12 @@ def simulate(
     warn(spec)
     engine = Engine(spec, seed)
     try:
-        for _ in play(engine, known, seed):
-            if callback is not None and callback(progress_of(engine)):
-                engine.finish("callback")
+        with watched(options.get("progress")) as watcher:
+            for _ in play(engine, known, seed):
+                if watcher is not None:
+                    watcher.heed(engine)
+                if callback is not None and callback(progress_of(engine)):
+                    engine.finish("callback")
     except KeyboardInterrupt:
         engine.finish("interrupted")
     return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon))
@@ -240,6 +264,7 @@ def replicate(
     seed: int = 0,
     executor: Executor | None = None,
     callback: Callable[[int], object] | None = None,
+    checkpoints: int | Iterable[int] | None = None,
     **options: Unpack[Options],
 ) -> Replication:
     """Many independent simulated searches; run r has seed `seed + r`.
@@ -251,6 +276,14 @@ def replicate(
         seed: Of the first run.
         executor: Anything that speaks `concurrent.futures.Executor`; the results do not depend on it.
         callback: Called with the number of finished runs.
+        checkpoints: Numbers of pulls at which each run's answer is compared with the truth, or how many of them, evenly
+            spaced on a logarithmic scale; from them come the `curves`. The runs do not depend on them.
+
+    Examples:
+        >>> import ramgape
+        >>> found = ramgape.replicate("paper:46", runs=20, budget=2000, checkpoints=[200, 2000])
+        >>> [(point.pulls, point.runs, round(point.regret, 3)) for point in found.curves]
+        [(200, 20, 0.017), (2000, 20, 0.002)]
     """
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
@@ -261,11 +294,15 @@ def replicate(
     check_executor(executor)
     begun = time.perf_counter()
     true = TrueArms(known, spec)
-    finished: list[Run] = []
-    for batch in _batches(known, spec, range(seed, seed + runs), executor):
-        finished.extend(batch)
-        if callback is not None:
-            callback(len(finished))
+    points, count = check_checkpoints(checkpoints, spec)
+    finished: list[tuple[Run, list[Checkpoint]]] = []
+    with runs_watched(options.get("progress"), runs) as show:
+        for batch in _batches(known, spec, range(seed, seed + runs), executor, points):
+            finished.extend(batch)
+            show(len(finished))
+            if callback is not None:
+                callback(len(finished))
+    finished.sort(key=lambda run: run[0].seed)
     return Replication(
         instance=known.name,
         policy=spec.policy,
@@ -276,14 +313,20 @@ def replicate(
         alpha=spec.alpha,
         exploration=spec.exploration,
         true_front=true.names,
-        runs=tuple(sorted(finished, key=lambda run: run.seed)),
+        runs=tuple(run for run, _ in finished),
         seconds=time.perf_counter() - begun,
         warnings=spec.warnings,
         task=str(spec.task),
         arms=true.arms,
         risk_label=risk_label(spec),
         rigour=rigour_of(spec),
+        curves=tuple(make_curves([(looks, run.samples) for run, looks in finished], points, count)) if points else (),
     )
+
+
+def is_wrong(goal: Goal, judged: Run | Truth) -> bool:
+    """Whether an answer is wrong: not right up to epsilon, or not exact where epsilon is 0 or absent."""
+    return not (judged.eps_correct if goal.epsilon or goal.epsilon_share else judged.exact)
 
 
 def check_executor(executor: object) -> None:
@@ -314,14 +357,18 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     return replace(spec, alarm=None)
 
 
-def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
-    """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop."""
+def play(engine: Engine, instance: Instance, seed: int, points: Sequence[int] = ()) -> Iterator[float]:
+    """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop.
+
+    No chunk goes beyond the next one of the points, numbers of pulls in their order.
+    """
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
     engine.prepare(sampler)
     while engine.stopped is None:
         begun = time.perf_counter()
-        engine.advance(sampler, generator, CHUNK)
+        point = next((each for each in points if each > engine.samples), math.inf)
+        engine.advance(sampler, generator, int(min(CHUNK, point - engine.samples)))
         yield time.perf_counter() - begun
 
 
@@ -341,13 +388,22 @@ def watch(engine: Engine, instance: Instance, seed: int, truth: Table | None = N
         yield made
 
 
-def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms) -> Run:
-    """One run, in brief."""
-    engine = Engine(spec, seed)
-    seconds = math.fsum(play(engine, instance, seed))
+def run_once(
+    instance: Instance, spec: Spec, seed: int, true: TrueArms, points: Sequence[int] = ()
+) -> tuple[Run, list[Checkpoint]]:
+    """One run, in brief, and its answers after some numbers of pulls."""
+    engine, seconds, looks, goal = Engine(spec, seed), 0.0, [], goal_of(spec)
+    answer, truth = engine.answer(), None
+    for part in play(engine, instance, seed, points):
+        seconds += part
+        if engine.ready and points:
+            answer, before = engine.answer(), answer
+            if truth is None or (answer != before).any():
+                truth = true.assess(answer, engine.spec.epsilon)
+            looks.append(Checkpoint(engine.samples, truth.regret, is_wrong(goal, truth)))
     answer = engine.answer()
     truth = true.assess(answer, engine.spec.epsilon)
-    return Run(
+    run = Run(
         seed=seed,
         samples=engine.samples,
         front=tuple(name for name, inside in zip(spec.names, answer, strict=True) if inside),
@@ -359,23 +415,29 @@ def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms) -> Run:
         seconds=seconds,
         spent=engine.spent,
     )
+    return run, looks
 
 
-def run_batch(instance: Instance, spec: Spec, seeds: Iterable[int]) -> list[Run]:
+def run_batch(
+    instance: Instance, spec: Spec, seeds: Iterable[int], points: Sequence[int] = ()
+) -> list[tuple[Run, list[Checkpoint]]]:
     """Several runs, one after the other."""
     true = TrueArms(instance, spec)
-    return [run_once(instance, spec, seed, true) for seed in seeds]
+    return [run_once(instance, spec, seed, true, points) for seed in seeds]
 
 
-def _batches(instance: Instance, spec: Spec, seeds: range, executor: Executor | None) -> Iterator[list[Run]]:
+def _batches(
+    instance: Instance, spec: Spec, seeds: range, executor: Executor | None, points: Sequence[int]
+) -> Iterator[list[tuple[Run, list[Checkpoint]]]]:
     """The runs in batches, as they are finished; few enough that handing them out costs little."""
     if executor is None:
         for seed in seeds:
-            yield run_batch(instance, spec, [seed])
+            yield run_batch(instance, spec, [seed], points)
         return
     size = math.ceil(len(seeds) / 64)
     futures = [
-        executor.submit(run_batch, instance, spec, seeds[start : start + size]) for start in range(0, len(seeds), size)
+        executor.submit(run_batch, instance, spec, seeds[start : start + size], points)
+        for start in range(0, len(seeds), size)
     ]
     try:
         for future in as_completed(futures):

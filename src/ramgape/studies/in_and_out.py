@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import json
+import math
 import os
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from ramgape.errors import known_name, located
+from ramgape.errors import known_name, located, require
+from ramgape.search.explained import load_extra
 from ramgape.search.outcome import check_price, check_reward
+from ramgape.storage.records import FailureRow, ObservationRow
 from ramgape.studies.entries import Trial
 from ramgape.studies.files import ImportedRow, read_rows, write_rows
-from ramgape.studies.pull_ids import write_pull_id
+from ramgape.studies.pull_ids import seed_of, write_pull_id
 from ramgape.studies.session import StudySession
 from ramgape.studies.spool import Spool
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 IMPORTED_AT_ONCE = 10_000
 
@@ -22,6 +29,7 @@ class InAndOut:
     """What a study takes in from files and writes into them."""
 
     _session: StudySession
+    _seed: int
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -85,14 +93,59 @@ class InAndOut:
         """
         return self._export(path, "jsonl")
 
+    def trials_frame(self, *, failures: bool = False) -> DataFrame:
+        """All observations as a pandas data frame, one row each, in their order: what `export_csv` writes, and more.
+
+        The columns are arm, reward, failed (a failure that counts as the worst reward), worker, told_at, pull, item (by
+        its place in the list of items), price, info (a mapping), seed (of a trial that was asked for) and reason (why
+        it failed). The index is the place of an observation.
+
+        Args:
+            failures: Also the attempts that failed and count for nothing, below the others, with NaN for a reward.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+
+        Examples:
+            >>> import ramgape
+            >>> study = ramgape.Study.create("coins", arms=["fair", "bent"], reward_range=(0, 1), budget=4)
+            >>> result = study.run(lambda arm: {"fair": 0.5, "bent": 0.75}[arm])
+            >>> study.trials_frame().groupby("arm")["reward"].mean().to_dict()
+            {'bent': 0.75, 'fair': 0.5}
+        """
+        require(isinstance(failures, bool), "failures", "true or false", failures)
+        pandas = load_extra("pandas", "frame")
+        reasons: dict[tuple[int | None, int], FailureRow] = {}
+        with self._session.reading():
+            for each in self._session.store.read_failures(self._session.row.id):
+                reasons[each.number, each.attempt] = each
+        rows = []
+        for row in self._session.observations():
+            known, failure = self._described(row)._asdict(), reasons.pop((row.number, row.attempt), None)
+            known["info"] = None if row.info is None else json.loads(row.info)
+            seed = None if row.number is None else seed_of(self._seed, row.number, row.attempt)
+            rows.append({**known, "seed": seed, "reason": None if failure is None else failure.reason})
+        for each in reasons.values() if failures else ():
+            name, pull = self._session.spec.search.names[each.arm], write_pull_id(each.token, each.number, each.attempt)
+            known = ImportedRow(name, math.nan, True, each.worker, each.failed_at, pull)._asdict()
+            seed = seed_of(self._seed, each.number, each.attempt)
+            rows.append({**known, "seed": seed, "reason": each.reason})
+        frame: DataFrame = pandas.DataFrame(rows, columns=[*ImportedRow._fields, "seed", "reason"])
+        kinds = {"reward": "float64", "failed": "bool", "item": "Int64", "price": "float64", "seed": "Int64"}
+        moments = pandas.to_datetime(frame["told_at"], unit="s", utc=True, errors="coerce")  # the year 10,000 has none
+        return frame.astype(kinds).assign(told_at=moments)
+
     def _observations(self) -> Iterator[ImportedRow]:
         """All observations there are by now, in their order."""
-        for row in self._session.observations():
-            pull = row.origin
-            if row.number is not None and row.token is not None:
-                pull = write_pull_id(row.token, row.number, row.attempt)
-            known = (self._session.spec.search.names[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
-            yield ImportedRow(*known, row.item, row.price, row.info)
+        return map(self._described, self._session.observations())
+
+    def _described(self, row: ObservationRow) -> ImportedRow:
+        """An observation, as people read it."""
+        pull = row.origin
+        if row.number is not None and row.token is not None:
+            pull = write_pull_id(row.token, row.number, row.attempt)
+        known = (self._session.spec.search.names[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
+        return ImportedRow(*known, row.item, row.price, row.info)
 
     def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
         """Read and check everything first, so that nobody has to wait for a slow or faulty file."""

@@ -15,9 +15,9 @@ from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, shorten
 from ramgape.search.answered import Answered
 from ramgape.search.explained import Portable, jsonable, restore
-from ramgape.search.identification import Progress, progress_of
 from ramgape.search.inference import infer
 from ramgape.search.outcome import OURS
+from ramgape.search.progress import Progress, progress_of
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation, Goal, Result, Stopped
 from ramgape.storage.records import FailureRow, ObservationRow, StudyRow

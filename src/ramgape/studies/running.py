@@ -27,12 +27,12 @@ from ramgape.common.executors import Loop, awaited, executor_of, is_async
 from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnavailable, require
 from ramgape.options import RUN, Trials, complete
 from ramgape.search.calls import Calls, Limits, error_of, make_limits
-from ramgape.search.identification import Progress, check_callback
 from ramgape.search.outcome import Outcome
+from ramgape.search.progress import Callback, check_callback
 from ramgape.search.result import Result, Stopped
 from ramgape.search.trying import check_takes, wants_generator
+from ramgape.search.watching import Watcher, watched
 from ramgape.studies.exchange import RUN_LEASE
-from ramgape.views.terminal import watching_run
 
 if TYPE_CHECKING:
     from ramgape.studies.exchange import Pull
@@ -43,7 +43,6 @@ SHORTEST_WAIT, LONGEST_WAIT = 0.02, 1.0  # seconds, while others have all the pu
 
 SHOWN = 8  # rewards in a message
 
-Show = Callable[[Progress], object] | None
 Maker = Callable[..., Any]  # makes a trial of an arm with a seed, and on an item; its result may have to be awaited
 Given = TypeVar("Given")
 
@@ -78,36 +77,25 @@ def run_study(
     slots: int | None = None,
     worker: str | None = None,
     lease: float = RUN_LEASE,
-    progress: bool = True,
-    callback: Show = None,
+    progress: bool | None = None,
+    callback: Callback | None = None,
     trials: Trials | None = None,
 ) -> Result:
     """Make all pulls that the goal takes; see `Study.run`."""
     check_callback(callback)
     limits = make_limits(complete({"trials": trials}, RUN), study.spec.retries)
-    budget = study.spec.search.goal == "budget"
     if isinstance(workers, Executor):
         make = partial(awaited, make)
-    with executor_of(make, workers, slots, limits.timeout) as (executor, places), watched(progress, budget) as show:
+    with executor_of(make, workers, slots, limits.timeout) as (executor, places), watched(progress) as watcher:
 
         def submit(pull: Pull) -> Future[Any]:
             item = () if study.spec.search.items is None else (pull.item,)
             return executor.submit(make, pull.arm, pull.seed, *item)
 
         calls = Calls(submit, places, limits, cancels=isinstance(executor, Loop))
-        runner = Runner(study, calls, limits, worker, lease, show, callback)
+        runner = Runner(study, calls, limits, worker, lease, watcher, callback)
         with runner.renewing():
             return runner.to_the_end()
-
-
-@contextmanager
-def watched(progress: bool, budget: bool) -> Iterator[Show]:
-    """A line on the terminal, if that is wanted."""
-    if not progress:
-        yield None
-        return
-    with watching_run(budget) as show:
-        yield show
 
 
 class Runner:
@@ -124,15 +112,15 @@ class Runner:
         limits: Limits,
         worker: str | None,
         lease: float,
-        show: Show,
-        callback: Show,
+        watcher: Watcher | None,
+        callback: Callback | None,
     ) -> None:
         self.study = study
         self.calls = calls
         self.limits = limits
         self.worker = worker or f"{platform.node() or 'run'}:{os.getpid()}:{secrets.token_hex(3)}"
         self.lease = lease
-        self.show = show
+        self.watcher = watcher
         self.callback = callback
         self.tries: Counter[str] = Counter()  # of a pull, by its first id: how often it was to be tried again
         self.pauses: dict[str, float] = {}  # before it is
@@ -206,9 +194,13 @@ class Runner:
             )
         )
         self.untold, self.failed = [], []
-        if self.show is not None and (told or failed):
-            self.show(self._patiently(self.study.known_progress))
+        self._tell_watcher()
         return pulls
+
+    def _tell_watcher(self) -> None:
+        """Say where the study stands, if somebody wants to know."""
+        if self.watcher is not None and self.watcher.wanted:
+            self._patiently(partial(self.study._look, self.watcher.heed))
 
     def _is_ended(self) -> bool:
         """Whether the callback wants to end it here; an error if no trial can be made any more."""

@@ -8,13 +8,14 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
-from typing import Any, Unpack, get_args
+from typing import Any, TypeVar, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
 from ramgape.errors import DamagedStore, FailingArm, RamgapeWarning, StudyExists, known_name, require, shorten
 from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
-from ramgape.search.identification import Progress, progress_of
+from ramgape.search.engine import Engine
 from ramgape.search.outcome import Outcome, check_price, outcome_of
+from ramgape.search.progress import Progress, progress_of
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
 from ramgape.storage.memory import MemoryStore
@@ -48,6 +49,8 @@ from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import trials_of
+
+Seen = TypeVar("Seen")
 
 
 class Study(InAndOut):
@@ -505,11 +508,14 @@ class Study(InAndOut):
 
     def known_progress(self) -> Progress:
         """How far it is, as far as this process knows: pulls made, the limit on them, the doubt that is left."""
-        ledger = self._session.known
-        if ledger is None:
-            with self._session.reading() as (ledger, _):
-                return progress_of(ledger.engine)
-        return progress_of(ledger.engine)
+        return self._look(progress_of)
+
+    def _look(self, look: Callable[[Engine], Seen]) -> Seen:
+        """What somebody sees of the search, as far as this process knows it."""
+        if self._session.known is not None:
+            return look(self._session.known.engine)
+        with self._session.reading() as (ledger, _):
+            return look(ledger.engine)
 
     def run(
         self,
@@ -519,7 +525,7 @@ class Study(InAndOut):
         slots: int | None = None,
         worker: str | None = None,
         lease: float = RUN_LEASE,
-        progress: bool = True,
+        progress: bool | None = None,
         callback: Callable[[Progress], object] | None = None,
         trials: Trials | None = None,
     ) -> Result:
@@ -536,7 +542,7 @@ class Study(InAndOut):
             slots: With an executor: how many trials at once.
             worker: A name for this process, to get its open pulls back after a restart; unless given, a new one.
             lease: Seconds after which others take over if this process dies; renewed while it lives.
-            progress: Show a line on stderr, if that is a terminal.
+            progress: As for `identify`.
             callback: Called after every answer with a `Progress`; a true return value ends the run.
             trials: `Trials(rate=..., timeout=..., retry_on=...)`, for this run alone: docs/trials.md.
         """

@@ -16,6 +16,7 @@ from ramgape.views.explanation import Column, Explanation, Table
 from ramgape.views.table import fitted, left_out, true_columns
 
 if TYPE_CHECKING:
+    from ramgape.search.curves import CurvePoint
     from ramgape.search.simulation import Replication
 
 NAME_WIDTH = 32
@@ -98,7 +99,21 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
         limit = "number of pulls" if goal.spend is None else "number of pulls, or spent the money"
         why = f"; {waiting:,} waited for an arm whose rewards are all equal" if waiting else ""
         yield "Undecided", f"{capped:,} of {len(runs):,} runs reached the largest allowed {limit}{why}"
+    if replication.curves:
+        yield "Curves", "; ".join(map(curve_words, replication.curves[:: max(len(replication.curves) // 4, 1)][-5:]))
     yield "Speed", f"{replication.ns_per_pull:,.0f} ns a pull; {replication.seconds:,.2f} s in all"
+
+
+def curve_words(point: CurvePoint) -> str:
+    """What answers are worth after so many pulls.
+
+    >>> from ramgape.search.curves import CurvePoint
+    >>> curve_words(CurvePoint(1000, 50, 0, 0.01234, 0.002, 3, 0.06, 0.03, (0.01, 0.17)))
+    'after 1,000 pulls regret 0.0123, 6.0% wrong'
+    """
+    if not point.runs:
+        return f"after {point.pulls:,} pulls no answer yet"
+    return f"after {point.pulls:,} pulls regret {point.regret:.3g}, {point.error_rate:.1%} wrong"
 
 
 def pulls_of(replication: Replication, sign: str) -> str:

@@ -10,8 +10,9 @@ from ramgape.common.formatting import cut, list_counts, plural, round_up
 from ramgape.errors import printable
 from ramgape.views.content import ENDINGS, wanted
 from ramgape.views.explanation import Explanation
+from ramgape.views.progress import more_words, share_done, state
 from ramgape.views.result import explain_result
-from ramgape.views.terminal import fraction, of_budget, still_open
+from ramgape.views.surfaces import per_cent
 
 if TYPE_CHECKING:
     from ramgape.search.result import Expectation, Goal
@@ -97,27 +98,18 @@ def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto") -> str:
 def progress_words(report: Report, letters: str) -> str:
     """A bar, where somebody can know how far it is, and what it is about."""
     progress, budget = report.progress, report.result.goal.kind == "budget"
-    if budget:
-        state = of_budget(progress)
-    elif not math.isfinite(report.doubt):
-        state = "nothing is known of some arms yet"
-    elif progress.unproved is not None and not report.done:
-        state = still_open(progress)
-    elif report.done:
-        found = f"right within {round_up(report.doubt)}" if report.doubt > 0.0 else "right"
-        asked = f"within {progress.epsilon:g}" if progress.epsilon else "the exact answer"
-        state = f"{found}, as asked" if report.result.goal_reached else f"{found}, {asked} was asked for"
-    else:
-        end = f"within {progress.epsilon:g}" if progress.epsilon else "exact"
-        state = f"right within {round_up(max(report.doubt, 0.0))} so far, ends when it is {end}"
     if not budget:  # the search looks at most arms only now and then
         progress = replace(progress, doubt=report.doubt)
-    done = 1.0 if report.result.goal_reached else fraction(progress, budget)
+    words = state(progress, budget)
+    if report.done and not budget and math.isfinite(report.doubt):
+        found = f"right within {round_up(report.doubt)}" if report.doubt > 0.0 else "right"
+        asked = f"within {progress.epsilon:g}" if progress.epsilon else "the exact answer"
+        words = f"{found}, as asked" if report.result.goal_reached else f"{found}, {asked} was asked for"
+    done = 1.0 if report.result.goal_reached else share_done(progress, budget, report.result.expected)
     if done is None or (report.done and not report.result.goal_reached):
-        return state
+        return words
     full = int(done * BAR)  # only what is done is full
-    per_cent = "<1%" if 0.0 < done < 0.01 else f"{int(100.0 * done)}%"
-    return f"{letters[0] * full}{letters[1] * (BAR - full)} {per_cent}; {state}"
+    return f"{letters[0] * full}{letters[1] * (BAR - full)} {per_cent(done)}; {words}"
 
 
 def trial_words(report: Report) -> str:
@@ -132,7 +124,7 @@ def trial_words(report: Report) -> str:
 
 
 def expected_words(expected: Expectation | None, exact: bool = False) -> str:
-    """How many more trials are expected, in as many digits as such a guess is worth.
+    """How many more trials are expected.
 
     >>> from ramgape.search.result import Expectation
     >>> expected_words(Expectation(1278)), expected_words(Expectation(199_999, at_least=True))
@@ -142,10 +134,7 @@ def expected_words(expected: Expectation | None, exact: bool = False) -> str:
         return f"{expected.pulls:,} more until the budget is spent"
     if expected is None:
         return "how many more is not known before every arm has its first pulls"
-    coarse = 10 ** max(len(str(expected.pulls)) - 2, 0)
-    if expected.at_least:
-        return f"at least {expected.pulls // coarse * coarse:,} more expected"
-    return f"about {round(expected.pulls / coarse) * coarse:,} more expected"
+    return f"{more_words(expected)} expected"
 
 
 def reason_words(report: Report) -> str:
