@@ -297,7 +297,7 @@ def replicate(
     points, count = check_checkpoints(checkpoints, spec)
     finished: list[tuple[Run, list[Checkpoint]]] = []
     with runs_watched(options.get("progress"), runs) as show:
-        for batch in _batches(known, spec, range(seed, seed + runs), executor, points):
+        for batch in _batches(known, spec, true, range(seed, seed + runs), executor, points):
             finished.extend(batch)
             show(len(finished))
             if callback is not None:
@@ -427,12 +427,12 @@ def run_batch(
 
 
 def _batches(
-    instance: Instance, spec: Spec, seeds: range, executor: Executor | None, points: Sequence[int]
+    instance: Instance, spec: Spec, true: TrueArms, seeds: range, executor: Executor | None, points: Sequence[int]
 ) -> Iterator[list[tuple[Run, list[Checkpoint]]]]:
     """The runs in batches, as they are finished; few enough that handing them out costs little."""
     if executor is None:
         for seed in seeds:
-            yield run_batch(instance, spec, [seed], points)
+            yield [run_once(instance, spec, seed, true, points)]
         return
     size = math.ceil(len(seeds) / 64)
     futures = [
