@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -406,6 +407,8 @@ class AtTerminal:
             stderr=end,
             env=environment(TERM="xterm", COLUMNS="120"),
             text=True,
+            # Tests that were started in the background ignore interrupts, and what they start would, too.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         os.close(end)
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -426,7 +429,10 @@ class AtTerminal:
     def wait_for(self, words: bytes) -> None:
         """Until these words have been shown."""
         with self._news:
-            assert self._news.wait_for(lambda: words in self.seen, timeout=300), self.seen
+            found = self._news.wait_for(lambda: words in self.seen, timeout=300)
+        if not found:
+            self.process.kill()
+        assert found, self.seen
 
     def finish(self) -> str:
         """All of its stdout."""
