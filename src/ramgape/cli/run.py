@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
-from ramgape.cli.options import AsJson, check_jobs, option
+from ramgape.cli.options import check_jobs, option
+from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, RamgapeWarning, StudyExists, located
@@ -34,11 +35,12 @@ FILE = r"A TOML file with the tables \[study] and \[arms], as above."
 JOBS = "Trials at once; 0: one for each core. Trials at the same time disturb each other's times."
 
 
+@takes_output()
 def run(
     file: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help=FILE, show_default=False)],
+    out: Output,
     jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
     storage: Storage = None,
-    as_json: AsJson = False,
 ) -> None:
     """Run commands again and again, and tell which have the best trade-offs between mean and risk.
 
@@ -90,12 +92,12 @@ def run(
             tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
         code = make_trials(study, described, count, url)
         report = study.report()
-    if as_json:
+    if out.as_json:
         typer.echo(report.to_json())
     else:
         untold = tuple(warning for warning in report.result.warnings if warning not in told)
-        report = replace(report, result=replace(report.result, warnings=untold))
-        output().print(report if hasattr(report, "__rich__") else report.result)
+        output().print(replace(report, result=replace(report.result, warnings=untold)))
+    out.write(report)
     if code != FAILED:
         tell_failures(report, described)
     if code > SIGNALLED:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
@@ -408,24 +409,25 @@ class Result(Explained):
             for arm in self.arms
         ]
 
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Axes:
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
         """The arms as confidence crosses in the mean-risk plane; with a control, how they compare with it.
 
-        The plane shows what the answer goes by, too: a ceiling, a floor, the control, where scores are the same. The
-        figure is `axes.figure`: in a notebook, after `%matplotlib inline`, `result.plot().figure` shows it. `save_plot`
-        makes a file of it.
+        The plane shows what the answer goes by, too: a ceiling, a floor, the control, where scores are the same. A
+        notebook shows what is returned; `save_plot` makes a file of it.
 
         Args:
             axes: Where to draw; unless given, in a figure of its own.
             plane: Whether to draw the plane although there is a control. Otherwise the picture has a row for each arm:
                 the difference to the control with its interval. In a figure of its own, differences in risk stand
-                beside those in mean if the answer has to do with both; the latter's axes are returned.
+                beside those in mean if the answer has to do with both; the latter's axes are the first.
         """
         load_extra("matplotlib", "plot")
         require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
         require(isinstance(plane, bool), "plane", "True or False", plane)
         from ramgape.views.plots import style
         from ramgape.views.plots.answers import draw_comparison, draw_plane
+        from ramgape.views.plots.plot import Plot
 
         with style.applied():
-            return draw_plane(self, axes) if plane or self.control is None else draw_comparison(self, axes)
+            drawn = draw_plane(self, axes) if plane or self.control is None else draw_comparison(self, axes)
+        return Plot(drawn)

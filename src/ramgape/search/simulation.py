@@ -29,9 +29,8 @@ from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
 
@@ -163,10 +162,11 @@ class Replication(Explained):
         """One for each run."""
         return [{**asdict(run), "answer": run.answer} for run in self.runs]
 
-    def plot(self) -> Figure:
+    def plot(self) -> Plot:
         """The share of the runs that were done within a number of pulls; after a budget, within a regret."""
         load_extra("matplotlib", "plot")
         from ramgape.views.plots import style
+        from ramgape.views.plots.plot import Plot
         from ramgape.views.plots.runs import draw_runs
         from ramgape.views.replication import headline
 
@@ -177,7 +177,7 @@ class Replication(Explained):
                 draw_runs(axes, [run.regret for run in self.runs], count, "Simple regret")
             else:
                 draw_runs(axes, [run.samples for run in self.ended], count, "Pulls until it was done")
-        return figure
+        return Plot(axes)
 
     def to_dict(self, runs: bool = True) -> dict[str, Any]:
         """Everything, ready for JSON.

@@ -46,11 +46,12 @@ from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
 from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
 from ramgape.studies.session import StudySession
+from ramgape.studies.showing import Shown
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import trials_of
 
 
-class Study(InAndOut):
+class Study(InAndOut, Shown):
     """A search that lasts: its specification and every pull ever asked and told, in a database or in memory.
 
     Make one with `Study.create`, open one with `Study.load`. Any number of processes may work on a study at once.

@@ -40,6 +40,6 @@ def picture(thing: Explained) -> str:
     from ramgape.views.plots import style
 
     written = io.StringIO()
-    style.write_svg(thing.plot(), written)
+    style.write_svg(thing.plot().figure, written)
     text = written.getvalue()
     return text[text.index("<svg") :]
