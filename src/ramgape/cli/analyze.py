@@ -76,6 +76,7 @@ def analyze(
     with warnings_told() as told, open_source(data) as source:
         rows = Rows(source, layout, letter, skip_empty)
         analysis = read(source, rows, options, further, words)
+    analysis = replace(analysis, result=replace(analysis.result, reward_name=reward_column or ""))
     if out.as_json:
         typer.echo(analysis.to_json())
     else:

@@ -92,6 +92,8 @@ def run(
             tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
         code = make_trials(study, described, count, url)
         report = study.report()
+    named = "elapsed seconds" if described.reward == "elapsed" else ""
+    report = replace(report, result=replace(report.result, reward_name=named))
     if out.as_json:
         typer.echo(report.to_json())
     else:

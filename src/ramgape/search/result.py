@@ -247,6 +247,7 @@ class Result(Explained):
         spent: What all pulls have cost, where there are prices.
         about_risk: Whether the answer has to do with the risk at all.
         lines: What the answer goes by, as lines in the plane of mean and risk: a ceiling, a floor, the control.
+        reward_name: What the user calls the rewards, where that is known: the column of a file, "elapsed seconds".
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -308,6 +309,7 @@ class Result(Explained):
     about_risk: bool = True
     lines: tuple[PlaneLine, ...] = ()
     spent: float | None = None
+    reward_name: str = ""
 
     @property
     def answer(self) -> tuple[str, ...]:
