@@ -91,7 +91,7 @@ def run(
         if made and not study.done:
             tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
         code = make_trials(study, described, count, url)
-        report = study.report()
+        report = study.report(history=out.html is not None)
     named = "elapsed seconds" if described.reward == "elapsed" else ""
     report = replace(report, result=replace(report.result, reward_name=named))
     if out.as_json:

@@ -28,7 +28,7 @@ COUNTS = ("arms", "told", "under way", "failed")
 def show(name: Name, out: Output, storage: Storage = None) -> None:
     """How a study is going: the set so far, what is certain of each arm, and how many trials are still to come."""
     with waiting("reading"), opened_study(name, storage) as study:
-        report = study.report()
+        report = study.report(history=out.html is not None)
     if out.as_json:
         print_object(report.to_dict())
     else:

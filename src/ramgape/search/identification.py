@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -14,6 +14,7 @@ from ramgape.errors import RamgapeWarning, require
 from ramgape.options import IDENTIFY, Options, complete, shows_options
 from ramgape.search.calls import make_limits
 from ramgape.search.engine import Engine
+from ramgape.search.history import Recorder
 from ramgape.search.inference import infer
 from ramgape.search.result import Result
 from ramgape.search.spec import make_spec
@@ -56,9 +57,10 @@ def progress_of(engine: Engine) -> Progress:
     return Progress(*known, spent, spec.spend)
 
 
-def hear(callback: Callback, engine: Engine) -> object:
-    """What somebody says to where a search stands."""
-    return callback(progress_of(engine))
+def hear(callback: Callback, recorder: Recorder) -> object:
+    """Take note of where a search stands; what somebody says to it."""
+    recorder.note()
+    return callback(progress_of(recorder.engine))
 
 
 @shows_options(IDENTIFY)
@@ -109,7 +111,8 @@ def identify(
     for warning in spec.warnings:
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
     engine = Engine(spec, seed)
-    heard = None if callback is None else partial(hear, callback, engine)
+    recorder = Recorder(engine)
+    heard = recorder.note if callback is None else partial(hear, callback, recorder)
     try:
         Trying(engine, pull, names, seed, manner, heard).to_the_end()
     except KeyboardInterrupt:
@@ -119,7 +122,7 @@ def identify(
             error.partial_result = infer(engine, "error", seed)  # type: ignore[attr-defined]
             error.add_note(f"ramgape: after {engine.samples} rewards; what they show is in this error's partial_result")
         raise
-    return infer(engine, seed=seed)
+    return replace(infer(engine, seed=seed), history=recorder.points())
 
 
 def manner_of(asked: Mapping[str, Any]) -> Manner:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ramgape.common.checks import as_float, check_number
@@ -11,6 +11,7 @@ from ramgape.common.plane import PlaneLine
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.explained import Explained, load_extra
 from ramgape.search.extension import Extension
+from ramgape.search.history_point import HistoryPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -247,6 +248,8 @@ class Result(Explained):
         spent: What all pulls have cost, where there are prices.
         about_risk: Whether the answer has to do with the risk at all.
         lines: What the answer goes by, as lines in the plane of mean and risk: a ceiling, a floor, the control.
+        history: What was known at a few moments on the way, for reports; of `identify` and `simulate`, and of studies
+            that are asked for it. It is no part of `to_dict`.
         reward_name: What the user calls the rewards, where that is known: the column of a file, "elapsed seconds".
 
     Examples:
@@ -310,6 +313,7 @@ class Result(Explained):
     lines: tuple[PlaneLine, ...] = ()
     spent: float | None = None
     reward_name: str = ""
+    history: tuple[HistoryPoint, ...] = field(default=(), compare=False)
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -317,7 +321,9 @@ class Result(Explained):
         return self.front
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Explained.to_dict(self), "answer": list(self.front)}
+        described = Explained.to_dict(replace(self, history=()))
+        del described["history"]
+        return {**described, "answer": list(self.front)}
 
     @property
     def is_informative(self) -> bool:

@@ -22,6 +22,7 @@ from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, jsonable, load_extra
+from ramgape.search.history import SELDOM, Recorder
 from ramgape.search.identification import Callback, check_callback, progress_of
 from ramgape.search.inference import goal_of, infer, rigour_of, risk_label
 from ramgape.search.result import ArmTruth, Goal, Result
@@ -223,13 +224,15 @@ def simulate(
     check_callback(callback)
     warn(spec)
     engine = Engine(spec, seed)
+    recorder = Recorder(engine, SELDOM)
     try:
-        for _ in play(engine, known, seed):
+        for _ in play(engine, known, seed, recorder):
             if callback is not None and callback(progress_of(engine)):
                 engine.finish("callback")
     except KeyboardInterrupt:
         engine.finish("interrupted")
-    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon))
+    truth = TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon)
+    return replace(infer(engine, seed=seed, truth=truth), history=recorder.points())
 
 
 @shows_options(SIMULATE)
@@ -314,14 +317,21 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     return replace(spec, alarm=None)
 
 
-def play(engine: Engine, instance: Instance, seed: int) -> Iterator[float]:
-    """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop."""
+def play(engine: Engine, instance: Instance, seed: int, recorder: Recorder | None = None) -> Iterator[float]:
+    """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop.
+
+    Where somebody takes notes, a chunk is made in parts.
+    """
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
     engine.prepare(sampler)
     while engine.stopped is None:
-        begun = time.perf_counter()
-        engine.advance(sampler, generator, CHUNK)
+        begun, left = time.perf_counter(), CHUNK
+        while left > 0 and engine.stopped is None:
+            count = left if recorder is None else min(left, recorder.pulls_until_next)
+            left -= engine.advance(sampler, generator, count)
+            if recorder is not None:
+                recorder.note()
         yield time.perf_counter() - begun
 
 

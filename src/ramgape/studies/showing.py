@@ -19,7 +19,7 @@ class Shown(ABC):
     """What has a report, and shows itself by that."""
 
     @abstractmethod
-    def report(self, *, expect: bool = True) -> Report:
+    def report(self, *, expect: bool = True, history: bool = False) -> Report:
         """How it is going."""
 
     def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
@@ -45,7 +45,7 @@ class Shown(ABC):
         Args:
             path: The file.
         """
-        self.report().save_html(path)
+        self.report(history=True).save_html(path)
 
     def _repr_html_(self) -> str | None:
         """Its report, for a notebook; nothing where it cannot be read, so that one line is shown instead."""

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
@@ -481,11 +482,12 @@ class Study(InAndOut, Shown):
             inference = self._inference_of(ledger)
         return inference.result(ended, expect)
 
-    def report(self, *, expect: bool = True) -> Report:
+    def report(self, *, expect: bool = True, history: bool = False) -> Report:
         """The result, and how the study is going: pulls under way, failures, and what they were.
 
         Args:
             expect: Whether the result says how many more pulls are expected, which takes simulations.
+            history: Whether it says what was known on the way, for which all observations are learnt again.
         """
         with self._session.reading() as (ledger, _):
             store = self._session.store
@@ -496,7 +498,8 @@ class Study(InAndOut, Shown):
             with suppress(DamagedStore):  # remarks are no part of the result; whoever reads rows for that will complain
                 last = store.read_rows(self._session.row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
             inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures, last)
-        return Report(result=inference.result("open", expect), **draft)
+            points = self._session.history() if history else ()
+        return Report(result=replace(inference.result("open", expect), history=points), **draft)
 
     def _inference_of(self, ledger: Ledger) -> Inference:
         """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""
