@@ -24,7 +24,7 @@ from ramgape.views.content import is_turned
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import Label, boxes_around, place_labels
 from ramgape.views.plots.lines import Limits, Point, draw_lines, reaching
-from ramgape.views.plots.window import ANYTHING, Possible, brought_inside, far_out, visible_interval, window
+from ramgape.views.plots.window import ANYTHING, Possible, brought_inside, visible_interval, window_without_few
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport
@@ -160,11 +160,10 @@ def windows(arms: Sequence[ArmReport], asked: Asked = Asked()) -> Limits:  # noq
     drawn = _observed(arms)
     # What is in the answer is what the picture is about, wherever it is.
     sure = {place for place, arm in enumerate(drawn) if arm.verdict == "in" or arm.name == asked.control}
-    far = far_out([arm.mean for arm in drawn], sure) | far_out([arm.risk for arm in drawn], sure)
-    near = [arm for place, arm in enumerate(drawn) if place not in far]
+    means, risks = [arm.mean for arm in drawn], [arm.risk for arm in drawn]
     return (
-        window([arm.mean for arm in near], [arm.mean_interval for arm in near], asked.means),
-        window([arm.risk for arm in near], [arm.risk_interval for arm in near], asked.risks),
+        window_without_few(means, [arm.mean_interval for arm in drawn], sure, asked.means),
+        window_without_few(risks, [arm.risk_interval for arm in drawn], sure, asked.risks),
     )
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 REACH = 0.75  # intervals may widen the picture by this part of the estimates' range, on either side
 MARGIN = 0.06
 SQUEEZED = 3.0  # an axis that becomes so many times shorter without a few estimates does without them
+WON = 2.0  # and that is worth it if the picture becomes so many times larger
 FEW = 4  # of so many estimates one may be left out
 WIDE = 3.0  # an interval so many times as wide as a typical one says how little is known, not where to look
 # Where typical intervals are so many times as wide as all estimates lie apart, they are the picture; beyond, vacuous.
@@ -66,6 +67,20 @@ def window(
     left = left - margin if left - margin >= possible.low or low <= possible.low else possible.low
     right = right + margin if right + margin <= possible.high or high >= possible.high else possible.high
     return left, right
+
+
+def window_without_few(
+    estimates: Sequence[float], intervals: Sequence[Interval], important: Collection[int], possible: Possible = ANYTHING
+) -> tuple[float, float]:
+    """The same without a few estimates far out, if much is won by that.
+
+    Args:
+        important: Places of estimates that are shown in any case.
+    """
+    whole, far = window(estimates, intervals, possible), far_out(estimates, important)
+    near = [place for place in range(len(estimates)) if place not in far]
+    part = window([estimates[place] for place in near], [intervals[place] for place in near], possible)
+    return part if whole[1] - whole[0] > WON * (part[1] - part[0]) else whole
 
 
 def far_out(values: Sequence[float], important: Collection[int] = ()) -> set[int]:
