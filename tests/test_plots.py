@@ -220,6 +220,55 @@ def test_narrow_intervals_are_shown_whole() -> None:
         assert arm.mean_interval[1] < high
 
 
+def test_an_arm_far_out_stands_at_the_border_with_its_numbers() -> None:
+    arms = [make_arm(f"arm {i}", 0.4 + 0.02 * i, 0.1 + 0.01 * i, "in" if i == 5 else "out") for i in range(6)]
+    axes = make_result(*arms, make_arm("broken", 140.0, 9.0, "out")).plot().axes
+    assert axes.get_xlim()[1] < 1.0
+    assert axes.get_ylim()[1] < 1.0
+    assert "broken\nmean 140\nrisk 9" in {name.get_text() for name in names_shown(axes)}
+    arrows = [line for line in axes.get_lines() if isinstance(line.get_marker(), tuple)]
+    (x, y) = points_of(arrows[-1])[0]
+    assert (x, y) == pytest.approx((axes.get_xlim()[1], axes.get_ylim()[1]), rel=0.05)
+    assert (x, y) < (axes.get_xlim()[1], axes.get_ylim()[1])
+
+
+def test_what_is_in_the_answer_is_never_left_out() -> None:
+    arms = [make_arm(f"arm {i}", 0.4 + 0.02 * i, 0.1, "out") for i in range(6)]
+    axes = make_result(*arms, make_arm("best", 140.0, 0.1)).plot().axes
+    assert axes.get_xlim()[1] > 140.0
+
+
+def test_a_very_uncertain_arm_squeezes_nobody() -> None:
+    arms = [make_arm(f"arm {i}", 0.4 + 0.05 * i, 0.1 + 0.02 * i, "out") for i in range(6)]
+    unsure = make_arm("new", 0.5, 0.15, "undecided", mean_interval=(-90.0, 90.0), risk_interval=(0.0, math.inf))
+    without, axes = make_result(*arms).plot().axes, make_result(*arms, unsure).plot().axes
+    assert axes.get_xlim() == pytest.approx(without.get_xlim())
+    assert axes.get_ylim() == pytest.approx(without.get_ylim())
+    tips = [line for line in axes.get_lines() if isinstance(line.get_marker(), tuple)]
+    assert {tuple(points_of(tip)[0]) for tip in tips} == {
+        (axes.get_xlim()[0], 0.15),
+        (axes.get_xlim()[1], 0.15),
+        (0.5, axes.get_ylim()[0]),
+        (0.5, axes.get_ylim()[1]),
+    }
+
+
+def test_nothing_impossible_is_on_an_axis() -> None:
+    arms = [
+        make_arm(name, mean, 0.02, mean_interval=(0.0, 1.0), risk_interval=(0.0, 0.3))
+        for name, mean in (("A", 0.05), ("B", 0.95))
+    ]
+    axes = make_result(*arms, risk="std", risk_label="standard deviation", alpha=None).plot().axes
+    assert axes.get_ylim()[0] == 0.0
+    assert axes.get_xlim() == (0.0, 1.0)
+    assert axes.get_ylabel().startswith("Standard deviation")
+    assert not set("μσξρα") & set(axes.get_xlabel() + axes.get_ylabel())
+
+
+def test_the_axis_has_the_users_word() -> None:
+    assert make_result(reward_name="delay in $").plot().axes.get_xlabel().startswith("Mean delay in $")
+
+
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e5, 1e12])
 def test_ticks_carry_their_whole_number(scale: float) -> None:
     arms = [

@@ -82,7 +82,7 @@ def certified_words(result: Result) -> str:
         if result.certified_delta is None
         else f", {how} probability {1.0 - float(round_up(result.certified_delta)):.6g}"
     )
-    return f"within {within}{apart}{chance}"
+    return f"{'exactly' if within == '0' else f'within {within}{apart}'}{chance}"
 
 
 def facts(

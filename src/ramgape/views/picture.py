@@ -71,8 +71,23 @@ def draw(thing: Explained, width: float) -> Figure:
     figure = thing.plot().figure
     figure.suptitle("")
     if width < WIDE:
-        figure.set_size_inches(width, TALLER * width)
+        narrow(figure, width)
     return figure
+
+
+def narrow(figure: Figure, width: float) -> None:
+    """Make a finished figure narrower; its legends get as many rows as they need then."""
+    from ramgape.views.plots import style
+    from ramgape.views.plots.crosses import settle_layout, write_legend
+
+    figure.set_size_inches(width, TALLER * width)
+    legends = {axes: legend for axes in figure.axes if (legend := axes.get_legend()) is not None}
+    for legend in legends.values():
+        legend.remove()
+    with style.applied():
+        for axes, legend in legends.items():
+            settle_layout(axes)
+            write_legend(axes, [handle for handle in legend.legend_handles if handle is not None])
 
 
 def inline_svg(figure: Figure, description: str, prefix: str) -> str:
