@@ -16,7 +16,7 @@ MARGIN = 0.06
 SQUEEZED = 3.0  # an axis that becomes so many times shorter without a few estimates does without them
 WON = 2.0  # and that is worth it if the picture becomes so many times larger
 FEW = 4  # of so many estimates one may be left out
-WIDE = 3.0  # an interval so many times as wide as a typical one says how little is known, not where to look
+WIDE = 5.0  # an interval so many times as wide as a typical one says how little is known, not where to look
 # Where typical intervals are so many times as wide as all estimates lie apart, they are the picture; beyond, vacuous.
 OVERLAPPING, VACUOUS = 1.0, 40.0
 INSIDE = 0.015  # of an axis between its border and what stands there
