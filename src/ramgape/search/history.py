@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ramgape.search.engine import Engine
 
 MOST_ARMS = 200  # of more arms only what is known of all together is noted
-OFTEN, SELDOM = 32, 10  # points from one number of pulls to about three times as many
+OFTEN, SELDOM = 16, 10  # points from one number of pulls to about three times as many
 COLUMNS = ("pulls", "average", "mean_low", "mean_high")
 
 
