@@ -1,10 +1,9 @@
-"""Pictures of what a terminal of 80 or 120 columns shows, for docs/images: python docs/screens.py [FOLDER]"""
+"""What a terminal of 80 or 120 columns shows, as pictures: screens for docs/make_images.py."""
 
 from __future__ import annotations
 
 import io
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,26 +77,12 @@ SCREENS: dict[str, Screen] = {
 }
 
 
-def make_screens(folder: Path) -> list[Path]:
-    """Write `screen-NAME-WIDTH.svg` for every screen, and say which were written."""
+def write_screen(make: Callable[[], object], width: int, path: Path) -> None:
+    """A terminal of so many columns, as a picture."""
     from rich.console import Console
 
-    written = []
-    for name, (make, widths) in SCREENS.items():
-        thing = make()
-        for width in widths:
-            console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
-            console.print(thing)
-            title = f"{name}-{width}"
-            drawn = console.export_svg(title=f"{width} columns", unique_id=title)
-            # No font from the network: what is not installed is replaced, in the same width.
-            path = folder / f"screen-{title}.svg"
-            path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL), encoding="utf-8")
-            written.append(path)
-    return written
-
-
-if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "images"
-    for made in make_screens(target):
-        sys.stdout.write(f"{made}\n")
+    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True, legacy_windows=False)
+    console.print(make())
+    drawn = console.export_svg(title=f"{width} columns", unique_id=path.stem)
+    # No font from the network: what is not installed is replaced, in the same width.
+    path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL), encoding="utf-8")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 
 import ramgape
-from ramgape.views.plots import crosses, style
+from ramgape.views.plots import crosses, style, window
 
 CRASHES = (1.5,) * 68 + (-1.7,) * 3 + (-12.1,)
 STRATEGIES = {
@@ -43,7 +43,7 @@ def search(risk: object, pulls: int) -> ramgape.Result:
 def draw(axes: Axes, title: str, result: ramgape.Result) -> None:
     """One panel: means against risks, with the stairs of the front."""
     points = [(arm.mean, arm.risk) for arm in result.arms]
-    limits = crosses.window([x for x, _ in points], []), crosses.window([y for _, y in points], [])
+    limits = window.window([x for x, _ in points], []), window.window([y for _, y in points], [])
     # Without their intervals: here only the places matter.
     bare = [replace(arm, mean_interval=(arm.mean,) * 2, risk_interval=(arm.risk,) * 2) for arm in result.arms]
     axes.set_title(title, loc="left")

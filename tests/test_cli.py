@@ -335,7 +335,7 @@ def test_a_picture_that_cannot_be_written(tmp_path: Path) -> None:
             raise PermissionError(13, "Permission denied")
 
     with pytest.raises(ramgape.InvalidSpec, match=r"can be written.*Permission denied"):
-        pictures.write_picture(Unwritable(), tmp_path / "picture.png", "plot")  # type: ignore[arg-type]
+        pictures.write_file(Unwritable().save_plot, tmp_path / "picture.png", "plot")
     assert "a file, not a folder" in complaint(*SEARCH, "--plot", str(tmp_path))
     assert "name too long" in complaint(*SEARCH, "--plot", f"{'x' * 300}.png")
 

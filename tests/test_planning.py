@@ -298,7 +298,7 @@ def test_without_scipy() -> None:
     text = str(plan)
     assert plan.bound_note in " ".join(text.split())
     assert "ratio" not in text
-    assert isinstance(plan.plot(), Figure)
+    assert isinstance(plan.plot().figure, Figure)
 
 
 def test_a_constant_arm_has_no_lower_bound() -> None:
@@ -379,7 +379,7 @@ def test_names_are_no_markup_and_many_arms_are_cut() -> None:
 
 
 def test_the_picture_of_trials(confidence: Plan, tmp_path: Path) -> None:
-    (axes,) = confidence.plot().axes
+    (axes,) = confidence.plot().figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "0.02", "0.05", "0.1"]
     drawn = {round(float(y), 6) for line in axes.get_lines() for y in line.get_ydata()}
     for row in confidence.trials:
@@ -395,30 +395,30 @@ def test_the_picture_of_trials(confidence: Plan, tmp_path: Path) -> None:
 
 def test_the_picture_of_what_is_not_known() -> None:
     plan = ramgape.plan("paper:46", epsilon=0.05, epsilons=[0], deltas=[], runs=1, max_pulls=100)
-    (axes,) = plan.plot().axes
+    (axes,) = plan.plot().figure.axes
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["δ = 0.05", "Gaussian reference", "more than this"]
-    (axes,) = ramgape.plan(TIE, epsilon=0, epsilons=[], deltas=[], runs=1).plot().axes
+    (axes,) = ramgape.plan(TIE, epsilon=0, epsilons=[], deltas=[], runs=1).plot().figure.axes
     assert [text.get_text() for text in axes.texts] == ["no number\nsuffices"]
 
 
 @pytest.mark.usefixtures("no_scipy")
 def test_the_picture_of_many_epsilons() -> None:
     epsilons = [0.01 * step for step in range(9)]
-    (axes,) = ramgape.plan("paper:46", epsilons=epsilons, deltas=[], runs=1, max_pulls=100).plot().axes
+    (axes,) = ramgape.plan("paper:46", epsilons=epsilons, deltas=[], runs=1, max_pulls=100).plot().figure.axes
     assert {label.get_rotation() for label in axes.get_xticklabels()} == {60.0}
 
 
 def test_the_picture_of_a_budget(budget: Plan) -> None:
-    upper, lower = budget.plot().axes
+    upper, lower = budget.plot().figure.axes
     assert list(upper.get_lines()[0].get_ydata()) == [row.regret for row in budget.qualities]
     inexact, beyond = lower.get_lines()
     assert list(inexact.get_ydata()) == [row.inexact_rate for row in budget.qualities]
     assert list(beyond.get_ydata()) == [row.beyond_epsilon_rate for row in budget.qualities]
     assert [label.get_text() for label in lower.get_xticklabels()] == ["250", "500", "1k", "2k", "4k"]
     plain = ramgape.plan("paper:46", budget=40, budgets=[], runs=1)
-    assert plain.plot().axes[1].get_legend() is None
+    assert plain.plot().figure.axes[1].get_legend() is None
 
 
 # ------------------------------------------------------------------------------------- the command

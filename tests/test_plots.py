@@ -24,7 +24,8 @@ from matplotlib.text import Annotation, Text
 from ramgape.errors import InvalidSpec
 from ramgape.search.result import ArmReport, Result
 from ramgape.views.plots import style
-from ramgape.views.plots.crosses import Direction, draw_crosses, pareto_stairs, window
+from ramgape.views.plots.crosses import Direction, draw_crosses, pareto_stairs
+from ramgape.views.plots.window import window
 from tests.results import NOT_PULLED, make_arm, make_result
 
 
@@ -73,7 +74,7 @@ def assert_labels_apart_and_inside(axes: Axes) -> None:
 
 
 def test_verdicts_differ_in_colour_marker_and_filling() -> None:
-    lines = lines_by_label(three_verdicts().plot())
+    lines = lines_by_label(three_verdicts().plot().axes)
     returned, out, undecided = lines["in the Pareto set (2)"], lines["out (1)"], lines["undecided (1)"]
     assert [line.get_marker() for line in (returned, out, undecided)] == ["o", "s", "^"]
     assert to_hex(returned.get_color()) == style.PALETTE["blue"].lower()
@@ -87,7 +88,7 @@ def test_verdicts_differ_in_colour_marker_and_filling() -> None:
 
 def test_every_cross_shows_both_intervals() -> None:
     result = three_verdicts()
-    axes = result.plot()
+    axes = result.plot().axes
     bars = [collection for collection in axes.collections if isinstance(collection, LineCollection)]
     segments = [segment.tolist() for collection in bars for segment in collection.get_segments()]
     assert len(segments) == 2 * len(result.arms)
@@ -97,7 +98,7 @@ def test_every_cross_shows_both_intervals() -> None:
 
 
 def test_legend_counts_the_arms() -> None:
-    assert legend_texts(three_verdicts().plot()) == [
+    assert legend_texts(three_verdicts().plot().axes) == [
         "in the Pareto set (2)",
         "undecided (1)",
         "out (1)",
@@ -106,10 +107,10 @@ def test_legend_counts_the_arms() -> None:
 
 
 def test_axes_are_labelled_in_words_and_symbols() -> None:
-    axes = make_result().plot()
+    axes = make_result().plot().axes
     assert axes.get_xlabel().startswith("Mean reward μ")
     assert axes.get_ylabel().startswith("Risk ξ = α(σ² − ρμ)")
-    axes = make_result(direction="minimize").plot()
+    axes = make_result(direction="minimize").plot().axes
     assert axes.get_xlabel().startswith("Mean cost μ")
     assert axes.get_ylabel().startswith("Risk ξ = α(σ² + ρμ)")
 
@@ -117,7 +118,9 @@ def test_axes_are_labelled_in_words_and_symbols() -> None:
 def test_the_figure_has_a_title_of_its_own() -> None:
     figure = make_result().plot().figure
     assert isinstance(figure, Figure)
-    assert figure.get_suptitle() == "Pareto set: 2 of 3 arms, after 400 pulls\ncertified: ε = 0.0413, δ = 0.05"
+    found, certified = figure.get_suptitle().split("\n")
+    assert found == "Pareto set: 2 of 3 arms, after 400 pulls"
+    assert certified == "certified within 0.0413, with probability 0.95"
     uncertain = make_result(certified_epsilon=None, certified_delta=None).plot().figure
     assert isinstance(uncertain, Figure)
     assert uncertain.get_suptitle().endswith("no guarantee: estimates only")
@@ -126,7 +129,7 @@ def test_the_figure_has_a_title_of_its_own() -> None:
 def test_given_axes_are_drawn_on_and_returned() -> None:
     figure = Figure(figsize=(8, 3))
     left, right = figure.subplots(1, 2)
-    assert make_result().plot(left) is left
+    assert make_result().plot(left).axes is left
     assert len(left.get_lines()) == 3
     assert right.get_lines() == []
     assert figure.get_suptitle() == ""
@@ -142,7 +145,7 @@ def test_plain_objects_will_do() -> None:
 
 
 def test_stairs_run_from_the_safest_arm_to_the_best_mean() -> None:
-    axes = make_result().plot()
+    axes = make_result().plot().axes
     corners = points_of(lines_by_label(axes)["estimated front"])
     assert corners[1:-1] == [(0.4, 0.05), (0.4, 0.15), (0.7, 0.15)]
     assert corners[0] == (axes.get_xlim()[0], 0.05)
@@ -150,7 +153,7 @@ def test_stairs_run_from_the_safest_arm_to_the_best_mean() -> None:
 
 
 def test_stairs_turn_round_for_costs() -> None:
-    axes = make_result(direction="minimize").plot()
+    axes = make_result(direction="minimize").plot().axes
     corners = points_of(lines_by_label(axes)["estimated front"])
     assert corners[0] == (axes.get_xlim()[1], 0.05)
     assert corners[1:-1] == [(0.4, 0.05), (0.4, 0.20), (0.3, 0.20)]
@@ -197,7 +200,7 @@ def test_vacuous_intervals_do_not_blow_up_the_axes() -> None:
         make_arm("A", 0.4, 0.10, mean_interval=(-math.inf, math.inf), risk_interval=(-1e9, 1e9)),
         make_arm("B", 0.6, 0.20, mean_interval=(-50.0, 50.0), risk_interval=(-math.inf, math.inf)),
     ]
-    axes = make_result(*arms).plot()
+    axes = make_result(*arms).plot().axes
     assert axes.get_xlim()[1] - axes.get_xlim()[0] < 4 * 0.2
     assert axes.get_ylim()[1] - axes.get_ylim()[0] < 4 * 0.1
     bars = axes.collections[0]
@@ -210,11 +213,60 @@ def test_vacuous_intervals_do_not_blow_up_the_axes() -> None:
 
 
 def test_narrow_intervals_are_shown_whole() -> None:
-    axes = make_result().plot()
+    axes = make_result().plot().axes
     low, high = axes.get_xlim()
     for arm in make_result().arms:
         assert low < arm.mean_interval[0]
         assert arm.mean_interval[1] < high
+
+
+def test_an_arm_far_out_stands_at_the_border_with_its_numbers() -> None:
+    arms = [make_arm(f"arm {i}", 0.4 + 0.02 * i, 0.1 + 0.01 * i, "in" if i == 5 else "out") for i in range(6)]
+    axes = make_result(*arms, make_arm("broken", 140.0, 9.0, "out")).plot().axes
+    assert axes.get_xlim()[1] < 1.0
+    assert axes.get_ylim()[1] < 1.0
+    assert "broken\nmean 140\nrisk 9" in {name.get_text() for name in names_shown(axes)}
+    arrows = [line for line in axes.get_lines() if isinstance(line.get_marker(), tuple)]
+    (x, y) = points_of(arrows[-1])[0]
+    assert (x, y) == pytest.approx((axes.get_xlim()[1], axes.get_ylim()[1]), rel=0.05)
+    assert (x, y) < (axes.get_xlim()[1], axes.get_ylim()[1])
+
+
+def test_what_is_in_the_answer_is_never_left_out() -> None:
+    arms = [make_arm(f"arm {i}", 0.4 + 0.02 * i, 0.1, "out") for i in range(6)]
+    axes = make_result(*arms, make_arm("best", 140.0, 0.1)).plot().axes
+    assert axes.get_xlim()[1] > 140.0
+
+
+def test_a_very_uncertain_arm_squeezes_nobody() -> None:
+    arms = [make_arm(f"arm {i}", 0.4 + 0.05 * i, 0.1 + 0.02 * i, "out") for i in range(6)]
+    unsure = make_arm("new", 0.5, 0.15, "undecided", mean_interval=(-90.0, 90.0), risk_interval=(0.0, math.inf))
+    without, axes = make_result(*arms).plot().axes, make_result(*arms, unsure).plot().axes
+    assert axes.get_xlim() == pytest.approx(without.get_xlim())
+    assert axes.get_ylim() == pytest.approx(without.get_ylim())
+    tips = [line for line in axes.get_lines() if isinstance(line.get_marker(), tuple)]
+    assert {tuple(points_of(tip)[0]) for tip in tips} == {
+        (axes.get_xlim()[0], 0.15),
+        (axes.get_xlim()[1], 0.15),
+        (0.5, axes.get_ylim()[0]),
+        (0.5, axes.get_ylim()[1]),
+    }
+
+
+def test_nothing_impossible_is_on_an_axis() -> None:
+    arms = [
+        make_arm(name, mean, 0.02, mean_interval=(0.0, 1.0), risk_interval=(0.0, 0.3))
+        for name, mean in (("A", 0.05), ("B", 0.95))
+    ]
+    axes = make_result(*arms, risk="std", risk_label="standard deviation", alpha=None).plot().axes
+    assert axes.get_ylim()[0] == 0.0
+    assert axes.get_xlim() == (0.0, 1.0)
+    assert axes.get_ylabel().startswith("Standard deviation")
+    assert not set("μσξρα") & set(axes.get_xlabel() + axes.get_ylabel())
+
+
+def test_the_axis_has_the_users_word() -> None:
+    assert make_result(reward_name="delay in $").plot().axes.get_xlabel().startswith("Mean delay in $")
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e5, 1e12])
@@ -229,7 +281,7 @@ def test_ticks_carry_their_whole_number(scale: float) -> None:
         )
         for name, m, r in (("A", 1.0, 1.0), ("B", 2.0, 3.0))
     ]
-    axes = make_result(*arms).plot()
+    axes = make_result(*arms).plot().axes
     for axis in (axes.xaxis, axes.yaxis):
         assert axis.get_offset_text().get_text() == ""
         for tick in axis.get_major_ticks():
@@ -250,13 +302,13 @@ def spread_apart(number: int, returned: Sequence[int]) -> list[ArmReport]:
 
 @pytest.mark.parametrize("number", [1, 5, 10, 30])
 def test_few_arms_are_all_named_without_overlaps(number: int) -> None:
-    axes = make_result(*spread_apart(number, returned=[0])).plot()
+    axes = make_result(*spread_apart(number, returned=[0])).plot().axes
     assert {name.get_text() for name in names_shown(axes)} == {f"arm {i}" for i in range(number)}
     assert_labels_apart_and_inside(axes)
 
 
 def test_of_many_arms_only_the_returned_are_named() -> None:
-    axes = make_result(*spread_apart(100, returned=[3, 40, 77])).plot()
+    axes = make_result(*spread_apart(100, returned=[3, 40, 77])).plot().axes
     names = {name.get_text() for name in names_shown(axes)}
     assert names
     assert names <= {"arm 3", "arm 40", "arm 77"}
@@ -264,27 +316,27 @@ def test_of_many_arms_only_the_returned_are_named() -> None:
 
 
 def test_a_returned_arm_is_named_even_if_undecided() -> None:
-    arms = [make_arm(f"arm {i}", i / 40, 1.0 - i / 40, "undecided") for i in range(40)]
-    axes = make_result(*arms, front=("arm 7",)).plot()
+    arms = [make_arm(f"arm {i}", i / 80, 1.0 - i / 80, "undecided") for i in range(80)]
+    axes = make_result(*arms, front=("arm 7",)).plot().axes
     assert [name.get_text() for name in names_shown(axes)] == ["arm 7"]
 
 
 def test_names_have_the_colour_of_their_arm() -> None:
-    colours = {name.get_text(): to_hex(name.get_color()) for name in names_shown(three_verdicts().plot())}
+    colours = {name.get_text(): to_hex(name.get_color()) for name in names_shown(three_verdicts().plot().axes)}
     assert colours["A"] == colours["C"] == style.PALETTE["blue"].lower()
     assert colours["B"] == style.GREY.lower()
     assert colours["U"] == style.PALETTE["vermillion"].lower()
 
 
 def test_equal_arms_get_their_names_side_by_side() -> None:
-    axes = make_result(*(make_arm(f"arm {i}") for i in range(6))).plot()
+    axes = make_result(*(make_arm(f"arm {i}") for i in range(6))).plot().axes
     assert len(names_shown(axes)) == 6
     assert_labels_apart_and_inside(axes)
 
 
 def test_odd_names_are_drawn_as_written() -> None:
     names = ["$x_1$", "[red]", "a" * 70, "日本 \N{ROCKET}", "two\nlines"]
-    axes = make_result(*(make_arm(name, 0.2 * i, 0.2 * i) for i, name in enumerate(names))).plot()
+    axes = make_result(*(make_arm(name, 0.2 * i, 0.2 * i) for i, name in enumerate(names))).plot().axes
     shown = [name.get_text() for name in names_shown(axes)]
     assert "$x_1$" in shown
     assert not any(name.get_parse_math() for name in names_shown(axes))
@@ -296,19 +348,19 @@ def test_odd_names_are_drawn_as_written() -> None:
 
 
 def test_arms_without_pulls_are_counted_but_not_drawn() -> None:
-    axes = make_result(make_arm("seen"), make_arm("unseen", **NOT_PULLED)).plot()
+    axes = make_result(make_arm("seen"), make_arm("unseen", **NOT_PULLED)).plot().axes
     assert legend_texts(axes)[-1] == "without pulls, not drawn (1)"
     assert [name.get_text() for name in names_shown(axes)] == ["seen"]
 
 
 def test_no_arm_was_pulled() -> None:
-    axes = make_result(make_arm("unseen", **NOT_PULLED), samples=0).plot()
+    axes = make_result(make_arm("unseen", **NOT_PULLED), samples=0).plot().axes
     assert [text.get_text() for text in axes.texts] == ["no arm has been pulled yet"]
 
 
 def test_legend_and_labels_fit_small_axes() -> None:
     figure = Figure(figsize=(3.0, 3.0), layout="constrained")
-    axes = three_verdicts().plot(figure.subplots())
+    axes = three_verdicts().plot(figure.subplots()).axes
     figure.draw_without_rendering()
     legend = axes.get_legend()
     assert legend is not None
@@ -340,7 +392,7 @@ def test_the_style_is_undone_after_an_error() -> None:
 
 def test_the_users_own_settings_do_not_leak_in() -> None:
     with mpl.rc_context({"axes.grid": False, "font.size": 30.0, "axes.facecolor": "black"}):
-        axes = make_result().plot()
+        axes = make_result().plot().axes
     assert to_hex(axes.get_facecolor()) == "#ffffff"
     assert axes.xaxis.label.get_fontsize() == style.SETTINGS["axes.labelsize"]
 

@@ -213,7 +213,7 @@ def test_equal_arms_do_not_ask_for_digits_for_ever() -> None:
 
 def test_a_picture_has_the_shown_risk_at_its_axis() -> None:
     result = ramgape.simulate("random-beta:3", risk="cvar:0.1", epsilon=0.1, seed=1)
-    axes = result.plot()
+    axes = result.plot().axes
     assert axes.get_ylabel().startswith("Average of the worst 10 %")
     assert "higher is better" in axes.get_ylabel()
     axes.figure.canvas.draw()

@@ -628,14 +628,14 @@ def test_a_result_speaks_of_its_own_risk(risk: str, direction: str) -> None:
     assert stored["rho"] == (0.0 if risk == "variance" else None)
     for arm in stored["arms"]:
         assert arm["risk_interval"][0] <= arm["risk"] <= arm["risk_interval"][1]
-    label = result.plot().get_ylabel()
+    label = result.plot().axes.get_ylabel()
     assert label.lower().startswith(result.risk_label.lower())
     assert result.alpha is None
     assert "scaled risk" not in result.guarantee
 
 
 def test_the_mean_variance_keeps_its_letters() -> None:
-    assert result_of("mean-variance:0.5").plot().get_ylabel().startswith("Risk ξ = α(σ² − ρμ)")
+    assert result_of("mean-variance:0.5").plot().axes.get_ylabel().startswith("Risk ξ = α(σ² − ρμ)")
 
 
 def test_a_single_arm_can_be_chosen_by_any_risk() -> None:

@@ -108,6 +108,13 @@ NEW = {
         ["views/plots/answers.py", "views/plots/control.py", "views/plots/lines.py", "common/plane.py"],
         "pictures of tasks: what an answer goes by, and arms against a control",
     ),
+    **dict.fromkeys(
+        ["views/fragments.py", "views/picture.py", "views/report.py", "search/history", "studies/showing.py"],
+        "reports: pages for any screen, what is proved, how a search went",
+    ),
+    **dict.fromkeys(
+        ["views/plots/plot.py", "views/plots/window.py"], "pictures that notebooks show, zoomed to what decides"
+    ),
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
@@ -196,6 +203,10 @@ GROWN = {
     "planning/, views/plots/crosses.py, views/plots/style.py, ...": (
         "the lower bound of the best mean; the control and the answer so far in the plane",
         75,
+    ),
+    "cli/, views/plots/crosses.py, views/plots/labels.py, search/, studies/": (
+        "pictures and reports of every command, arms at the border of a plane, notes on the way of a search",
+        160,
     ),
 }
 

@@ -185,7 +185,7 @@ def ceiling(*arms: Any, limit: float = 0.12, **others: Any) -> Result:
 
 def test_the_ceiling_and_the_answer() -> None:
     result = ceiling(make_arm("A", 0.4, 0.05), make_arm("B", 0.7, 0.2, "out"), make_arm("C", 0.3, 0.04, "out"))
-    axes = result.plot()
+    axes = result.plot().axes
     assert legend_of(axes) == ["best arm (1)", "out (2)", "ceiling: standard deviation at most 0.12"]
     assert np.asarray(line_named(axes, "ceiling").get_ydata()) == pytest.approx(0.12)
     (shade,) = shades(axes)
@@ -195,7 +195,7 @@ def test_the_ceiling_and_the_answer() -> None:
 
 def test_nobody_is_feasible() -> None:
     arms = [make_arm(name, 0.4 + place / 10, 0.2 + place / 50, "out") for place, name in enumerate("ABC")]
-    axes = ceiling(*arms, limit=0.1).plot()
+    axes = ceiling(*arms, limit=0.1).plot().axes
     assert legend_of(axes) == ["out (3)", "ceiling: standard deviation at most 0.1"]
     assert axes.figure.figure.get_suptitle().startswith("No arm is feasible: 0 of 3 arms")
     low, high = axes.get_ylim()
@@ -203,7 +203,7 @@ def test_nobody_is_feasible() -> None:
 
 
 def test_a_ceiling_out_of_sight_is_told() -> None:
-    axes = ceiling(make_arm("A", 0.4, 0.05), make_arm("B", 0.7, 0.07, "out"), limit=9.0).plot()
+    axes = ceiling(make_arm("A", 0.4, 0.05), make_arm("B", 0.7, 0.07, "out"), limit=9.0).plot().axes
     assert "ceiling: standard deviation at most 9 (outside the picture)" in legend_of(axes)
     assert axes.get_ylim()[1] < 1.0
     assert shades(axes) == []
@@ -211,16 +211,16 @@ def test_a_ceiling_out_of_sight_is_told() -> None:
 
 def test_the_answer_so_far_has_a_ring() -> None:
     arms = make_arm("A", 0.4, 0.05, "undecided"), make_arm("B", 0.7, 0.2, "undecided")
-    axes = ceiling(*arms, front=("A",)).plot()
+    axes = ceiling(*arms, front=("A",)).plot().axes
     assert "best arm so far (1)" in legend_of(axes)
     assert np.asarray(line_named(axes, "so far").get_xydata()).tolist() == [[0.4, 0.05]]
-    assert "so far" not in " ".join(legend_of(make_result(*arms, front=("A",)).plot()))  # the front has its stairs
+    assert "so far" not in " ".join(legend_of(make_result(*arms, front=("A",)).plot().axes))  # the front has its stairs
 
 
 def test_equal_scores_are_a_line_through_the_best() -> None:
     arms = make_arm("A", 0.5, 0.1), make_arm("B", 0.4, 0.2, "out")
     lines = BestScore(2.0).lines(wanted("A"), {arm.name: (arm.mean, arm.risk) for arm in arms})
-    axes = make_result(*arms, task="best-score:weight=2.0", answer_name="best arm", lines=lines).plot()
+    axes = make_result(*arms, task="best-score:weight=2.0", answer_name="best arm", lines=lines).plot().axes
     points = np.asarray(line_named(axes, "as good as A").get_xydata())
     assert points[:, 0] - 2.0 * points[:, 1] == pytest.approx(0.3)
     assert shades(axes) == []
@@ -229,7 +229,7 @@ def test_equal_scores_are_a_line_through_the_best() -> None:
 def test_a_risk_that_nobody_asked_for_and_nothing_is_known_of() -> None:
     arms = [make_arm("A", 0.4, 0.05), make_arm("B", 0.3, 0.06, "out", risk_interval=(-math.inf, math.inf))]
     for about_risk in (True, False):
-        axes = make_result(*arms, task="best-mean", about_risk=about_risk).plot()
+        axes = make_result(*arms, task="best-mean", about_risk=about_risk).plot().axes
         bars = [bar for group in axes.collections if isinstance(group, LineCollection) for bar in group.get_segments()]
         (height,) = [np.ptp(bar[:, 1]) for bar in bars if (bar[:, 0] == 0.3).all()]
         assert (height > 0.0) == about_risk
@@ -239,7 +239,7 @@ def test_a_risk_that_nobody_asked_for_and_nothing_is_known_of() -> None:
 
 
 def test_a_row_for_each_arm_the_best_on_top() -> None:
-    axes = compared(0.1, -0.1, 0.2, 0.03, verdicts="ioi?").plot()
+    axes = compared(0.1, -0.1, 0.2, 0.03, verdicts="ioi?").plot().axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["arm 2", "arm 0", "arm 3", "arm 1"]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
     assert legend_of(axes) == [
@@ -256,14 +256,14 @@ def test_a_row_for_each_arm_the_best_on_top() -> None:
 
 
 def test_verdicts_differ_in_colour_shape_and_filling() -> None:
-    axes = compared(0.1, -0.1, 0.03, verdicts="io?").plot()
+    axes = compared(0.1, -0.1, 0.03, verdicts="io?").plot().axes
     marks = [line for line in axes.get_lines() if line.get_marker() not in ("None", None)]
     looks = {(to_hex(line.get_color()), line.get_marker()) for line in marks}
     assert looks == {(to_hex(mark.colour), mark.marker) for mark in style.MARKS.values()}
 
 
 def test_costs_are_better_to_the_left() -> None:
-    axes = compared(0.1, -0.1, verdicts="oi", direction="minimize").plot()
+    axes = compared(0.1, -0.1, verdicts="oi", direction="minimize").plot().axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["arm 1", "arm 0"]
     assert axes.get_xlabel() == "Difference in mean cost to now  (← lower is better)"
     assert np.asarray(line_named(axes, "mean of now minus").get_xdata()) == pytest.approx(-0.02)
@@ -271,30 +271,30 @@ def test_costs_are_better_to_the_left() -> None:
 
 def test_without_a_margin_one_line_and_without_a_tolerance_no_band() -> None:
     goal = replace(compared(0.1).goal, epsilon=None, kind="budget", budget=100)
-    axes = compared(0.1, margin=0.0, goal=goal).plot()
+    axes = compared(0.1, margin=0.0, goal=goal).plot().axes
     assert legend_of(axes) == ["better (1)", "control"]
 
 
 def test_both_objectives_stand_side_by_side() -> None:
-    axes = compared(0.1, -0.1, verdicts="io", about_risk=True).plot()
+    axes = compared(0.1, -0.1, verdicts="io", about_risk=True).plot().axes
     means, risks = axes.figure.figure.axes
     assert axes is means
     assert risks.get_xlabel() == "Difference in standard deviation to now  (← lower is better)"
     assert risks.get_ylim() == means.get_ylim()
     assert legend_of(axes).count("control") == 1
     own = Figure().add_subplot()
-    assert compared(0.1, about_risk=True).plot(own) is own
+    assert compared(0.1, about_risk=True).plot(own).axes is own
     assert own.figure.figure.axes == [own]
 
 
 def test_a_tolerance_in_risk_of_its_own() -> None:
     asked = replace(compared(0.1).goal, risk_epsilon=0.01)
-    axes = compared(0.1, about_risk=True, goal=asked).plot()
+    axes = compared(0.1, about_risk=True, goal=asked).plot().axes
     assert [text for text in legend_of(axes) if "tolerance" in text] == ["tolerance: ± 0.05", "tolerance: ± 0.01"]
 
 
 def test_the_plane_is_there_as_well() -> None:
-    axes = compared(0.1, -0.1, verdicts="io").plot(plane=True)
+    axes = compared(0.1, -0.1, verdicts="io").plot(plane=True).axes
     assert axes.get_xlabel().startswith("Mean reward")
     assert legend_of(axes) == ["better (1)", "out (1)", "control", "mean of now plus 0.02"]
     assert line_named(axes, "control").get_marker() == style.CONTROL.marker
@@ -307,7 +307,7 @@ def test_long_names_many_arms_and_arms_without_pulls(tmp_path: Path) -> None:
     result = compared(*values, control=LONG.format(9))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        axes = result.plot()
+        axes = result.plot().axes
         result.save_plot(tmp_path / "control.png")
     figure = axes.figure.figure
     figure.draw_without_rendering()
@@ -320,7 +320,7 @@ def test_long_names_many_arms_and_arms_without_pulls(tmp_path: Path) -> None:
     assert axes.xaxis.label.get_window_extent().x1 <= figure.bbox.x1
     title = figure._suptitle  # type: ignore[attr-defined]
     assert title.get_window_extent().x1 <= figure.bbox.x1
-    assert compared(math.nan).plot().texts[0].get_text() == "not pulled yet"
+    assert compared(math.nan).plot().axes.texts[0].get_text() == "not pulled yet"
 
 
 # --------------------------------------------------------------------------- intervals of differences

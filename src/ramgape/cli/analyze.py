@@ -11,7 +11,8 @@ import typer
 
 from ramgape.cli.csv_rows import Layout, Rows, Source, check_delimiter, open_source
 from ramgape.cli.errors import warnings_told
-from ramgape.cli.options import OUTPUT, AsJson, Text, option, takes_options
+from ramgape.cli.options import OUTPUT, Text, option, takes_options
+from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.parsing import parse_number
 from ramgape.errors import require
 from ramgape.options import ANALYZE, DATA, Options
@@ -30,10 +31,12 @@ SKIP_EMPTY = "Leave out rows without a reward, and count them, instead of refusi
 DELIMITER = "What stands between two columns: one letter, or tab."
 
 
+@takes_output()
 @takes_options(ANALYZE)
 def analyze(
     data: Annotated[str, typer.Argument(metavar="DATA.CSV", help=FILE, show_default=False)],
     options: Options,
+    out: Output,
     arm_column: Annotated[Text, option(DATA, "NAME", "The column with the arms' names.")] = None,
     reward_column: Annotated[Text, option(DATA, "NAME", "The column with the rewards.")] = None,
     item_column: Annotated[Text, option(DATA, "NAME", ITEM_COLUMN)] = None,
@@ -41,7 +44,6 @@ def analyze(
     delimiter: Annotated[str, option(DATA, "LETTER", DELIMITER)] = ",",
     skip_empty: Annotated[bool, typer.Option("--skip-empty", help=SKIP_EMPTY, rich_help_panel=DATA)] = False,
     next_pulls: Annotated[str, typer.Option("--next", metavar="PULLS", help=NEXT, rich_help_panel=OUTPUT)] = "10",
-    as_json: AsJson = False,
 ) -> None:
     """Tell what logged rewards prove about the Pareto set, and which arms to try next.
 
@@ -77,11 +79,13 @@ def analyze(
     with warnings_told() as told, open_source(data) as source:
         rows = Rows(source, layout, letter)
         analysis = read(source, rows, options, further, words, skip_empty)
-    if as_json:
+    analysis = replace(analysis, result=replace(analysis.result, reward_name=reward_column or ""))
+    if out.as_json:
         typer.echo(analysis.to_json())
-        return
-    untold = tuple(warning for warning in analysis.result.warnings if warning not in told)
-    output().print(replace(analysis, result=replace(analysis.result, warnings=untold)))
+    else:
+        untold = tuple(warning for warning in analysis.result.warnings if warning not in told)
+        output().print(replace(analysis, result=replace(analysis.result, warnings=untold)))
+    out.write(analysis)
 
 
 def check_layout(arm: Text, reward: Text, item: Text, wide: bool) -> Layout:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramgape.cli.errors import INTERRUPTED
-from ramgape.cli.pictures import check_picture, write_picture
+from ramgape.cli.pictures import check_picture, write_file
 from ramgape.common.checks import check_seed
 from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_number
@@ -93,7 +93,7 @@ def demo(
         raise typer.Exit(INTERRUPTED)
     if missing is None:
         with waiting("drawing"):
-            write_picture(result, out, "out")
+            write_file(result.save_plot, out, "out")
         console.print("\n" + printable(f"The picture is in {out}."), markup=False, soft_wrap=True)
     else:
         console.print(f"\nNo picture: {missing}", markup=False, soft_wrap=True)

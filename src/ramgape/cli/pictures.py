@@ -1,20 +1,76 @@
-"""Files with figures."""
+"""What comes out: `--plot`, `--html` and `--json`, for every command that has something to show."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from ramgape.cli.errors import tell
+from ramgape.cli.options import OUTPUT, AsJson, gathers, option
 from ramgape.errors import InvalidSpec, MissingExtra, require, shorten
+from ramgape.views.terminal import waiting
 
 if TYPE_CHECKING:
-    from ramgape.planning.forecast import Plan
-    from ramgape.search.result import Result
+    from ramgape.search.explained import Explained
+
+PLOT = "Draw it into a file (.png, .svg, .pdf); needs matplotlib."
+HTML = "Write a report into a file (.html) that needs no network: what is found, pictures, settings; needs matplotlib."
+PAGES = (".html", ".htm")
 
 
-def check_picture(path: Path, what: str) -> None:
-    """Complain about a picture that cannot be written, before anything is computed for it."""
+class Output(NamedTuple):
+    """Where a picture and a page are to go, if anywhere; and whether JSON is printed instead of a table."""
+
+    plot: Path | None
+    html: Path | None
+    as_json: bool
+
+    def write(self, drawn: Explained, told: Explained | None = None) -> None:
+        """Write what was asked for.
+
+        Args:
+            drawn: What the picture is of.
+            told: What the page is of, if that is another thing.
+        """
+        if self.plot is not None:
+            with waiting("drawing"):
+                write_file(drawn.save_plot, self.plot, "plot")
+            tell("written", str(self.plot), "bold")
+        if self.html is not None:
+            with waiting("writing the report"):
+                write_file((told or drawn).save_html, self.html, "html")
+            tell("written", str(self.html), "bold")
+
+
+def takes_output(plot: str = PLOT, html: str = HTML) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command: its parameter `out` has what was typed for `--plot`, `--html` and `--json`, checked.
+
+    Args:
+        plot, html: What the help says of these.
+    """
+
+    def read(plot: Path | None = None, html: Path | None = None, as_json: AsJson = False) -> Output:
+        if plot is not None:
+            check_picture(plot, "plot")
+        if html is not None:
+            check_place(html, "html")
+            check_matplotlib()
+            require(html.suffix.lower() in PAGES, "html", f"a file that ends in {' or '.join(PAGES)}", str(html))
+        return Output(plot, html, as_json)
+
+    read.__annotations__.update(
+        plot=Annotated[Path | None, option(OUTPUT, "FILE", plot)],
+        html=Annotated[Path | None, option(OUTPUT, "FILE", html)],
+        as_json=AsJson,
+    )
+    return gathers("out", read)
+
+
+def check_place(path: Path, what: str) -> None:
+    """Complain about a file that cannot be written, before anything is computed for it."""
     try:
         there, folder = path.parent.is_dir(), path.is_dir()
     except OSError as error:  # a name that is too long, say
@@ -22,6 +78,13 @@ def check_picture(path: Path, what: str) -> None:
         raise InvalidSpec(what=what, allowed="a file", given=given, hint=reason) from None
     require(there, what, "in a folder that exists", str(path))
     require(not folder, what, "a file, not a folder", str(path))
+    may = os.access(path if path.exists() else path.parent, os.W_OK)
+    require(may, what, "a file that can be written", str(path))
+
+
+def check_picture(path: Path, what: str) -> None:
+    """The same of a picture, whose ending says in which format it is."""
+    check_place(path, what)
     check_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
@@ -36,10 +99,10 @@ def check_matplotlib() -> None:
         raise MissingExtra(what="matplotlib", allowed='installed for pictures: pip install "ramgape[plot]"')
 
 
-def write_picture(result: Result | Plan, path: Path, what: str) -> None:
-    """Draw a result or a plan into a file."""
+def write_file(write: Callable[[Path], None], path: Path, what: str) -> None:
+    """Have a file written."""
     try:
-        result.save_plot(path)
+        write(path)
     except OSError as error:
         given, reason = repr(str(path)), f": {error.strerror or error}"
         raise InvalidSpec(what=what, allowed="a file that can be written", given=given, hint=reason) from None

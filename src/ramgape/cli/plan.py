@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ramgape.cli.completion import instances
-from ramgape.cli.errors import tell
-from ramgape.cli.options import AROUND, OUTPUT, AsJson, Jobs, Seed, Text, check_jobs, option, takes_options
-from ramgape.cli.pictures import check_picture, write_picture
+from ramgape.cli.options import AROUND, Jobs, Seed, Text, check_jobs, option, takes_options
+from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.parsing import numbers, parse_number
 from ramgape.options import PLAN, PLANNED_RUNS, RUNS, Options
-from ramgape.views.terminal import output, waiting, watching_work
+from ramgape.views.terminal import output, watching_work
 
 if TYPE_CHECKING:
     from ramgape.planning.forecast import Plan
@@ -24,23 +22,22 @@ EPSILONS = "Several tolerances, 0.1,0.05 say; the first stands for --epsilon. Un
 DELTAS = "Several probabilities; the first stands for --delta. Unless given: 0.1,0.05,0.01."
 BUDGETS = "Several budgets; the first stands for --budget. Unless given: a quarter of that to four times as much."
 COUNT = "Simulated searches of each goal; fewer where they are long, but 10 at least."
-PLOT = "Draw the table into a file (.png, .svg, .pdf); needs matplotlib."
 
 
+@takes_output()
 @takes_options(PLAN)
 def plan(
     instance: Annotated[
         str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)
     ],
     options: Options,
+    out: Output,
     epsilons: Annotated[Text, option(AROUND, "NUMBERS", EPSILONS)] = None,
     deltas: Annotated[Text, option(AROUND, "NUMBERS", DELTAS)] = None,
     budgets: Annotated[Text, option(AROUND, "NUMBERS", BUDGETS)] = None,
     runs: Annotated[str, option(RUNS, "COUNT", COUNT)] = str(PLANNED_RUNS),
     seed: Seed = "0",
     jobs: Jobs = "1",
-    as_json: AsJson = False,
-    plot: Annotated[Path | None, option(OUTPUT, "FILE", PLOT)] = None,
 ) -> None:
     """Tell what a search will take before its first trial, from a guess of the arms, as a power calculation does.
 
@@ -57,8 +54,6 @@ def plan(
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
     processes = check_jobs(jobs)
-    if plot is not None:
-        check_picture(plot, "plot")
     asked: dict[str, Any] = {
         "epsilons": numbers(epsilons, "epsilons"),
         "deltas": numbers(deltas, "deltas"),
@@ -68,14 +63,11 @@ def plan(
         **options,
     }
     planned = compute(instance, processes, asked)
-    if as_json:
+    if out.as_json:
         typer.echo(planned.to_json())
     else:
         output().print(replace(planned, warnings=()))  # which have been told on stderr
-    if plot is not None:
-        with waiting("drawing"):
-            write_picture(planned, plot, "plot")
-        tell("written", str(plot), "bold")
+    out.write(planned)
 
 
 def compute(instance: str, processes: int, asked: dict[str, Any]) -> Plan:

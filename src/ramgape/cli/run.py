@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
-from ramgape.cli.options import AsJson, check_jobs, gathers, option, takes_options
+from ramgape.cli.options import check_jobs, gathers, option, takes_options
+from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.cli.timing import Exports, exports, how_timed, is_file, refuse_beside_file, watching_times
 from ramgape.commands.how_timed import HowTimed
@@ -39,6 +40,7 @@ WHAT = r"Commands, at least two; or one TOML file with the tables \[study] and \
 JOBS = "Trials at once; 0: one for each core. Trials at the same time disturb each other's times."
 
 
+@takes_output()
 @gathers("files", exports)
 @gathers("how", how_timed)
 @takes_options(COMMANDS)
@@ -47,9 +49,9 @@ def run(
     options: dict[str, Any],
     how: HowTimed,
     files: Exports,
+    out: Output,
     jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
     storage: Storage = None,
-    as_json: AsJson = False,
 ) -> None:
     """Time commands, or run those of a study file, and tell which is fastest, or has the best trade-offs.
 
@@ -112,16 +114,20 @@ def run(
         if made and not study.done:
             tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
         code, shell = make_trials(study, described, count, url, how.warmup)
-        report = study.report(expect=study.durable)
+        report = study.report(expect=study.durable, history=out.html is not None)
+        named = "elapsed seconds" if described.reward == "elapsed" else ""
+        result = replace(report.result, reward_name=named)
         if code and not study.durable:  # what is in memory does not go on
             ended: Stopped = "error" if code == FAILED else "interrupted"
-            report = replace(report, result=study.result(ended, expect=False))
+            result = replace(study.result(ended, expect=False), reward_name=named, history=result.history)
+        report = replace(report, result=result)
         timing = times_of(study, described, report, shell)
-    if as_json:
+    if out.as_json:
         typer.echo(report.to_json())
     else:
         untold = tuple(warning for warning in report.result.warnings if warning not in told)
         show_findings(replace(report, result=replace(report.result, warnings=untold)), timing)
+    out.write(report)
     if timing is not None:
         files.write(timing)
     if code != FAILED and (timing is None or not timing.typed):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ramgape.cli.completion import instances
-from ramgape.cli.errors import INTERRUPTED, tell, warnings_told
-from ramgape.cli.options import INSTANCE, OUTPUT, AsJson, Jobs, Seed, Text, check_jobs, option, takes_options
-from ramgape.cli.pictures import check_picture, write_picture
+from ramgape.cli.errors import INTERRUPTED, warnings_told
+from ramgape.cli.options import INSTANCE, Jobs, Seed, Text, check_jobs, option, takes_options
+from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
 from ramgape.errors import RamgapeWarning
@@ -25,20 +24,21 @@ if TYPE_CHECKING:
 
 CHECKPOINTS = "Tell regret and wrong answers along the way as well: at so many points, or after 100,300,1000 pulls."
 PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
+HTML = "Write a report of the run, or of all runs, into a file (.html) that needs no network; needs matplotlib."
 
 
+@takes_output(plot=PLOT, html=HTML)
 @takes_options(SIMULATE)
 def simulate(
     instance: Annotated[
         str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)
     ],
     options: Options,
+    out: Output,
     runs: Annotated[str, option(RUNS, "COUNT", "Independent repetitions.")] = "1",
     checkpoints: Annotated[Text, option(RUNS, "COUNT", CHECKPOINTS)] = None,
     seed: Seed = "0",
     jobs: Jobs = "1",
-    as_json: AsJson = False,
-    plot: Annotated[Path | None, option(OUTPUT, "FILE", PLOT)] = None,
 ) -> None:
     """Search an instance whose truth is known, once or many times, and compare the answer with the truth.
 
@@ -56,22 +56,22 @@ def simulate(
     first = check_seed(parse_number(seed, "seed"))
     count = whole(parse_number(runs, "runs"), "runs", "a whole number of at least 1", 1)
     processes = check_jobs(jobs)
-    if plot is not None:
-        check_picture(plot, "plot")
-    result, points = None, None if checkpoints is None else read_checkpoints(checkpoints)
-    if as_json or count > 1 or points is not None:
-        replication = run_many(instance, count, first, processes, options, points)
-        if as_json:
-            typer.echo(replication.to_json())
-        else:
-            output().print(replace(replication, warnings=()))  # which have been told on stderr
-    else:
+    points = None if checkpoints is None else read_checkpoints(checkpoints)
+    if count == 1 and not out.as_json and points is None:
         result = simulate_once(instance, first, options)
         output().print(result)
+        out.write(result)
         if result.stopped == "interrupted":
             raise typer.Exit(INTERRUPTED)
-    if plot is not None:
-        draw(instance, first, options, result, plot)
+        return
+    replication = run_many(instance, count, first, processes, options, points)
+    if out.as_json:
+        typer.echo(replication.to_json())
+    else:
+        output().print(replace(replication, warnings=()))  # which have been told on stderr
+    if out.plot or out.html:  # of single runs only the numbers were kept
+        one = first_run(instance, first, options)
+        out.write(one, one if count == 1 else replication)
 
 
 def read_checkpoints(text: str) -> Any:
@@ -110,13 +110,10 @@ def simulate_once(instance: str, seed: int, options: Options) -> Result:
     return replace(result, warnings=tuple(warning for warning in result.warnings if warning not in told))
 
 
-def draw(instance: str, seed: int, options: Options, result: Result | None, path: Path) -> None:
-    """The picture of the first run, which is repeated if only its numbers were kept."""
+def first_run(instance: str, seed: int, options: Options) -> Result:
+    """The first of many runs, once more; whatever there is to warn of has been told."""
     with waiting("drawing"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RamgapeWarning)
-        if result is None:
-            import ramgape
+        import ramgape
 
-            result = ramgape.simulate(instance, seed=seed, **options)
-        write_picture(result, path, "plot")
-    tell("written", str(path), "bold")
+        return ramgape.simulate(instance, seed=seed, **options)

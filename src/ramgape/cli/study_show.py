@@ -9,6 +9,7 @@ import typer
 
 from ramgape.cli.errors import tell
 from ramgape.cli.options import AsJson
+from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
 from ramgape.storage.urls import shown
 from ramgape.views.terminal import output, print_object, waiting
@@ -23,14 +24,16 @@ MOST_FOR_RICH = 200  # studies in a list
 COUNTS = ("arms", "told", "under way", "failed")
 
 
-def show(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+@takes_output()
+def show(name: Name, out: Output, storage: Storage = None) -> None:
     """How a study is going: the set so far, what is certain of each arm, and how many trials are still to come."""
     with waiting("reading"), opened_study(name, storage) as study:
-        report = study.report()
-    if as_json:
+        report = study.report(history=out.html is not None)
+    if out.as_json:
         print_object(report.to_dict())
     else:
         output().print(report)
+    out.write(report)
 
 
 def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:

@@ -21,9 +21,8 @@ from ramgape.search.result import Goal
 from ramgape.search.simulation import Replication, Source, replicate
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +81,12 @@ class PolicyComparison(Explained):
     def _rows(self) -> list[dict[str, Any]]:
         return [asdict(row) for row in self.rows]
 
-    def plot(self) -> Figure:
+    def plot(self) -> Plot:
         """Pulls, or after a budget the regret, of each policy on each instance."""
         load_extra("matplotlib", "plot")
         from ramgape.views.comparison import headline
         from ramgape.views.plots import style
+        from ramgape.views.plots.plot import Plot
         from ramgape.views.plots.runs import draw_competitors
 
         with style.applied():
@@ -95,7 +95,7 @@ class PolicyComparison(Explained):
             for place, name in enumerate(names):
                 axes = figure.add_subplot(len(names), 1, place + 1)
                 draw_competitors(axes, name, [row for row in self.rows if row.instance == name], self.goal.kind)
-        return figure
+        return Plot(figure.axes[0])
 
 
 def compare_policies(

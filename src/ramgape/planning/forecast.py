@@ -9,9 +9,8 @@ from ramgape.search.explained import Explained, jsonable, load_extra
 from ramgape.search.result import Goal
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 # Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, which is proved for
 # Gaussian arms alone; no search was done before the cap where less was asked for.
@@ -175,11 +174,12 @@ class Plan(Explained):
         """Everything, ready for JSON, with the row that was asked for as `chosen`."""
         return {**Explained.to_dict(self), "chosen": jsonable(asdict(self.chosen))}
 
-    def plot(self) -> Figure:
+    def plot(self) -> Plot:
         """The trials against epsilon, a line for each delta; or the quality of the answer against the budget."""
         load_extra("matplotlib", "plot")
         from ramgape.views import forecast
         from ramgape.views.plots import plan, style
+        from ramgape.views.plots.plot import Plot
 
         with style.applied():
             figure = style.new_figure(title=forecast.title(self))
@@ -187,4 +187,4 @@ class Plan(Explained):
                 plan.draw_trials(figure.add_subplot(), self.trials)
             else:
                 plan.draw_qualities(figure, self.qualities)
-        return figure
+        return Plot(figure.axes[0])

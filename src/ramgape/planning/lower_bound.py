@@ -43,9 +43,8 @@ from ramgape.search.spec import check_alpha, check_tolerance, choose_risk, parse
 from ramgape.tasks import PARETO, Task, make_task
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 GAP = 0.002  # T* is known when what an allocation reaches and what no allocation exceeds differ by this part
 ROUNDS = 200  # about ten are needed
@@ -101,17 +100,18 @@ class LowerBound(Explained):
         samples = self.samples or 0.0
         return [{"name": name, "share": part, "samples": part * samples} for name, part in self.allocation.items()]
 
-    def plot(self) -> Figure:
+    def plot(self) -> Plot:
         """The shares of the samples."""
         load_extra("matplotlib", "plot")
         from ramgape.views.lower_bound import headline
         from ramgape.views.plots import style
+        from ramgape.views.plots.plot import Plot
         from ramgape.views.plots.runs import draw_allocation
 
         with style.applied():
-            figure = style.new_figure(title="\n".join(textwrap.wrap(headline(self), 90)))
-            draw_allocation(figure.add_subplot(), self.allocation)
-        return figure
+            axes = style.new_figure(title="\n".join(textwrap.wrap(headline(self), 90))).add_subplot()
+            draw_allocation(axes, self.allocation)
+        return Plot(axes)
 
 
 def has_lower_bound(measure: Measure, task: Task = PARETO) -> bool:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 CHUNK = 512  # rows that are looked at together
 MOST_NEXT = 10_000  # each of them is a decision
@@ -96,7 +97,7 @@ class Analysis(Answered):
             for row in self.result._rows()
         ]
 
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Axes:
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
         """The picture of the result.
 
         Args:

@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Union, get_args, get_origi
 from ramgape.errors import InvalidData, MissingExtra, RamgapeError, require, shorten
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from pandas import DataFrame
     from rich.console import RenderableType
 
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 SCHEMA_VERSION = 1  # of `to_dict`: raised when a key changes its meaning or goes
 UNBOUNDED = {"doubt": math.inf}  # what None stands for, of a number that JSON cannot write; elsewhere NaN
@@ -98,8 +97,8 @@ class Explained(Portable, ABC):
         """The rows of the data frame."""
 
     @abstractmethod
-    def plot(self) -> Axes | Figure:
-        """A picture."""
+    def plot(self) -> Plot:
+        """A picture, which a notebook shows."""
 
     def __repr__(self) -> str:
         """One line: the full data of a thousand arms would fill the screen (`to_dict` has them)."""
@@ -142,10 +141,7 @@ class Explained(Portable, ABC):
         Args:
             path: The file; its ending (.png, .svg, .pdf) says in which format.
         """
-        drawn = self.plot()
-        from ramgape.views.plots import style
-
-        style.save(drawn, path)
+        self.plot().save(path)
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write a page of its own: all that is said of it and its picture, in one file that needs no network.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from ramgape.common.checks import check_seed, whole
@@ -12,6 +13,7 @@ from ramgape.errors import RamgapeWarning, require
 from ramgape.options import IDENTIFY, Options, complete, shows_options
 from ramgape.search.calls import make_limits
 from ramgape.search.engine import Engine
+from ramgape.search.history import Recorder
 from ramgape.search.inference import infer
 from ramgape.search.progress import Callback, check_callback, progress_of
 from ramgape.search.result import Result
@@ -20,17 +22,19 @@ from ramgape.search.trying import Manner, Trying
 from ramgape.search.watching import Watcher, watched
 
 
-def listener(engine: Engine, watcher: Watcher | None, callback: Callback | None) -> Callable[[], object] | None:
-    """What hears of every reward: whoever watches, and the callback, which may end the search."""
-    if watcher is None:
-        return None if callback is None else lambda: callback(progress_of(engine))
-    watcher.heed(engine)
-    if callback is None:
-        return lambda: watcher.heed(engine)
+def listener(recorder: Recorder, watcher: Watcher | None, callback: Callback | None) -> Callable[[], object]:
+    """What hears of every reward: who takes notes, whoever watches, and the callback, which may end the search."""
+    engine = recorder.engine
+    if watcher is not None:
+        watcher.heed(engine)
+    elif callback is None:
+        return recorder.note
 
     def hear() -> object:
-        watcher.heed(engine)
-        return callback(progress_of(engine))
+        recorder.note()
+        if watcher is not None:
+            watcher.heed(engine)
+        return None if callback is None else callback(progress_of(engine))
 
     return hear
 
@@ -83,9 +87,10 @@ def identify(
     for warning in spec.warnings:
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
     engine = Engine(spec, seed)
+    recorder = Recorder(engine)
     try:
         with watched(options.get("progress")) as watcher:
-            heard = listener(engine, watcher, callback)
+            heard = listener(recorder, watcher, callback)
             Trying(engine, pull, names, seed, manner, heard).to_the_end()
     except KeyboardInterrupt:
         engine.finish("interrupted")
@@ -94,7 +99,7 @@ def identify(
             error.partial_result = infer(engine, "error", seed)  # type: ignore[attr-defined]
             error.add_note(f"ramgape: after {engine.samples} rewards; what they show is in this error's partial_result")
         raise
-    return infer(engine, seed=seed)
+    return replace(infer(engine, seed=seed), history=recorder.points())
 
 
 def manner_of(asked: Mapping[str, Any]) -> Manner:

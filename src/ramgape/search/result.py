@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ramgape.common.checks import as_float, check_number
@@ -12,11 +12,13 @@ from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.answered import Answered
 from ramgape.search.explained import Explained, load_extra
 from ramgape.search.extension import Extension
+from ramgape.search.history_point import HistoryPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
@@ -250,6 +252,9 @@ class Result(Answered):
         spent: What all pulls have cost, where there are prices.
         about_risk: Whether the answer has to do with the risk at all.
         lines: What the answer goes by, as lines in the plane of mean and risk: a ceiling, a floor, the control.
+        history: What was known at a few moments on the way, for reports; of `identify` and `simulate`, and of studies
+            that are asked for it. It is no part of `to_dict`.
+        reward_name: What the user calls the rewards, where that is known: the column of a file, "elapsed seconds".
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -311,6 +316,8 @@ class Result(Answered):
     about_risk: bool = True
     lines: tuple[PlaneLine, ...] = ()
     spent: float | None = None
+    reward_name: str = ""
+    history: tuple[HistoryPoint, ...] = field(default=(), compare=False)
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -318,7 +325,9 @@ class Result(Answered):
         return self.front
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Explained.to_dict(self), "answer": list(self.front), "sentence": self.sentence}
+        described = Explained.to_dict(replace(self, history=()))
+        del described["history"]
+        return {**described, "answer": list(self.front), "sentence": self.sentence}
 
     @property
     def _found(self) -> Result:
@@ -426,24 +435,25 @@ class Result(Answered):
             for arm in self.arms
         ]
 
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Axes:
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
         """The arms as confidence crosses in the mean-risk plane; with a control, how they compare with it.
 
-        The plane shows what the answer goes by, too: a ceiling, a floor, the control, where scores are the same. The
-        figure is `axes.figure`: in a notebook, after `%matplotlib inline`, `result.plot().figure` shows it. `save_plot`
-        makes a file of it.
+        The plane shows what the answer goes by, too: a ceiling, a floor, the control, where scores are the same. A
+        notebook shows what is returned; `save_plot` makes a file of it.
 
         Args:
             axes: Where to draw; unless given, in a figure of its own.
             plane: Whether to draw the plane although there is a control. Otherwise the picture has a row for each arm:
                 the difference to the control with its interval. In a figure of its own, differences in risk stand
-                beside those in mean if the answer has to do with both; the latter's axes are returned.
+                beside those in mean if the answer has to do with both; the latter's axes are the first.
         """
         load_extra("matplotlib", "plot")
         require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
         require(isinstance(plane, bool), "plane", "True or False", plane)
         from ramgape.views.plots import style
         from ramgape.views.plots.answers import draw_comparison, draw_plane
+        from ramgape.views.plots.plot import Plot
 
         with style.applied():
-            return draw_plane(self, axes) if plane or self.control is None else draw_comparison(self, axes)
+            drawn = draw_plane(self, axes) if plane or self.control is None else draw_comparison(self, axes)
+        return Plot(drawn)

@@ -23,6 +23,7 @@ from ramgape.problems.instances import load_instance
 from ramgape.search.curves import Checkpoint, CurvePoint, check_checkpoints, make_curves
 from ramgape.search.engine import Engine
 from ramgape.search.explained import Explained, jsonable, load_extra
+from ramgape.search.history import SELDOM, Recorder
 from ramgape.search.inference import goal_of, infer, rigour_of, risk_label
 from ramgape.search.progress import Callback, check_callback, progress_of
 from ramgape.search.result import ArmTruth, Goal, Result, Truth
@@ -31,10 +32,10 @@ from ramgape.search.truth import TrueArms
 from ramgape.search.watching import runs_watched, watched
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
 
@@ -176,10 +177,11 @@ class Replication(Explained):
         frame: DataFrame = load_extra("pandas", "frame").DataFrame([asdict(point) for point in self.curves])
         return frame
 
-    def plot(self) -> Figure:
+    def plot(self) -> Plot:
         """How long the runs took, or after a budget their regret, and how often they were wrong; and the `curves`."""
         load_extra("matplotlib", "plot")
         from ramgape.views.plots import style
+        from ramgape.views.plots.plot import Plot
         from ramgape.views.plots.runs import draw_curve, draw_errors, draw_runs
         from ramgape.views.replication import headline
 
@@ -198,7 +200,7 @@ class Replication(Explained):
                 regret = figure.add_subplot(grid[1, :])
                 draw_curve(regret, self.curves, "regret")
                 draw_curve(figure.add_subplot(grid[2, :], sharex=regret), self.curves, "error_rate", self.goal.delta)
-        return figure
+        return Plot(axes)
 
     def to_dict(self, runs: bool = True) -> dict[str, Any]:
         """Everything, ready for JSON.
@@ -244,16 +246,18 @@ def simulate(
     check_callback(callback)
     warn(spec)
     engine = Engine(spec, seed)
+    recorder = Recorder(engine, SELDOM)
     try:
         with watched(options.get("progress")) as watcher:
-            for _ in play(engine, known, seed):
+            for _ in play(engine, known, seed, recorder=recorder):
                 if watcher is not None:
                     watcher.heed(engine)
                 if callback is not None and callback(progress_of(engine)):
                     engine.finish("callback")
     except KeyboardInterrupt:
         engine.finish("interrupted")
-    return infer(engine, seed=seed, truth=TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon))
+    truth = TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon)
+    return replace(infer(engine, seed=seed, truth=truth), history=recorder.points())
 
 
 @shows_options(SIMULATE)
@@ -357,10 +361,13 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     return replace(spec, alarm=None)
 
 
-def play(engine: Engine, instance: Instance, seed: int, points: Sequence[int] = ()) -> Iterator[float]:
+def play(
+    engine: Engine, instance: Instance, seed: int, points: Sequence[int] = (), recorder: Recorder | None = None
+) -> Iterator[float]:
     """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop.
 
-    No chunk goes beyond the next one of the points, numbers of pulls in their order.
+    No chunk goes beyond the next one of the points, numbers of pulls in their order. Where somebody takes notes, a
+    chunk is made in parts.
     """
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
@@ -368,7 +375,12 @@ def play(engine: Engine, instance: Instance, seed: int, points: Sequence[int] = 
     while engine.stopped is None:
         begun = time.perf_counter()
         point = next((each for each in points if each > engine.samples), math.inf)
-        engine.advance(sampler, generator, int(min(CHUNK, point - engine.samples)))
+        left = int(min(CHUNK, point - engine.samples))
+        while left > 0 and engine.stopped is None:
+            count = left if recorder is None else min(left, recorder.pulls_until_next)
+            left -= engine.advance(sampler, generator, count)
+            if recorder is not None:
+                recorder.note()
         yield time.perf_counter() - begun
 
 

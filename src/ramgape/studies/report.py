@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
 
 LAST_FAILURES = 5
 LAST_ANSWERS = 100  # of which a report says what was told with them
@@ -105,7 +106,7 @@ class Report(Answered):
         pending, failed = self.arms_pending, self.arms_failed
         return [{**row, "pending": pending[row["name"]], "failed": failed[row["name"]]} for row in self.result._rows()]
 
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Axes:
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
         """The picture of the result.
 
         Args:

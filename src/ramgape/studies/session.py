@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.search.engine import FEW, Engine
+from ramgape.search.history import Recorder
+from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import AnswerRow, Moment, ObservationRow, StudyRow
@@ -131,6 +133,20 @@ class StudySession:
                 if row.price is not None:
                     prices[place] = row.price
         return items, prices
+
+    def history(self) -> tuple[HistoryPoint, ...]:
+        """What was known on the way, from all observations before the end, inside a transaction."""
+        ledger = self._ledger
+        assert ledger is not None
+        again = Ledger(self.spec, self.row)
+        recorder, seen = Recorder(again.engine), self._read(0).part(0, ledger.told - ledger.late)
+        start = 0
+        while start < len(seen.arms):
+            stop = min(start + recorder.pulls_until_next, len(seen.arms))
+            again.field.learn_many(seen.part(start, stop), heed=False)
+            recorder.note()
+            start = stop
+        return recorder.points()
 
     # --- transactions ----------------------------------------------------------------------------------------------
 

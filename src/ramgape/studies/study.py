@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
@@ -47,13 +48,14 @@ from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
 from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
 from ramgape.studies.session import StudySession
+from ramgape.studies.showing import Shown
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import trials_of
 
 Seen = TypeVar("Seen")
 
 
-class Study(InAndOut):
+class Study(InAndOut, Shown):
     """A search that lasts: its specification and every pull ever asked and told, in a database or in memory.
 
     Make one with `Study.create`, open one with `Study.load`. Any number of processes may work on a study at once.
@@ -483,11 +485,12 @@ class Study(InAndOut):
             inference = self._inference_of(ledger)
         return inference.result(ended, expect)
 
-    def report(self, *, expect: bool = True) -> Report:
+    def report(self, *, expect: bool = True, history: bool = False) -> Report:
         """The result, and how the study is going: pulls under way, failures, and what they were.
 
         Args:
             expect: Whether the result says how many more pulls are expected, which takes simulations.
+            history: Whether it says what was known on the way, for which all observations are learnt again.
         """
         with self._session.reading() as (ledger, _):
             store = self._session.store
@@ -498,7 +501,8 @@ class Study(InAndOut):
             with suppress(DamagedStore):  # remarks are no part of the result; whoever reads rows for that will complain
                 last = store.read_rows(self._session.row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
             inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures, last)
-        return Report(result=inference.result("open", expect), **draft)
+            points = self._session.history() if history else ()
+        return Report(result=replace(inference.result("open", expect), history=points), **draft)
 
     def _inference_of(self, ledger: Ledger) -> Inference:
         """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""

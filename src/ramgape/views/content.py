@@ -66,12 +66,23 @@ def headline(result: Result, names: bool = True) -> str:
 def title(result: Result) -> str:
     """The headline of a figure: two short lines, without names, because the names stand in the figure."""
     lines = [headline(result, names=False)]
-    numbers = [("ε", result.certified_epsilon), ("δ", result.certified_delta)]
-    proved = [f"{letter} = {round_up(value)}" for letter, value in numbers if value is not None]
-    proved = proved if result.is_informative else []
-    word = "certified, approximately" if result.rigour == "approximate" else "certified"
-    lines.append(f"{word}: {', '.join(proved)}" if proved else "no guarantee: estimates only")
+    lines.append(f"certified {certified_words(result)}" if result.is_informative else "no guarantee: estimates only")
     return "\n".join(lines)
+
+
+def certified_words(result: Result) -> str:
+    """Up to which tolerance the answer is right, and how surely; for a result of which that is known."""
+    if result.stopped == "complete":
+        return "exactly, with nothing left to chance"
+    within, in_risk = round_up(result.certified_epsilon or 0.0), result.certified_risk_epsilon
+    apart = "" if in_risk is None else f" in mean and {round_up(in_risk)} in risk"
+    how = "approximately with" if result.rigour == "approximate" else "with"
+    chance = (
+        ""
+        if result.certified_delta is None
+        else f", {how} probability {1.0 - float(round_up(result.certified_delta)):.6g}"
+    )
+    return f"{'exactly' if within == '0' else f'within {within}{apart}'}{chance}"
 
 
 def facts(

@@ -1,45 +1,202 @@
-"""An explanation as a page of its own: one file with its picture inside, which opens without a network and prints."""
+"""A report: one file with everything inside, which opens without a network, is read on any screen, and prints.
+
+The answer in a sentence, what speaks against it, the picture, the table, where the trials went and how intervals
+narrowed, what is proved and what is not, and what was asked, with which versions.
+"""
 
 from __future__ import annotations
 
-import html
-import io
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
-from ramgape.views.notebook import page
+from ramgape.common.formatting import plural, round_up
+from ramgape.views import fragments as page
+from ramgape.views.content import alarm_words, asked_for, bound_words, choose_arms, risk_axis
+from ramgape.views.picture import pictures
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
+    from ramgape.search.result import Result
+    from ramgape.views.explanation import Explanation
 
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
-figure { background: #fff; border-radius: 6px; margin: 1.5rem 0; padding: .5rem; }
-figure svg { display: block; height: auto; width: 100%; }
-footer { border-top: 1px solid rgba(128, 128, 128, .45); font-size: .85em; margin-top: 2rem; opacity: .7; }
-@media print { body { margin: 0; max-width: none; } figure { break-inside: avoid; } tr { break-inside: avoid; } }
-"""
+PANELS = 24  # arms whose intervals are drawn
+PROVED = ("Alarm", "Guarantee", "Certified", "Truth")  # facts that have a place of their own
+MOST_BARS = 50
+BLOCKS = "█░ "  # of a bar, which a terminal needs
 
 
 def document(thing: Explained, versions: Mapping[str, str | None]) -> str:
-    """All that is said of something, its picture, and what it was made with."""
+    """All that is said of something, its pictures, and what it was made with."""
     said = thing.explanation()
+    found: Any = getattr(thing, "result", thing)
+    is_result = hasattr(found, "guarantee")
+    body = page.sentence(said.headlines)
+    if is_result and found.alarms:
+        body += page.callout("Alarm", alarm_words(found))
+    body += "".join(page.callout("Warning", warning) for warning in said.warnings)
+    body += page.figure(pictures(thing, said.headlines[-1]), reading(found) if is_result else "")
+    parts = [page.note(part) if isinstance(part, str) else page.table(part) for part in said.parts]
+    if is_result:
+        body += page.section("The arms", *parts)
+        body += page.section("Where the trials went", allocation(found))
+        body += over_time(found)
+        body += page.section("What is proved, and what is not", proofs(found, said))
+        rest = [(word, text.lstrip(BLOCKS)) for word, text in said.facts if word not in PROVED]
+        body += page.section("In detail", page.definitions(rest))
+    else:
+        body += page.section("In detail", page.definitions(said.facts))
+        body += page.section("In numbers", *parts)
+    body += page.section("What was asked", page.definitions(list(settings(found))))
     made = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(said.headlines[0])}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"{page(thing)}\n<figure>{picture(thing)}</figure>\n</main>\n"
-        f"<footer><p>Made with {html.escape(made)}.</p></footer>\n</body>\n</html>\n"
+        f"<title>{page.escaped(said.headlines[-1])}</title>\n<style>{page.style_sheet()}</style>\n</head>\n<body>\n"
+        f"<main>\n{body}</main>\n<footer><p>Made with {page.escaped(made)}.</p></footer>\n</body>\n</html>\n"
     )
 
 
-def picture(thing: Explained) -> str:
-    """Its picture as SVG, without what only a file of its own needs."""
-    from ramgape.views.plots import style
+def reading(result: Result) -> str:
+    """How to read the picture of a result."""
+    if result.control is not None:
+        return "Each row is an arm's difference to the control, with its interval. The table below has all numbers."
+    how = "Each cross is an arm: its estimated mean and risk, with bars for their intervals."
+    beyond = "Bars that end in a tip go on beyond the border, and arms drawn there as an arrow lie beyond it."
+    stairs = " Above the dashed line some arm has the better estimates in both." if result.task == "pareto" else ""
+    return f"{how}{stairs} {beyond} The table below has all numbers."
 
-    written = io.StringIO()
-    style.write_svg(thing.plot(), written)
-    text = written.getvalue()
-    return text[text.index("<svg") :]
+
+# --------------------------------------------------------------------------------------- the trials
+
+
+def allocation(result: Result) -> str:
+    """How often each arm was tried; of very many those that were tried most."""
+    counts = {arm.name: arm.pulls for arm in result.arms}
+    most = dict(sorted(counts.items(), key=lambda pair: -pair[1])[:MOST_BARS])
+    rest = sum(counts.values()) - sum(most.values())
+    more = f"... and {plural(rest, 'pull')} of {len(counts) - len(most):,} more arms" if len(counts) > len(most) else ""
+    return page.bars(most, {arm.name: arm.verdict for arm in result.arms}) + page.note(more)
+
+
+def over_time(result: Result) -> str:
+    """How intervals narrowed and what was left open, as far as that was noted."""
+    history = result.history
+    if len(history) < 2:
+        return ""
+    samples = [point.samples for point in history]
+    progress = _progress(result, samples)
+    if not history[-1].means:
+        return page.section("How it went", progress)
+    arms, rest = choose_arms(result, PANELS)
+    places = {arm.name: place for place, arm in enumerate(result.arms)}
+    ends = [(point.lows[places[arm.name]], point.highs[places[arm.name]]) for arm in arms for point in history[-1:]]
+    middle = [arm.mean for arm in arms if math.isfinite(arm.mean)]
+    known = [end for pair in ends for end in pair if math.isfinite(end)]
+    low, high = min([*middle, *known], default=0.0), max([*middle, *known], default=1.0)
+    margin = 0.35 * ((high - low) or 1.0)  # intervals begin wide; what matters is where they end
+    limits = (low - margin, high + margin)
+    if result.reward_range is not None:
+        limits = (max(limits[0], result.reward_range[0]), min(limits[1], result.reward_range[1]))
+    drawn = page.panels(
+        page.interval_panel(
+            arm.name,
+            arm.verdict,
+            samples,
+            [point.means[places[arm.name]] for point in history],
+            ([point.lows[places[arm.name]] for point in history], [point.highs[places[arm.name]] for point in history]),
+            limits,
+        )
+        for arm in arms
+    )
+    band = "the band its interval, " if any(map(math.isfinite, history[-1].lows)) else ""
+    words = (
+        f"Each panel is an arm: the line is its mean, {band}from {samples[0]:,} to {samples[-1]:,} pulls of all arms; "
+        f"all panels reach from {limits[0]:.3g} to {limits[1]:.3g}."
+    )
+    return page.section("How it went", progress, page.note(words), drawn, page.note(rest))
+
+
+def _progress(result: Result, samples: list[int]) -> str:
+    """What was left open, over the pulls."""
+    history, goal = result.history, result.goal
+    if goal.kind == "budget":
+        return ""
+    if history[-1].unproved is not None:
+        left = [float(point.unproved or 0) for point in history]
+        words = f"Arms whose place was not proved yet, from {left[0]:,.0f} to {left[-1]:,.0f}; it ends at none."
+        return page.note(words) + page.curve(samples, left, 0.0, words)
+    doubts = [point.doubt for point in history]
+    end = round_up(max(doubts[-1], 0.0)) if math.isfinite(doubts[-1]) else "unknown"
+    words = f"Doubt: the answer was right up to this tolerance. At the end {end}"
+    words += "." if goal.epsilon is None else f"; the dashed line is what was asked for, {goal.epsilon:g}."
+    return page.note(words) + page.curve(samples, [max(doubt, 0.0) for doubt in doubts], goal.epsilon, words)
+
+
+# --------------------------------------------------------------------------------------- what is proved
+
+
+def proofs(result: Result, said: Explanation) -> str:
+    """What has been proved, under which assumptions, and what rests on estimates alone."""
+    told = [(word, text) for word, text in said.facts if word in PROVED and word != "Alarm"]
+    rigour = "approximate: intervals hold nearly as often as they state, for large samples (central limit theorem)"
+    told.append(("Rigour", rigour if result.rigour == "approximate" else "proved: intervals hold as they are stated"))
+    told.append(("Estimates", estimates_only(result)))
+    if result.alarm is not None:
+        rang = "it rang, see above" if result.alarms else "it did not ring"
+        chance = f"a false alarm has probability {round_up(result.alarm)} at most"
+        told.append(("Watched", f"rewards were watched for drift and dependence; {chance}; {rang}"))
+    else:
+        told.append(("Watched", "not watched: nothing here would show that rewards drift or depend on each other"))
+    return page.definitions(told)
+
+
+def estimates_only(result: Result) -> str:
+    """What nobody has proved."""
+    rests = ["the means and risks themselves (their intervals say how well they are known)"]
+    open_arms = [arm.name for arm in result.arms if arm.certificate == "none" and arm.name != result.control]
+    if not result.is_informative:
+        rests.insert(0, "the answer")
+    elif open_arms:
+        rests.append(f"the place of {plural(len(open_arms), 'arm')} that is not certified")
+    if len(result.front) > 1:
+        rests.append("which of the returned arms is the best one for you")
+    if result.expected is not None:
+        rests.append("how many more trials it will take")
+    return f"by estimates alone: {'; '.join(rests)}"
+
+
+# --------------------------------------------------------------------------------------- what was asked
+
+
+def settings(thing: Any) -> Iterator[tuple[str, str]]:
+    """All that was asked, and what it was made of."""
+    if not hasattr(thing, "guarantee"):
+        for field in fields(thing):
+            value = getattr(thing, field.name)
+            if isinstance(value, str | int | float) and value != "" and not isinstance(value, bool):
+                yield field.name.replace("_", " "), f"{value:,}" if isinstance(value, int) else f"{value}"
+        if goal := getattr(thing, "goal", None):
+            yield "goal", asked_for(goal)
+        return
+    yield "Task", thing.task
+    yield "Goal", f"fixed {thing.goal.kind}: {asked_for(thing.goal) or 'as few pulls as it takes'}"
+    yield "Arms", f"{len(thing.arms):,}"
+    yield "Risk", f"{thing.risk} ({risk_axis(thing) or thing.risk_formula})"
+    if thing.alpha not in (None, 1.0):
+        yield "Scale of the risk", f"alpha {thing.alpha:.6g}, rho {thing.rho:g}"
+    yield "Direction", thing.direction
+    if thing.reward_name:
+        yield "Reward", thing.reward_name
+    yield "Noise", thing.noise
+    if thing.reward_range is not None:
+        yield "Reward range", f"{thing.reward_range[0]:g} to {thing.reward_range[1]:g}"
+    yield "Policy", thing.policy
+    yield "Bound", bound_words(thing.bound)
+    if thing.interval_bound != thing.bound:
+        yield "Intervals by", bound_words(thing.interval_bound)
+    if thing.exploration is not None:
+        yield "Exploration", f"{thing.exploration:.6g}"
+    yield "Alarm level", "off" if thing.alarm is None else f"{thing.alarm:g}"
+    yield "Seed", "none" if thing.seed is None else str(thing.seed)

@@ -25,14 +25,15 @@ from ramgape.views.plots.control import (
     write_heading,
     write_legend_below,
 )
-from ramgape.views.plots.crosses import Asked, draw_crosses, settle_layout, show_as, write_legend
+from ramgape.views.plots.crosses import HIGHER, LOWER, Asked, draw_crosses, settle_layout, show_as, write_legend
+from ramgape.views.plots.window import ANYTHING, Possible
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, ControlDifference, Result
 
 NAME_WIDTH, ROW_WIDTH = 28, 40  # of a name among others, and before a row, in letters
 LETTER = 0.07  # of a name before a row, in inches
-HIGHER, LOWER = "(higher is better →)", "(← lower is better)"
+NEVER_NEGATIVE = ("std", "variance", "semivariance", "shortfall")
 
 
 def draw_plane(result: Result, axes: Axes | None) -> Axes:
@@ -42,7 +43,11 @@ def draw_plane(result: Result, axes: Axes | None) -> Axes:
     pareto = result.task == "pareto"
     asked = Asked(
         direction=result.direction,
+        reward=cut(printable(result.reward_name), NAME_WIDTH),
         risk=risk_axis(result),
+        means=ANYTHING if result.reward_range is None else Possible(*result.reward_range),
+        risks=Possible(low=0.0) if result.risk.startswith(NEVER_NEGATIVE) else ANYTHING,
+        turned=is_turned(result.arms),
         answer=Asked().answer if pareto else WORDS["in"] if result.control else cut(result.answer_name, NAME_WIDTH),
         stairs=pareto,
         control=result.control,
@@ -77,6 +82,7 @@ def draw_comparison(result: Result, axes: Axes | None) -> Axes:
     means = [Compared(names[row.name], verdicts[row.name], row.mean, row.mean_interval) for row in shown]
     handles: list[Artist] = [*verdict_handles(means), *draw_differences(axes, means, _decisive(result, in_mean=True))]
     word, hint = ("cost", LOWER) if result.direction == "minimize" else ("reward", HIGHER)
+    word = cut(printable(result.reward_name), NAME_WIDTH) or word
     headings = {axes: _headings(result, f"mean {word}", hint)}
     if both:
         beside, told = _draw_risks(axes, result, shown, means)

@@ -18,8 +18,8 @@ from matplotlib.patches import Patch
 
 from ramgape.common.formatting import round_up
 from ramgape.views.plots import style
-from ramgape.views.plots.crosses import visible_interval, window
 from ramgape.views.plots.ticks import few
+from ramgape.views.plots.window import visible_interval, window
 
 HEIGHT = 0.24  # of a row, in inches
 AROUND = 1.5  # of what stands above and below the rows

@@ -3,7 +3,8 @@
 A cross stands at an arm's estimates; its horizontal bar is the interval of the mean, its vertical bar that of
 the risk. Good arms lie low, and to the right (to the left where the mean is a cost). The thin stairs are the
 Pareto front of the estimates: what lies above them is dominated by some arm, as far as the data show. Other tasks
-have other lines: plots/lines.py.
+have other lines: plots/lines.py. An arm far from all others stands at the border, as an arrow with its numbers; bars
+that go on beyond the border are thin, and end in a tip there.
 """
 
 from __future__ import annotations
@@ -23,23 +24,28 @@ from ramgape.views.content import is_turned
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import Label, boxes_around, place_labels
 from ramgape.views.plots.lines import Limits, Point, draw_lines, reaching
+from ramgape.views.plots.window import ANYTHING, Possible, brought_inside, visible_interval, window_without_few
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport
 
 Direction = Literal["maximize", "minimize"]
+HIGHER, LOWER = "(higher is better →)", "(← lower is better)"
 
-NAMED = 30  # of more arms only the returned ones are named,
+CROWD = 30  # of more arms names are left out that would hide a mark,
+NAMED = 60  # of still more only the returned ones are named,
 MOST_NAMES = 60  # and not more than this
-REACH = 0.75  # intervals may widen the picture by this part of the estimates' range, on either side
-MARGIN = 0.06
+TIP = 4.0  # of a bar that goes on beyond the border, in points
 
 
 class Asked(NamedTuple):
     """What was asked of the arms.
 
     Attributes:
+        reward: What the mean is of, in the user's words; unless given, rewards or costs.
         risk: What stands at the axis of the risk, by default the paper's formula of the mean-variance.
+        means, risks: What is possible.
+        turned: Whether people are shown risks with the other sign, more being better.
         answer: What to call the returned arms.
         stairs: Whether it was the Pareto front.
         control: The arm that others are compared with.
@@ -47,11 +53,23 @@ class Asked(NamedTuple):
     """
 
     direction: Direction = "maximize"
+    reward: str = ""
     risk: str | None = None
+    means: Possible = ANYTHING
+    risks: Possible = ANYTHING
+    turned: bool = False
     answer: str = style.MARKS["in"].label
     stairs: bool = True
     control: str | None = None
     lines: Sequence[PlaneLine] = ()
+
+
+class Placed(NamedTuple):
+    """An arm, where it is drawn, and beyond which borders it is: -1, 0 or 1 on either axis."""
+
+    arm: ArmReport
+    place: Point
+    beyond: tuple[int, int]
 
 
 def draw_crosses(
@@ -76,28 +94,28 @@ def draw_crosses(
         marker_size: In points; by default it depends on how many arms there are.
     """
     drawn = _observed(arms)
-    window_x, window_y = reaching(windows(arms), asked.lines) if limits is None else limits
-    _prepare_axes(axes, window_x, window_y)
+    returned = {arm.name for arm in drawn if arm.verdict == "in"} if front is None else set(front)
+    if limits is None:
+        limits = reaching(windows(arms, asked), asked.lines)
+    _prepare_axes(axes, limits, asked.turned)
     if not panel:
-        _label_axes(axes, asked.direction, asked.risk)
+        _label_axes(axes, asked)
 
-    handles = []
+    placed = {arm.name: _place(arm, limits) for arm in drawn}
+    handles: list[Artist] = []
     for mark, label, group in _groups(drawn, asked):
         size = marker_size or style.marker_size(len(drawn), mark.important)
-        handles.append(_draw_group(axes, group, mark, size, window_x, window_y))
+        handles.append(_draw_group(axes, [placed[arm.name] for arm in group], mark, size, limits))
         handles[-1].set_label(label)
-    stairs = pareto_stairs([(arm.mean, arm.risk) for arm in drawn], asked.direction) if asked.stairs else []
+    stairs = _stairs(drawn, asked, limits)
     if stairs:
-        # Continued to the edges of the picture: the dominated region has no end.
-        worst_mean = window_x[0] if asked.direction == "maximize" else window_x[1]
-        stairs = [(worst_mean, stairs[0][1]), *stairs, (stairs[-1][0], window_y[1])]
         handles.append(_draw_stairs(axes, stairs))
-    returned = {arm.name for arm in drawn if arm.verdict == "in"} if front is None else set(front)
+    size = marker_size or style.marker_size(len(drawn), important=True)
     open_answer = [arm for arm in drawn if arm.name in returned and arm.verdict == "undecided" and not asked.stairs]
     if open_answer:
-        size = marker_size or style.marker_size(len(drawn), important=True)
-        handles.append(_draw_rings(axes, open_answer, f"{asked.answer} so far ({len(open_answer):,})", size))
-    explained, pieces = draw_lines(axes, asked.lines, (window_x, window_y))
+        places = [placed[arm.name].place for arm in open_answer]
+        handles.append(_draw_rings(axes, places, f"{asked.answer} so far ({len(open_answer):,})", size))
+    explained, pieces = draw_lines(axes, asked.lines, limits)
     handles += explained
     if len(drawn) < len(arms):
         missing = f"without pulls, not drawn ({len(arms) - len(drawn):,})"
@@ -107,56 +125,46 @@ def draw_crosses(
     if not panel:
         write_legend(axes, handles)
 
-    named = [arm for arm in drawn if len(arms) <= NAMED or arm.name in {*returned, asked.control}]
+    named = [each for each in placed.values() if _is_named(each, len(arms), returned, asked)]
     # The first have the best choice of places.
-    named.sort(key=lambda arm: (arm.name not in returned, (arm.mean, arm.risk) not in stairs))
-    written = [_label(arm, labels or {}, asked.control) for arm in named[:MOST_NAMES]]
-    points = [((arm.mean, arm.risk), (arm.mean, arm.risk)) for arm in drawn]
-    lines = [*(bar for arm in drawn for bar in _bars(arm, window_x, window_y)), *pairwise(stairs), *pieces]
+    named.sort(key=lambda each: (not any(each.beyond), each.arm.name not in returned, each.place not in stairs))
+    points = [(each.place, each.place) for each in placed.values()]
+    lines = [*(bar for each in placed.values() for bar in _bars(each, limits)), *pairwise(stairs), *pieces]
     settle_layout(axes)
     place_labels(
         axes,
-        written,
-        crowded=len(arms) > NAMED,
-        markers=boxes_around(axes, points, (marker_size or style.marker_size(len(drawn), important=True)) / 2.0),
+        [_label(each, labels or {}, asked, each.arm.name not in returned) for each in named[:MOST_NAMES]],
+        crowded=len(arms) > CROWD,
+        markers=boxes_around(axes, points, size / 2.0),
         lines=boxes_around(axes, lines, style.LINE_WIDTH / 2.0),
         size=label_size,
     )
 
 
-def windows(arms: Sequence[ArmReport]) -> Limits:
-    """Limits of both axes in which all these arms can be seen, perhaps those of several panels."""
+def _is_named(placed: Placed, number: int, returned: Collection[str], asked: Asked) -> bool:
+    """Whether to write its name, among so many arms."""
+    return number <= NAMED or any(placed.beyond) or placed.arm.name in {*returned, asked.control}
+
+
+def _stairs(arms: Sequence[ArmReport], asked: Asked, limits: Limits) -> list[Point]:
+    """The front of the estimates, continued to the edges of the picture: the dominated region has no end."""
+    stairs = pareto_stairs([(arm.mean, arm.risk) for arm in arms], asked.direction) if asked.stairs else []
+    if not stairs:
+        return []
+    worst_mean = limits[0][0] if asked.direction == "maximize" else limits[0][1]
+    return [(worst_mean, stairs[0][1]), *stairs, (stairs[-1][0], limits[1][1])]
+
+
+def windows(arms: Sequence[ArmReport], asked: Asked = Asked()) -> Limits:  # noqa: B008 (it cannot change)
+    """Limits of both axes in which these arms can be seen, but for a few far out; perhaps those of several panels."""
     drawn = _observed(arms)
+    # What is in the answer is what the picture is about, wherever it is.
+    sure = {place for place, arm in enumerate(drawn) if arm.verdict == "in" or arm.name == asked.control}
+    means, risks = [arm.mean for arm in drawn], [arm.risk for arm in drawn]
     return (
-        window([arm.mean for arm in drawn], [arm.mean_interval for arm in drawn]),
-        window([arm.risk for arm in drawn], [arm.risk_interval for arm in drawn]),
+        window_without_few(means, [arm.mean_interval for arm in drawn], sure, asked.means),
+        window_without_few(risks, [arm.risk_interval for arm in drawn], sure, asked.risks),
     )
-
-
-def window(estimates: Sequence[float], intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Limits of an axis: all estimates, and of the intervals as much as leaves the estimates readable.
-
-    >>> window([0.0, 1.0], [(-0.5, 0.5), (0.5, 1.5)])  # all of it, and a margin
-    (-0.62, 1.62)
-    >>> window([0.0, 1.0], [(-9.0, 9.0), (float("-inf"), float("inf"))])  # clipped
-    (-0.9, 1.9)
-    """
-    if not estimates:
-        return 0.0, 1.0
-    low, high = min(estimates), max(estimates)
-    lows = [end for end, _ in intervals if math.isfinite(end)]
-    highs = [end for _, end in intervals if math.isfinite(end)]
-    # One arm, or equal arms: the narrowest interval gives the scale, else the number itself.
-    widths = [end - start for start, end in intervals if 0.0 < end - start < math.inf]
-    scale = (high - low) or min(widths, default=0.0) or abs(low) or 1.0
-    unbounded = any(not math.isfinite(end) for interval in intervals for end in interval)
-    reach = REACH * scale
-    left = max(min([low, *lows]), low - reach) if not unbounded else low - reach
-    right = min(max([high, *highs]), high + reach) if not unbounded else high + reach
-    if right - left <= max(1e-9 * max(abs(left), abs(right)), 1e-300):  # nothing to tell apart
-        left, right = left - (abs(left) or 1.0), right + (abs(right) or 1.0)
-    margin = MARGIN * (right - left)
-    return left - margin, right + margin
 
 
 def pareto_stairs(points: Sequence[Point], direction: Direction) -> list[Point]:
@@ -179,26 +187,31 @@ def _observed(arms: Sequence[ArmReport]) -> list[ArmReport]:
     return [arm for arm in arms if math.isfinite(arm.mean) and math.isfinite(arm.risk)]
 
 
-def _prepare_axes(axes: Axes, window_x: tuple[float, float], window_y: tuple[float, float]) -> None:
-    axes.set_xlim(*window_x)
-    axes.set_ylim(*window_y)
-    style.readable_ticks(axes.xaxis, window_x)
-    style.readable_ticks(axes.yaxis, window_y)
+def _place(arm: ArmReport, limits: Limits) -> Placed:
+    (x, right), (y, up) = brought_inside(arm.mean, limits[0]), brought_inside(arm.risk, limits[1])
+    return Placed(arm, (x, y), (right, up))
 
 
-def _label_axes(axes: Axes, direction: Direction, risk: str | None) -> None:
+def _prepare_axes(axes: Axes, limits: Limits, turned: bool) -> None:
+    axes.set_xlim(*limits[0])
+    axes.set_ylim(*(limits[1][::-1] if turned else limits[1]))
+    style.readable_ticks(axes.xaxis, limits[0])
+    style.readable_ticks(axes.yaxis, limits[1])
+
+
+def _label_axes(axes: Axes, asked: Asked) -> None:
     # The vertical label is turned: its left arrow points down.
-    if direction == "maximize":
-        mean, mean_hint, usual = "Mean reward μ", "(higher is better →)", "Risk ξ = α(σ² − ρμ)"
-    else:
-        mean, mean_hint, usual = "Mean cost μ", "(← lower is better)", "Risk ξ = α(σ² + ρμ)"
-    risk = risk or usual
-    axes.set_xlabel(f"{mean}  {mean_hint}")
-    axes.set_ylabel(f"{risk}  (← lower is better)")
+    paper, costs = asked.risk is None, asked.direction == "minimize"
+    letter = " μ" if paper else ""
+    usual = "Risk ξ = α(σ² + ρμ)" if costs else "Risk ξ = α(σ² − ρμ)"
+    mean = f"Mean {style.drawable(asked.reward) or ('cost' if costs else 'reward')}{letter}"
+    risk = asked.risk or usual
+    axes.set_xlabel(f"{mean}  {LOWER if costs else HIGHER}", parse_math=False)
+    axes.set_ylabel(f"{risk}  {HIGHER if asked.turned else LOWER}")
     settle_layout(axes)
     room = axes.get_window_extent()
     if axes.xaxis.label.get_window_extent().width > room.width:
-        axes.set_xlabel(mean)
+        axes.set_xlabel(mean, parse_math=False)
     if axes.yaxis.label.get_window_extent().height > room.height:
         axes.set_ylabel(risk)
 
@@ -214,7 +227,6 @@ def show_as(axes: Axes, arms: Sequence[ArmReport]) -> None:
         return str(plain(0.0 - value, int(place)))
 
     axes.yaxis.set_major_formatter(turned)
-    axes.set_ylabel(axes.get_ylabel().replace("lower is better", "higher is better"))
 
 
 def _groups(arms: Sequence[ArmReport], asked: Asked) -> Iterator[tuple[style.Mark, str, list[ArmReport]]]:
@@ -227,37 +239,53 @@ def _groups(arms: Sequence[ArmReport], asked: Asked) -> Iterator[tuple[style.Mar
         yield style.CONTROL, style.CONTROL.label, control
 
 
-def _draw_group(
-    axes: Axes,
-    arms: Sequence[ArmReport],
-    mark: style.Mark,
-    size: float,
-    window_x: tuple[float, float],
-    window_y: tuple[float, float],
-) -> Line2D:
-    """All arms of one verdict: their bars in one collection, their markers in one line."""
-    bars = LineCollection(
-        [bar for arm in arms for bar in _bars(arm, window_x, window_y)],
-        colors=mark.colour,
-        linewidths=style.LINE_WIDTH,
-        alpha=_bar_opacity(len(arms)),
-        zorder=mark.layer - 2.0,
-    )
-    axes.add_collection(bars, autolim=False)
-    (points,) = axes.plot(
-        [arm.mean for arm in arms],
-        [arm.risk for arm in arms],
-        zorder=mark.layer,
-        **mark.points(size),
-    )
+def _draw_group(axes: Axes, arms: Sequence[Placed], mark: style.Mark, size: float, limits: Limits) -> Line2D:
+    """All arms of one verdict: their bars in two collections, whole and cut ones, their markers in one line."""
+    bars = [bar for each in arms for bar in _bars(each, limits)]
+    opacity = _bar_opacity(len(arms), mark.important)
+    for cut in (False, True):
+        segments = [bar for bar in bars if bool(_tips([bar], limits)) == cut]
+        collection = LineCollection(
+            segments,
+            colors=mark.colour,
+            linewidths=(0.6 if cut else 1.0) * style.LINE_WIDTH,
+            alpha=(0.6 if cut else 1.0) * opacity,
+            zorder=mark.layer - 2.0,
+        )
+        if segments:
+            axes.add_collection(collection, autolim=False)
+    for place, side in _tips(bars, limits):
+        _draw_arrow(axes, place, side, TIP, mark)
+    for each in arms:
+        if any(each.beyond):
+            _draw_arrow(axes, each.place, each.beyond, 1.6 * size, mark)
+    inside = [each.place for each in arms if not any(each.beyond)]
+    (points,) = axes.plot([x for x, _ in inside], [y for _, y in inside], zorder=mark.layer, **mark.points(size))
     return points
 
 
-def _draw_rings(axes: Axes, arms: Sequence[ArmReport], label: str, size: float) -> Line2D:
+def _draw_arrow(axes: Axes, place: Point, side: tuple[int, int], size: float, mark: style.Mark) -> None:
+    """A triangle that points out of the picture; `side` as in `Placed.beyond`."""
+    right, up = side[0], -side[1] if axes.yaxis_inverted() else side[1]
+    turned = math.degrees(math.atan2(-right, up))  # of one that points up
+    axes.plot(
+        [place[0]],
+        [place[1]],
+        linestyle="none",
+        marker=(3, 0, turned),
+        markersize=size,
+        markerfacecolor=mark.colour,
+        markeredgecolor="none",
+        clip_on=False,
+        zorder=mark.layer,
+    )
+
+
+def _draw_rings(axes: Axes, places: Sequence[Point], label: str, size: float) -> Line2D:
     """Around the arms that would be returned now, while nothing is proved of them."""
     (rings,) = axes.plot(
-        [arm.mean for arm in arms],
-        [arm.risk for arm in arms],
+        [x for x, _ in places],
+        [y for _, y in places],
         linestyle="none",
         marker="o",
         markersize=1.8 * size,
@@ -270,24 +298,29 @@ def _draw_rings(axes: Axes, arms: Sequence[ArmReport], label: str, size: float) 
     return rings
 
 
-def _bars(arm: ArmReport, window_x: tuple[float, float], window_y: tuple[float, float]) -> list[tuple[Point, Point]]:
-    left, right = visible_interval(arm.mean, arm.mean_interval, window_x)
-    bottom, top = visible_interval(arm.risk, arm.risk_interval, window_y)
-    return [((left, arm.risk), (right, arm.risk)), ((arm.mean, bottom), (arm.mean, top))]
+def _bars(placed: Placed, limits: Limits) -> list[tuple[Point, Point]]:
+    """Both intervals of an arm; one beyond the border has no bar across it."""
+    (x, y), (right, up) = placed.place, placed.beyond
+    left_end, right_end = visible_interval(placed.arm.mean, placed.arm.mean_interval, limits[0])
+    bottom, top = visible_interval(placed.arm.risk, placed.arm.risk_interval, limits[1])
+    across = [] if right else [((left_end, y), (right_end, y))]
+    return [*across, *([] if up else [((x, bottom), (x, top))])]
 
 
-def visible_interval(
-    estimate: float, interval: tuple[float, float], limits: tuple[float, float]
-) -> tuple[float, float]:
-    """The interval, ending a little outside the picture where it goes on far beyond, or for ever."""
-    beyond = limits[1] - limits[0]
-    low, high = (estimate if math.isnan(end) else end for end in interval)
-    return max(low, limits[0] - beyond), min(high, limits[1] + beyond)
+def _tips(bars: Sequence[tuple[Point, Point]], limits: Limits) -> list[tuple[Point, tuple[int, int]]]:
+    """Where bars leave the picture, and to which side, as in `Placed.beyond`."""
+    found: list[tuple[Point, tuple[int, int]]] = []
+    (left, right), (bottom, top) = limits
+    for (x0, y0), (x1, y1) in bars:
+        ends = [(x0 < left, (left, y0), (-1, 0)), (x1 > right, (right, y0), (1, 0))]
+        ends += [(y0 < bottom, (x0, bottom), (0, -1)), (y1 > top, (x0, top), (0, 1))]
+        found += [(place, side) for beyond, place, side in ends if beyond]
+    return found
 
 
-def _bar_opacity(number: int) -> float:
-    """Many crosses are drawn lightly, so that where they lie dense can still be seen."""
-    return max(0.12, min(0.8, 40.0 / number))
+def _bar_opacity(number: int, important: bool) -> float:
+    """Many crosses are drawn lightly, so that one sees where they lie dense; others than those that matter sooner."""
+    return max(0.12, min(0.8, (40.0 if important else 12.0) / number))
 
 
 def _draw_stairs(axes: Axes, corners: Sequence[Point]) -> Line2D:
@@ -311,9 +344,15 @@ def front_handle() -> Line2D:
     )
 
 
-def _label(arm: ArmReport, labels: Mapping[str, str], control: str | None) -> Label:
-    mark = style.CONTROL if arm.name == control else style.MARKS[arm.verdict]
-    return Label(labels.get(arm.name, arm.name), arm.mean, arm.risk, mark.colour)
+def _label(placed: Placed, labels: Mapping[str, str], asked: Asked, dispensable: bool) -> Label:
+    """The name of an arm; beyond the border also the numbers that cannot be read from the axes."""
+    arm, (right, up) = placed.arm, placed.beyond
+    mark = style.CONTROL if arm.name == asked.control else style.MARKS[arm.verdict]
+    told = [f"mean {arm.mean:.3g}"] if right else []
+    word = asked.risk or "risk"
+    told += [f"{word[0].lower()}{word[1:]} {arm.risk_shown:.3g}"] if up else []
+    text = "\n".join([labels.get(arm.name, arm.name), *told])
+    return Label(text, *placed.place, mark.colour, dispensable and not any(placed.beyond))
 
 
 def write_legend(axes: Axes, handles: Sequence[Artist]) -> None:

@@ -31,6 +31,7 @@ ANGLES = (40, 140, -40, -140, 15, 165, -15, -165, 75, 105, -75, -105)
 # What it costs to stand on something, in points of distance.
 COST_OF_LINE = 12.0
 COST_OF_MARKER = 60.0
+MOST_CROSSED = 0.5  # lines, by a name that one can do without
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Label:
     x: float
     y: float
     colour: str
+    dispensable: bool = False  # rather left out than far from its point, in a crowd
 
 
 def place_labels(
@@ -54,7 +56,7 @@ def place_labels(
     """Write the labels off each other and, as far as possible, off markers and lines.
 
     The axes must have their final limits and place; `boxes_around` makes the boxes. Where it is crowded, a
-    label that would hide a marker is left out as well.
+    label that would hide a marker is left out as well, and a dispensable one that finds no free place nearby.
     """
     pixels = axes.figure.dpi / 72.0  # in a point
     frame = axes.get_window_extent()
@@ -71,10 +73,10 @@ def place_labels(
             if not inside or _overlaps(box, taken) > 0:
                 continue
             hidden = _overlaps(box, markers)
-            if crowded and hidden > 0:
+            crossed = float(_crossings(box, lines).sum())
+            if crowded and (hidden > 0 or (label.dispensable and (distance > NEAR or crossed > MOST_CROSSED))):
                 continue
-            cost = distance + COST_OF_MARKER * hidden
-            cost += COST_OF_LINE * float(_crossings(box, lines).sum())
+            cost = distance + COST_OF_MARKER * hidden + COST_OF_LINE * crossed
             if best is None or cost < best[0]:
                 best = cost, distance, box
         if best is not None:

@@ -17,7 +17,6 @@ from typing import IO, Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
-from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, ScalarFormatter
@@ -74,6 +73,7 @@ CONTROL = Mark("control", PALETTE["black"], "D", filled=True, important=True, la
 
 SIZE = (7.0, 5.0)  # inches
 DOTS_PER_INCH = 200  # of a saved bitmap
+SHOWN = 96  # pixels of a page in an inch
 MARKER_SIZE = 6.0  # points
 SMALL_MARKER = 4.5
 SMALLEST_MARKER = 2.5
@@ -192,11 +192,9 @@ def new_figure(width: float = SIZE[0], height: float = SIZE[1], title: str = "")
     return figure
 
 
-def save(drawing: Axes | Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure, or the one that axes stand in; the same figure gives the same file."""
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure; the same figure gives the same file."""
     require(isinstance(path, str | os.PathLike), "path", "the path of a file", path)
-    figure = drawing.figure
-    assert isinstance(figure, Figure)
     known = sorted(figure.canvas.get_supported_filetypes())
     ending = Path(path).suffix.lower().removeprefix(".")
     require(ending in known, "the ending of the path", f"one of {', '.join(known)}", os.fspath(path))
@@ -206,10 +204,14 @@ def save(drawing: Axes | Figure, path: str | os.PathLike[str]) -> None:
         figure.savefig(path, format=ending, dpi=DOTS_PER_INCH, metadata=stamps.get(ending))
 
 
-def write_svg(drawing: Axes | Figure, stream: IO[str]) -> None:
+def write_png(figure: Figure, stream: IO[bytes]) -> None:
+    """The same as a bitmap into a stream, for a notebook."""
+    with _settings_in_use, mpl.rc_context():
+        figure.savefig(stream, format="png", dpi=DOTS_PER_INCH)
+
+
+def write_svg(figure: Figure, stream: IO[str]) -> None:
     """The same as SVG into a stream, for a page."""
-    figure = drawing.figure
-    assert isinstance(figure, Figure)
     with _settings_in_use, mpl.rc_context({"svg.hashsalt": "ramgape"}):
         figure.savefig(stream, format="svg", metadata={"Date": None})
 

@@ -1,0 +1,202 @@
+"""Make the pictures in docs/images that show how answers look: planes, screens, and pages if Chromium is installed.
+
+    python docs/make_images.py                 all of them
+    python docs/make_images.py plane screen    those whose names begin so
+    python docs/make_images.py --into build    elsewhere
+
+To add one, write a function that makes a file, and put it into `MAKERS`. The figures of the reproduction and of the
+benchmark are copies from `make reproduce` and `make benchmark`.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from screens import SCREENS, write_screen
+
+import ramgape
+
+ROOT = Path(__file__).resolve().parents[1]
+Draw = Callable[[random.Random], float]
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def logged(
+    draws: Mapping[str, Draw], rows: int, few: Mapping[str, int] | None = None, **options: Any
+) -> ramgape.Result:
+    """What so many rows of each arm prove; of some there are fewer."""
+    generator = random.Random(1)
+    counts = dict.fromkeys(draws, rows) | dict(few or {})
+    log = [(arm, draw(generator)) for arm, draw in draws.items() for _ in range(counts[arm])]
+    return ramgape.analyze(log, **options).result
+
+
+def models(number: int) -> dict[str, Draw]:
+    """Scores between 0 and 1."""
+    generator = random.Random(3)
+    found: dict[str, Draw] = {}
+    for place in range(number):
+        mean, firmness = generator.uniform(0.25, 0.75), generator.uniform(1.0, 20.0)
+        found[f"model {place + 1}"] = partial(score, mean * firmness, (1.0 - mean) * firmness)
+    return found
+
+
+def score(alpha: float, beta: float, generator: random.Random) -> float:
+    return generator.betavariate(alpha, beta)
+
+
+def seconds(middle: float, spread: float, generator: random.Random) -> float:
+    return generator.lognormvariate(middle, spread)
+
+
+def scored(number: int = 12, rows: int = 1500, **options: Any) -> ramgape.Result:
+    """Some models."""
+    return logged(models(number), rows, reward_range=(0, 1), epsilon=0.02, **options)
+
+
+def timed() -> ramgape.Result:
+    """Solvers, of which one is broken."""
+    generator = random.Random(7)
+    draws = {
+        f"solver {k}": partial(seconds, generator.uniform(0.0, 0.5), generator.uniform(0.1, 0.4)) for k in range(1, 12)
+    }
+    draws["broken"] = partial(seconds, 4.5, 1.0)
+    return logged(draws, 400, direction="minimize", epsilon=0.05)
+
+
+def newcomer() -> ramgape.Result:
+    """A model of which little is known."""
+    return logged({**models(8), "newcomer": partial(score, 9.0, 5.0)}, 3000, {"newcomer": 5}, reward_range=(0, 1))
+
+
+def budget() -> ramgape.Result:
+    """A search with so many pulls."""
+    return ramgape.simulate("paper:46", budget=2000, risk="std", seed=1)
+
+
+def ceiling() -> ramgape.Result:
+    """As docs/tasks.md has it."""
+    return ramgape.simulate("random-beta:3", risk="std", task="best-mean:max-risk=0.2", epsilon=0.02, seed=1)
+
+
+def control() -> ramgape.Result:
+    """As docs/tasks.md has it."""
+    task = "better-than:control=5,margin=0.02"
+    return ramgape.simulate("paper:46", risk="std", task=task, epsilon=0.02, seed=1)
+
+
+def study() -> ramgape.Study:
+    """A study that is done."""
+    generator, draws = random.Random(4), models(6)
+    made = ramgape.Study.create("models", arms=list(draws), reward_range=(0, 1), epsilon=0.1, seed=1)
+    made.run(lambda arm: draws[arm](generator), progress=False)
+    return made
+
+
+# --- how --------------------------------------------------------------------------------------------------------------
+
+
+def plane(make: Callable[[], ramgape.Result], file: Path, **options: Any) -> None:
+    """A plane, 600 pixels wide."""
+    make().plot(**options).figure.savefig(file, dpi=600 / 7.0)
+
+
+def page(make: Callable[[], Any], width: int, file: Path, dark: bool = False) -> None:
+    """A report in a browser, as far as its first screens."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        print(f"  {file.name}: left out, there is no Chromium")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        report, outer = Path(folder, "report.html"), Path(folder, "outer.html")
+        make().save_html(report)
+        # A window cannot be as narrow as a telephone, but a frame can.
+        outer.write_text(
+            f'<body style="margin:0"><iframe src="report.html" style="border:0;width:{width}px;height:1600px">'
+        )
+        subprocess.run(
+            [
+                browser,
+                *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
+                *(
+                    "--disable-component-update",
+                    "--disable-sync",
+                    "--hide-scrollbars",
+                    f"--user-data-dir={folder}/user",
+                ),
+                f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+                f"--window-size={max(width, 500)},1600",
+                f"--screenshot={file}",
+                outer.as_uri(),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+
+
+def example(script: str, made: str, file: Path) -> None:
+    """The picture that an example writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = str(ROOT / "examples" / script)
+        subprocess.run([sys.executable, script], check=True, capture_output=True, cwd=folder, timeout=600)
+        shutil.copyfile(Path(folder, made), file)
+
+
+CONTROL = {"task": "better-than:control=model 3"}
+MAKERS: dict[str, Callable[[Path], None]] = {
+    "suppliers.png": partial(example, "quickstart.py", "suppliers.png"),
+    "risks.png": partial(example, "risks.py", "risks.png"),
+    "task-ceiling.png": lambda file: ceiling().save_plot(file),
+    "task-control.png": lambda file: control().save_plot(file),
+    "plane-12-arms.png": partial(plane, scored),
+    "plane-60-arms.png": partial(plane, partial(scored, 60)),
+    "plane-outlier.png": partial(plane, timed),
+    "plane-newcomer.png": partial(plane, newcomer),
+    "plane-budget.png": partial(plane, budget),
+    "plane-ceiling.png": partial(plane, partial(scored, task="best-mean:max-risk=0.2")),
+    "plane-floor.png": partial(plane, partial(scored, task="least-risk:min-mean=0.5")),
+    "plane-score.png": partial(plane, partial(scored, task="best-score:weight=1")),
+    "plane-top.png": partial(plane, partial(scored, task="top:3")),
+    "plane-control.png": partial(plane, partial(scored, **CONTROL), plane=True),
+    "plane-tail.png": partial(plane, partial(scored, risk="cvar:0.1")),
+    "rows-control.png": partial(plane, partial(scored, **CONTROL)),
+    **{
+        f"screen-{name}-{width}.svg": partial(write_screen, make, width)
+        for name, (make, widths) in SCREENS.items()
+        for width in widths
+    },
+    "page-1280.png": partial(page, study, 1280),
+    "page-1280-dark.png": partial(page, study, 1280, dark=True),
+    "page-400.png": partial(page, study, 400),
+}
+
+
+def main(wanted: list[str]) -> None:
+    """Make those whose names begin as is wanted, or all."""
+    folder = ROOT / "docs" / "images"
+    if "--into" in wanted:
+        place = wanted.index("--into")
+        folder = Path(wanted[place + 1]).absolute()
+        del wanted[place : place + 2]
+    folder.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore", ramgape.RamgapeWarning)
+    for name, make in MAKERS.items():
+        if not wanted or name.startswith(tuple(wanted)):
+            print(name, flush=True)
+            make(folder / name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
