@@ -18,6 +18,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +116,9 @@ def screen(make: Callable[[], Explained], width: int, file: Path) -> None:
     """A terminal of so many columns."""
     from rich.console import Console
 
-    with Path("/dev/null").open("w") as nowhere:
-        console = Console(record=True, width=width, file=nowhere, force_terminal=True, legacy_windows=False)
-        console.print(make())
-        file.write_text(console.export_svg(title="ramgape", unique_id="ramgape"))
+    console = Console(record=True, width=width, file=StringIO(), force_terminal=True, legacy_windows=False)
+    console.print(make())
+    file.write_text(console.export_svg(title="ramgape", unique_id="ramgape"))
 
 
 def page(make: Callable[[], Any], width: int, file: Path, dark: bool = False) -> None:

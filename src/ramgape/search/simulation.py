@@ -320,7 +320,8 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
 def play(engine: Engine, instance: Instance, seed: int, recorder: Recorder | None = None) -> Iterator[float]:
     """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop.
 
-    Where somebody takes notes, a chunk is made in parts.
+    Where somebody takes notes, the first chunk is made in parts. Later ones are not: an interrupt ends a search between
+    two, and that must not depend on the notes.
     """
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
@@ -328,7 +329,9 @@ def play(engine: Engine, instance: Instance, seed: int, recorder: Recorder | Non
     while engine.stopped is None:
         begun, left = time.perf_counter(), CHUNK
         while left > 0 and engine.stopped is None:
-            count = left if recorder is None else min(left, recorder.pulls_until_next)
+            count = left
+            if recorder is not None and engine.samples < CHUNK:
+                count = min(left, recorder.pulls_until_next)
             left -= engine.advance(sampler, generator, count)
             if recorder is not None:
                 recorder.note()

@@ -20,7 +20,12 @@ class Shown(ABC):
 
     @abstractmethod
     def report(self, *, expect: bool = True, history: bool = False) -> Report:
-        """How it is going."""
+        """How it is going.
+
+        Args:
+            expect: Whether to say how many more pulls are expected.
+            history: Whether to say what was known on the way.
+        """
 
     def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
         """The picture of its present result; `Result.plot` says more.
