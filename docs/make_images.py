@@ -18,6 +18,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 

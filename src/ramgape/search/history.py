@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.core.pareto import Floats
 from ramgape.search.history_point import HistoryPoint
@@ -45,7 +46,13 @@ class Recorder:
         engine = self.engine
         if engine.ready and (not self._noted or self._noted[-1][0] < engine.samples):
             self._take()
-        return tuple(self._point(*noted) for noted in self._noted)
+        if not self._noted:
+            return ()
+        shown: Any = zip(*(map(tuple, column.tolist()) for column in self._shown()), strict=True)
+        return tuple(
+            HistoryPoint(samples, doubt, unproved, *columns)
+            for (samples, doubt, unproved, _), columns in zip(self._noted, shown, strict=True)
+        )
 
     def _take(self) -> None:
         engine, samples = self.engine, self.engine.samples
@@ -54,11 +61,10 @@ class Recorder:
         columns = np.array([engine.arms[name] for name in COLUMNS]) if few else np.empty((len(COLUMNS), 0))
         self._noted.append((samples, engine.doubt, engine.unproved, columns))
 
-    def _point(self, samples: int, doubt: float, unproved: int | None, columns: Floats) -> HistoryPoint:
-        """What was noted; the widths of a fixed budget are no intervals."""
-        spec, (pulls, means, low, high) = self.engine.spec, columns
+    def _shown(self) -> tuple[NDArray[Any], ...]:
+        """Pulls, means and intervals, a row for each point; the widths of a fixed budget are no intervals."""
+        spec = self.engine.spec
+        pulls, means, low, high = np.array([columns for *_, columns in self._noted]).swapaxes(0, 1)
         unknown = (low > high) | (spec.goal == "budget")
         ends = [user_rewards(spec, end) for end in ((high, low) if spec.direction == "minimize" else (low, high))]
-        shown = [user_rewards(spec, means), *(np.where(unknown, np.nan, end) for end in ends)]
-        counts = tuple(pulls.astype(int).tolist())
-        return HistoryPoint(samples, doubt, unproved, counts, *(tuple(column.tolist()) for column in shown))
+        return pulls.astype(int), user_rewards(spec, means), *(np.where(unknown, np.nan, end) for end in ends)

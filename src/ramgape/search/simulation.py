@@ -366,8 +366,9 @@ def play(
 ) -> Iterator[float]:
     """Simulate to the end, chunk by chunk; yields the seconds that each took inside the compiled loop.
 
-    No chunk goes beyond the next one of the points, numbers of pulls in their order. Where somebody takes notes, a
-    chunk is made in parts.
+    No chunk goes beyond the next one of the points, numbers of pulls in their order. Where somebody takes notes, the
+    first chunk is made in parts. Later ones are not: an interrupt ends a search between two, and that must not depend
+    on the notes.
     """
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
@@ -377,7 +378,9 @@ def play(
         point = next((each for each in points if each > engine.samples), math.inf)
         left = int(min(CHUNK, point - engine.samples))
         while left > 0 and engine.stopped is None:
-            count = left if recorder is None else min(left, recorder.pulls_until_next)
+            count = left
+            if recorder is not None and engine.samples < CHUNK:
+                count = min(left, recorder.pulls_until_next)
             left -= engine.advance(sampler, generator, count)
             if recorder is not None:
                 recorder.note()
