@@ -18,7 +18,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import Any
 

@@ -86,7 +86,7 @@ def test_commands_and_study_files_need_no_range(tmp_path: Path) -> None:
     file.write_text(f"[study]\nepsilon = 0.1\n{arms}", encoding="utf-8")
     assert make_spec(NAMES, **read_study_file(file).options).noise == "any"
     timing = '[study]\nepsilon = 0.1\nreward = "elapsed"\ntimeout = 2\n'
-    for stated, noise in (("", "bounded"), ("any", "any"), ("gaussian:resolution=1", "gaussian")):
+    for stated, noise in (("", "any"), ("bounded", "bounded"), ("gaussian:resolution=1", "gaussian")):
         line = f'noise = "{stated}"\n' if stated else ""
         file.write_text(f"{timing}{line}{arms}", encoding="utf-8")
         options = {key: value for key, value in read_study_file(file).options.items() if key in Options.__annotations__}

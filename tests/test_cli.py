@@ -364,8 +364,8 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_interrupt_shows_what_one_run_has_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(engine: Engine, *arguments: object) -> Iterator[float]:
-        for seconds in play(engine, *arguments):  # type: ignore[arg-type]
+    def interrupted(engine: Engine, *arguments: object, **options: object) -> Iterator[float]:
+        for seconds in play(engine, *arguments, **options):  # type: ignore[arg-type]
             yield seconds
             raise KeyboardInterrupt
 
@@ -620,7 +620,7 @@ def test_the_demo_s_live_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "Fast Fox" in before
     (row,) = [line.split() for line in after.splitlines() if line.startswith("Fast Fox")]
     assert row[2:5] == ["100", f"{np.mean(sent):.1f}", f"{np.std(sent):.1f}"]
-    assert "doubt 1.25, ends below 0.5" in after
+    assert "right within 1.25 so far, ends when it is within 0.5" in after
 
 
 def test_the_demo_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_a_plan_calls_it_a_reference(planned: Plan) -> None:
     words = " ".join(str(planned).split())
     assert "Gaussian arms like these would take about 17,400 trials on average; the mean is 0." in words
     assert "reference (*) is the Gaussian reference: no bound, since these rewards are not Gaussian" in words
-    legend = planned.plot().axes[0].get_legend()
+    legend = planned.plot().axes.get_legend()
     assert legend is not None
     texts = [text.get_text() for text in legend.get_texts()]
     assert_modest("\n".join(texts))
@@ -77,7 +77,7 @@ def test_a_plan_tells_bounds_and_references_apart() -> None:
     words = " ".join(str(plan).split())
     assert "reference (*) is the Gaussian reference: for Gaussian arms" in words
     assert "for epsilon 0 it is the lower bound" in words
-    (axes,) = plan.plot().axes
+    (axes,) = plan.plot().figure.axes
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()][-2:] == ["lower bound", "Gaussian reference"]

@@ -79,7 +79,7 @@ def analyze(
     with warnings_told() as told, open_source(data) as source:
         rows = Rows(source, layout, letter)
         analysis = read(source, rows, options, further, words, skip_empty)
-    analysis = replace(analysis, result=replace(analysis.result, reward_name=reward_column or ""))
+    analysis = analysis.named(reward_column)
     if out.as_json:
         typer.echo(analysis.to_json())
     else:

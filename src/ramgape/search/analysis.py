@@ -106,6 +106,11 @@ class Analysis(Answered):
         """
         return self.result.plot(axes, plane=plane)
 
+    def named(self, reward: object) -> Analysis:
+        """The same with a name for rewards, which pictures and pages have; None for none."""
+        name = "" if reward is None else str(reward)
+        return replace(self, result=replace(self.result, reward_name=name))
+
     def to_dict(self) -> dict[str, Any]:
         """All that the result's `to_dict` has, and what is of the analysis alone."""
         own = [each.name for each in dataclasses.fields(self) if each.name not in ("result", "without_thin")]
@@ -177,7 +182,7 @@ def analyze(
             for batch in batches(table, columns, reading.about_items, reading.selection.keeps):
                 reading.take(batch, as_rewards)
         require(reading.rows > 0, "the table", "one with rows", "none", InvalidData)
-        return reading.infer()
+        return reading.infer().named(reward_column)
     check_many(rows, "rows", "triples (arm, item, reward)" if reading.about_items else "pairs (arm, reward)")
     for first, chunk in _chunks(rows):
         reading.take(_as_batch(chunk, first, reading.about_items), as_rewards)

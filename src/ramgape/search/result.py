@@ -338,19 +338,14 @@ class Result(Answered):
         """Whether the certified tolerances are worth telling: the goal, or less than some difference between arms."""
         if self.certified_epsilon is None or self.stopped == "confidence":
             return self.certified_epsilon is not None
-        return self.has_differences(self.certified_epsilon, self.certified_risk_epsilon)
+        in_risk = self.certified_epsilon if self.certified_risk_epsilon is None else self.certified_risk_epsilon
+        return self.certified_epsilon <= self.spread[0] or in_risk <= self.spread[1]
 
-    def has_differences(self, epsilon: float, risk_epsilon: float | None = None) -> bool:
-        """Whether some arms are further apart than these tolerances, by the estimates.
-
-        Args:
-            epsilon: In mean, and in risk unless `risk_epsilon` has that.
-            risk_epsilon: In risk.
-        """
-        means, risks = ([getattr(arm, name) for arm in self.arms] for name in ("mean", "risk"))
-        in_risk = epsilon if risk_epsilon is None else risk_epsilon
-        small_in_risk = self.about_risk and in_risk <= max(risks) - min(risks)
-        return bool(epsilon <= max(means) - min(means) or small_in_risk)
+    @property
+    def spread(self) -> tuple[float, float]:
+        """How far apart the arms are by the estimates, in mean and in risk; -inf where no answer is about risk."""
+        in_mean, in_risk = ([getattr(arm, name) for arm in self.arms] for name in ("mean", "risk"))
+        return max(in_mean) - min(in_mean), max(in_risk) - min(in_risk) if self.about_risk else -math.inf
 
     def arm(self, name: str) -> ArmReport:
         """What is known of one arm.

@@ -175,8 +175,9 @@ def _assured(result: Result) -> str:
     found = stated_tolerance(result)
     if result.stopped == "confidence":
         assert found is not None
-        close = "" if result.has_differences(*found) else "; but all arms are as close as that"
-        return f"{_right(result, found)}{close}."
+        in_mean, in_risk = found[0], found[0] if found[1] is None else found[1]
+        close = in_mean > result.spread[0] and in_risk > result.spread[1]
+        return f"{_right(result, found)}{'; but all arms are as close as that' if close else ''}."
     if result.goal.kind == "budget":
         return "Nothing is proved of this." if found is None else f"{_right(result, found)}."
     number, count = sum(arm.verdict == "undecided" for arm in result.arms), len(result.arms)
