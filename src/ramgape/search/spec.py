@@ -285,6 +285,8 @@ def check_items(asked: Asked) -> Asked:
         return {}
     items = make_items(asked["items"])
     check_size(len(items), len(asked["names"]))
+    allowed = "absent or 'off' with items: the search itself draws their order, so there is nothing to watch"
+    require(asked["alarm"] in (None, "off", DEFAULT_ALARM), "alarm", allowed, asked["alarm"])
     return {"items": items, "alarm": None}
 
 
