@@ -9,7 +9,7 @@ in two searches, so a ratio has the error of both.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -40,10 +40,12 @@ def cost_of(run: Run, price: Mapping[str, float]) -> float:
     return sum(price[arm] * pulls for arm, pulls in run.pulls.items())
 
 
-def costs(name: str, number: int, runs: int, options: dict[str, Any]) -> tuple[list[Average], int]:
+def costs(
+    name: str, number: int, runs: int, policies: Sequence[str], options: dict[str, Any]
+) -> tuple[list[Average], int]:
     """A row of the table, for each policy: without prices, and the ratio with them; and how many answers were wrong."""
     price, found, wrong = prices_of(name, number), [], 0
-    for policy in POLICIES:
+    for policy in policies:
         blind = replicate(name, runs=runs, policy=policy, **options)
         aware = replicate(name, runs=runs, policy=policy, price=price, **options)
         first, second = (Average.of([cost_of(run, price) for run in each.runs]) for each in (blind, aware))
@@ -59,16 +61,19 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, default=0.01)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--others", action="store_true", help="the instances of benchmarks/trials.py")
+    parser.add_argument("--policy", action="append", choices=POLICIES, help="this one alone; may be repeated")
     given = parser.parse_args()
+    policies = given.policy or POLICIES
     instances = trials.INSTANCES if given.others else INSTANCES
     count = len(instances)
     with ProcessPoolExecutor(given.jobs) as executor:
         options = {"epsilon": given.epsilon}
-        rows = list(executor.map(costs, instances, range(count), [given.runs] * count, [options] * count))
-    for place, policy in enumerate(POLICIES):
+        common = ([each] * count for each in (given.runs, policies, options))
+        rows = list(executor.map(costs, instances, range(count), *common))
+    for place, policy in enumerate(policies):
         parts = [averages[2 * place : 2 * place + 2] for averages, _ in rows]
         print(table([f"{policy}, price-blind", "with prices"], zip(instances, parts, strict=True)), end="\n\n")
-    print(f"wrong answers: {sum(wrong for _, wrong in rows)} of {count * given.runs * len(POLICIES):,}")
+    print(f"wrong answers: {sum(wrong for _, wrong in rows)} of {count * given.runs * len(policies):,}")
 
 
 if __name__ == "__main__":
