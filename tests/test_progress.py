@@ -231,9 +231,7 @@ def test_how_far_a_search_is() -> None:
     assert share_done(Progress(250, 10**9, 0.04, 0.02), False, None) is None
     assert share_done(Progress(250, 10**9, 0.04, 0.02), False, Expectation(250)) == 0.5
     assert share_done(Progress(0, 10**9, 0.04, 0.02), False, Expectation(0)) == 0.0
-    assert (
-        state(Progress(125, 10**9, 0.041, 0.02), False) == "right within 0.041 so far, ends when it is within 0.02"
-    )
+    assert state(Progress(125, 10**9, 0.041, 0.02), False) == "right within 0.041 so far, ends when it is within 0.02"
     assert state(Progress(1250, 10**9, 0.04, 0.0), False) == "right within 0.04 so far, ends when it is exact"
     assert state(Progress(1250, 9999, 0.04, 0.02), True) == "1,250 of 9,999 pulls"
 
