@@ -57,7 +57,7 @@ def watcher() -> Callable[..., int]:
     floats = numba.types.Array(numba.types.float64, 1, "C")
     drawing, learning = (numba.types.FunctionType(signature) for signature in (rule.DRAW, rule.LEARN))
     state = rule.ADVANCE.args[5:13]  # tables, parameters, generator and count, as the loop of the engine has them
-    watch.compile((drawing, learning, *state, floats, floats))
+    rule.compile_for(watch, (drawing, learning, *state, floats, floats))  # for no other types: once for all rules
     return watch  # type: ignore[no-any-return]
 
 

@@ -157,7 +157,7 @@ def test_a_failure_that_counts_waits_its_turn(create: Make, tmp_path: Path) -> N
 
 
 def test_after_the_end_nothing_is_held(create: Make) -> None:
-    study = create(budget=None, epsilon=0.05, policy="auto")
+    study = create(budget=None, epsilon=0.3, policy="auto")
     (early, late) = of_arm(study.ask(4), "a")
     assert study.tell(late, 0.5)
     while not study.done:

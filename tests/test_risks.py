@@ -7,6 +7,7 @@ most 1e-4. Seeds are fixed, so that they either do or do not.
 
 from __future__ import annotations
 
+import functools
 import html
 import itertools
 import json
@@ -414,19 +415,27 @@ def defined(risk: str, values: Any) -> float:
     return float(values.var()) - (float(number) * float(values.mean()) if number else 0.0)
 
 
+SHAPES = {"a": Beta(2, 5, 10, 20), "b": Uniform(11, 17), "c": Bernoulli(0.3, 12, 19), "d": Data((10, 13, 13.5, 20))}
+IN_UNITS = Instance("units", tuple(Arm(name, shape) for name, shape in SHAPES.items()), (10, 20), "bounded")
+
+
+@functools.cache
+def rewards_in_units() -> list[np.ndarray]:
+    """Many of each arm."""
+    generator = np.random.default_rng(2)
+    return [np.array([IN_UNITS.draw(arm, generator) for _ in range(10_000)]) for arm in range(len(SHAPES))]
+
+
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 @pytest.mark.parametrize("risk", ["std", "mean-variance:3", "variance", "semivariance:14", *UNITS])
 def test_the_reported_risk_is_in_the_units_of_the_user(risk: str, direction: str) -> None:
     """Against the definition, on as many rewards as the search has seen; for costs, of their negatives."""
-    shapes = {"a": Beta(2, 5, 10, 20), "b": Uniform(11, 17), "c": Bernoulli(0.3, 12, 19), "d": Data((10, 13, 13.5, 20))}
-    instance = Instance("units", tuple(Arm(name, shape) for name, shape in shapes.items()), (10, 20), "bounded")
     options: dict[str, Any] = {"risk": risk, "budget": 40_000, "policy": "round-robin", "direction": direction}
-    result = simulate(instance, seed=1, **options)
+    result = simulate(IN_UNITS, seed=1, **options)
     costs, measure = direction == "minimize", make_risk(risk)
-    generator = np.random.default_rng(2)
-    for arm, (place, name) in zip(result.arms, enumerate(shapes), strict=True):
+    for arm, name, rewards in zip(result.arms, SHAPES, rewards_in_units(), strict=True):
         assert arm.name == name
-        values = np.array([instance.draw(place, generator) for _ in range(10_000)]) * (-1 if costs else 1)
+        values = rewards * (-1 if costs else 1)
         mirrored = f"{measure.name}:-14" if costs and risk.endswith(":14") else risk
         expected = defined(mirrored, values)
         assert arm.risk / (result.alpha or 1.0) == pytest.approx(expected, abs=0.05 * (abs(expected) + 1))

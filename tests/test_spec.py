@@ -548,7 +548,7 @@ def test_errors_can_be_imported_without_the_compiler() -> None:
 
 SMALL_SEARCH = """
 import ramgape
-quick = {"bound": "hoeffding", "policy": "round-robin", "max_pulls": 20}  # to compile
+quick = {"bound": "hoeffding", "policy": "round-robin", "max_pulls": 20, "alarm": "off"}  # to compile
 result = ramgape.identify({"a": 0.25, "b": 0.75}.get, ["a", "b"], reward_range=(0, 1), epsilon=0.05, rho=0.01, **quick)
 print(result.samples, result.front, *(arm.mean for arm in result.arms))
 """

@@ -598,7 +598,7 @@ def test_a_callback_ends_a_run(create: Callable[..., Study]) -> None:
 
 
 def test_exceptions_and_bad_rewards_are_failed_trials(create: Callable[..., Study]) -> None:
-    study = create(retries=1)
+    study = create(retries=1, epsilon=0.3)
     calls: Counter[str] = Counter()
 
     def pull(arm: str) -> float:

@@ -7,6 +7,9 @@ the kernels it calls; here a cached kernel is valid only for the very same sourc
 Kernels allocate nothing, so they are compiled without reference counting: the atomic counters would cost more than
 the arithmetic of a round. Division follows IEEE 754 instead of raising, and no fast-math option is set: the same
 rewards give the same bits on every road through the code.
+
+Most kernels are only ever called by others. For those they are compiled without the code that takes arguments from
+Python, which is a quarter of the compiler's work; a kernel that Python calls has that code, too.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ Function = TypeVar("Function", bound=Kernel)
 
 PACKAGE = Path(__file__).resolve().parents[1]
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+CALLED_BY_KERNELS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 COMPILED_PARTS = ("core", "bounds", "policies", "risks", "problems/environments.py")
 SYMBOLS_KNOWN = ((0, 68),)  # versions of Numba whose `add_symbol`s were read
 
@@ -73,7 +77,7 @@ def open_kernel(function: Function) -> Function:
 @functools.cache
 def as_kernel(function: Any) -> Kernel:
     """A function from outside, compiled in every process; a kernel as it is."""
-    return function if isinstance(function, Dispatcher) else numba.njit(**OPTIONS)(function)
+    return function if isinstance(function, Dispatcher) else _compile(function, kept=False)
 
 
 @functools.cache
@@ -127,7 +131,7 @@ def _written(name: str, source: ast.Module, names: dict[str, Any], beside: Kerne
     names = {**names, "__name__": beside.__module__}
     exec(compile(source, beside.__code__.co_filename, "exec"), names)
     function: Kernel = names[name]
-    return _compile(function, **options) if own else numba.njit(**OPTIONS, **options)(function)
+    return _compile(function, kept=own, **options)
 
 
 def on_compile(call: Callable[[], object]) -> None:
@@ -149,12 +153,52 @@ class CompileListener(event.Listener):  # type: ignore[misc]
         pass
 
 
-def _compile(function: Function, **options: Any) -> Function:
+def _compile(function: Function, *, kept: bool = True, **options: Any) -> Function:
+    compiled = _dispatcher(function, kept, options)
+    if not numba.config.DISABLE_JIT:
+        callee = Callee(compiled, lambda: _dispatcher(function, kept, {**options, **CALLED_BY_KERNELS}))
+        compiled.get_call_template, compiled.get_overload = callee.get_call_template, callee.get_overload
+    return compiled  # type: ignore[no-any-return]
+
+
+def _dispatcher(function: Kernel, kept: bool, options: dict[str, Any]) -> Any:
     compiled = numba.njit(**OPTIONS, **options)(function)
     if not numba.config.DISABLE_JIT:
-        compiled._cache = UnopenedCache(compiled)
         compiled.compile = _deferring(compiled.compile)
-    return compiled  # type: ignore[no-any-return]
+        if kept:
+            compiled._cache = UnopenedCache(compiled)
+    return compiled
+
+
+class Callee:
+    """What other kernels call when they call a kernel: its code alone, unless it is there with all that Python needs.
+
+    The two methods are what Numba asks a kernel for when it compiles a caller.
+    """
+
+    def __init__(self, whole: Any, make_code: Callable[[], Any]) -> None:
+        self._whole = whole
+        self._make_code = make_code
+
+    @functools.cached_property
+    def _code(self) -> Any:
+        code = self._make_code()
+        code._compiling_counter = self._whole._compiling_counter  # so that one that calls itself finds itself
+        return code
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compile for these types, or find it on disk."""
+        whole = self._whole
+        _, types = whole.fold_argument_types(args, kws)
+        is_whole = types in whole.overloads or whole.is_compiling or not whole._can_compile
+        return Dispatcher.get_call_template(whole if is_whole else self._code, args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """What was compiled for these types."""
+        try:
+            return Dispatcher.get_overload(self._whole, sig)
+        except KeyError:
+            return Dispatcher.get_overload(self._code, sig)
 
 
 def _deferring(compile_now: Kernel) -> Kernel:
@@ -176,7 +220,7 @@ class UnopenedCache(NullCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            cache = KernelCache(self._dispatcher.py_func)
+            cache = KernelCache(self._dispatcher)
         except RuntimeError:  # no folder to keep compiled code in: compile again in every process
             cache = NullCache()
         self._dispatcher._cache = cache
@@ -186,8 +230,10 @@ class UnopenedCache(NullCache):  # type: ignore[misc]
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """The compiled code of a kernel on disk."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, dispatcher: Any) -> None:
+        function = dispatcher.py_func
         super().__init__(function)
+        self._called_by = "kernels" if dispatcher.targetoptions.get("no_cpython_wrapper") else "Python"
         file = self._cache_file
         self._ours = function.__module__.startswith(f"{__package__.partition('.')[0]}.")
         file._source_stamp = source_stamp() if self._ours else (source_stamp(), file._source_stamp)
@@ -205,3 +251,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return *super()._index_key(sig, codegen), self._called_by
