@@ -306,6 +306,34 @@ def test_a_timeout_counts_as_so_many_seconds(tmp_path: Path) -> None:
         assert "true is at least" in result.stdout
 
 
+def test_a_command_that_is_never_done_in_time_costs_few_runs(clock: Callable[..., list[str]], tmp_path: Path) -> None:
+    """Of equal times nothing is known, so it would be run a thousand times; a range or a budget has an end."""
+
+    def draw(rng: np.random.Generator, arm: str, _: int) -> float:
+        return 2.0 if arm in ("slow", "b") else like_times(rng, 0.2)
+
+    order = clock(draw, 1)
+    result = call("quick", "slow", "--timeout", "2", code=1)
+    assert "arm 'slow' must end within its timeout, 2 s, at least once, got 10 runs of which none did" in result.stderr
+    assert "--noise bounded" in result.stderr
+    assert "10 of slow were ended after 2 s" in result.stdout
+    assert (order.count("slow"), order.count("quick") <= 12) == (10, True)
+    order = clock(draw, 1)
+    for _ in range(2):  # it does not begin anew
+        call("quick", "slow", "--timeout", "2", "--name", "mine", code=1)
+        assert order.count("slow") == 10
+    assert report("quick", "slow", "--timeout", "2", "--noise", "bounded")["front"] == ["quick"]
+    assert report("quick", "slow", "--timeout", "2", "--budget", "40")["told"] == 40
+    (tmp_path / "mine.toml").write_text(
+        FILE.format("elapsed").replace("budget = 8", 'task = "best-mean"\nepsilon = 0.1')
+    )
+    assert "noise = 'bounded'" in call("mine.toml", code=1).stderr
+    (tmp_path / "mine.toml").write_text(
+        (tmp_path / "mine.toml").read_text().replace("[arms]", 'noise = "bounded"\nname = "x"\n[arms]')
+    )
+    assert report("mine.toml")["front"] == ["a"]
+
+
 def test_a_study_with_a_name_is_stored(tmp_path: Path) -> None:
     arguments = ["true", "sleep 0.02", "--budget", "6", "--seed", "1"]
     assert report(*arguments)["name"] == "commands"
