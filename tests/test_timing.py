@@ -348,6 +348,26 @@ def test_a_study_with_a_name_is_stored(tmp_path: Path) -> None:
     assert ramgape.Study.load("mine", "sqlite:///ramgape.db").result().front == ("true",)
 
 
+def test_a_stored_study_takes_no_other_commands(clock: Callable[..., list[str]], tmp_path: Path) -> None:
+    """Names may be the same where commands, or the way in which they are run, are not."""
+    order = clock(lambda rng, arm, _: like_times(rng, 0.2), 1)
+    names, rest = ["-n", "a", "-n", "b"], ["--budget", "20", "--name", "mine"]
+    call(*names, *rest, "sleep 0.02", "sleep 0.06")
+    for other, message in (
+        (("sleep 0.06", "sleep 0.02"), "the command 'a' is 'sleep 0.02' in the store, 'sleep 0.06' here"),
+        (("sleep 0.02", "sleep 0.06", "-p", "true"), "--prepare of 'a' is not given in the store, 'true' here"),
+        (("sleep 0.02", "sleep 0.06", "-S", "bash"), "--shell is not given in the store, 'bash' here"),
+        (("sleep 0.02", "sleep 0.06", "-S", "none"), "'sleep 0.02' in the store, 'sleep 0.02' without a shell here"),
+    ):
+        assert message in refused(*names, *rest, *other)
+    again = call(*names, *rest, "sleep 0.02", "sleep 0.06")
+    assert again.stderr == "done already: study 'mine' has 20 trials; nothing was run\n"
+    assert len(order) == 20
+    call("x", "y", "-M", "12", "--name", "most")
+    message = refused("x", "y", "-M", "20", "--name", "most")
+    assert "specification: --max-runs is 12 in the store, 20 here; give it another --name, or delete" in message
+
+
 def test_an_interrupt_gives_the_result_so_far(tmp_path: Path) -> None:
     slow = "echo >> log; if [ $(wc -l < log) -gt 6 ]; then touch late; sleep 300; fi"
     command = [PYTHON, "-m", "ramgape", "run", slow, "true; sleep 0.01", "--export-json", "x.json"]

@@ -117,6 +117,8 @@ def run(
         made = study.known_progress().samples
         if made and not study.done:
             tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
+        if study.done:
+            tell("done already", f"study {study.name!r} has {plural(made, 'trial')}; nothing was run", "bold")
         code, shell = make_trials(study, described, count, url, how.warmup)
         report = study.report(expect=study.durable, history=out.html is not None)
         named = "elapsed seconds" if described.reward == "elapsed" else ""
@@ -168,18 +170,25 @@ def place_of(described: StudyFile, how: HowTimed, storage: str | None) -> str | 
 
 def open_study(file: StudyFile, url: str | None) -> Study:
     """The study of a file, new or as it was left."""
+    from ramgape.commands.typed import in_words_of_runs, refuse_other_commands
     from ramgape.studies.study import Study
 
     where = "the command line" if file.path is None else f"{file.path}, [study]"
     try:
         with located(where) if file.path else nullcontext(), file.naming_defaults():
-            return Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.options)
+            study = Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.options)
+        if file.path is None:
+            refuse_other_commands(study, file)
+        return study
     except StudyExists as error:
         if file.earlier is not None:
             with suppress(StudyExists):
                 return Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.earlier)
         delete = f"ramgape study delete {shlex.quote(file.name)}"
-        error.hint += f"; give it another name in {file.place}, or delete the old one: {delete}"
+        another = f"another name in {file.path}"
+        if file.path is None:
+            another, error.message = "another --name", in_words_of_runs(error.message, len(file.commands))
+        error.hint += f"; give it {another}, or delete the old one: {delete}"
         raise
 
 

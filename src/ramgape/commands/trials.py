@@ -23,7 +23,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ramgape.commands.study_files import PLACEHOLDER, Command, StudyFile
+from ramgape.commands.study_files import PLACEHOLDER, Command, StudyFile, how_run
 from ramgape.commands.watchdog import MARK, Guard
 from ramgape.common.files import read_number
 from ramgape.common.interrupts import interrupts_deferred
@@ -92,6 +92,7 @@ class CommandTrials:
         self._file = file
         self._proven = set(proven)
         self._in_time = set(proven)
+        self._how = {arm: how_run(file, arm) for arm in file.commands}
         self._failed = Counter(failed)
         self._patience = patience
         self._hidden = frozenset(hidden)
@@ -117,7 +118,11 @@ class CommandTrials:
                 self._failed[arm] += 1
             raise
         self._in_time.add(arm)
-        return reward if self._file.reward == "output" else Outcome(reward, info={OURS: measured(finished)})
+        return (
+            reward
+            if self._file.reward == "output"
+            else Outcome(reward, info={OURS: measured(finished) | self._how[arm]})
+        )
 
     def warm_up(self, count: int) -> None:
         """Run every command so often, all in turn; what comes out of it counts for nothing, but must be no error."""
