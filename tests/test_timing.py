@@ -129,6 +129,14 @@ def test_a_machine_that_drifts_is_an_alarm_and_no_verdict(seed: int, clock: Call
     assert "Alarm" in call("same", "same", *options).stdout
 
 
+def test_few_runs_are_warned_of(clock: Callable[..., list[str]]) -> None:
+    clock(lambda rng, arm, _: like_times(rng, float(arm)), 1)
+    warning = "warning: --min-runs 3 is below 10, from which on the approximation was checked"
+    assert call("1", "2", "--min-runs", "3").stderr.startswith(warning)
+    assert call("1", "2", "--min-runs", "10").stderr == ""
+    assert call("1", "2", "--min-runs", "3", "--noise", "bounded", "--timeout", "4").stderr == ""
+
+
 def test_rounds_can_be_turned_off(clock: Callable[..., list[str]]) -> None:
     clock(lambda rng, arm, _: like_times(rng, float(arm)), 1)
     described = describe_commands(["1", "2"], HowTimed(), {"interleave": False})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.study_files import Command, Execution, StudyFile, check_command, how_run, timing
 from ramgape.errors import InvalidSpec, StudyExists, require, shorten
-from ramgape.noises import FEWEST
+from ramgape.noises import ANY, FEWEST
 from ramgape.options import OPTIONS, StudyOptions
 from ramgape.search.calls import check_timeout
 from ramgape.search.outcome import OURS
@@ -43,6 +43,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
     options = dict(options)
     timeout = options.pop("timeout", None)
     timeout = None if timeout is None else check_timeout(timeout)
+    searched = search_options(len(lines), how, options, timeout)
     return StudyFile(
         path=None,
         name=how.name or IN_MEMORY,
@@ -51,13 +52,24 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
         timeout=timeout,
         folder=folder,
         storage=None,
-        options=cast(StudyOptions, search_options(len(lines), how, options, timeout)),
+        options=cast(StudyOptions, searched),
+        warnings=too_few_runs(how.min_runs, searched),
         execution=Execution(
             shell=shell or None,
             prepare=dict(zip(names, prepare, strict=False)),
             strict=not how.ignore_failure,
             quiet=True,
         ),
+    )
+
+
+def too_few_runs(runs: int | None, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """A warning about times of any kind, of which so little is asked that what is said was not checked."""
+    if runs is None or runs >= DEFAULT_RUNS or "reward_range" in options or options.get("noise", ANY) != ANY:
+        return ()
+    return (
+        f"--min-runs {runs} is below {DEFAULT_RUNS}, from which on the approximation was checked: what is said of fewer "
+        "runs may be wrong more often than stated",
     )
 
 
