@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.study_files import Command, Execution, StudyFile, check_command, how_run, timing
+from ramgape.common.formatting import plural
 from ramgape.errors import InvalidSpec, StudyExists, require, shorten
 from ramgape.noises import ANY, FEWEST
 from ramgape.options import OPTIONS, StudyOptions
@@ -53,7 +54,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
         folder=folder,
         storage=None,
         options=cast(StudyOptions, searched),
-        warnings=too_few_runs(how.min_runs, searched),
+        warnings=too_few_runs(searched),
         execution=Execution(
             shell=shell or None,
             prepare=dict(zip(names, prepare, strict=False)),
@@ -63,14 +64,13 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
     )
 
 
-def too_few_runs(runs: int | None, options: Mapping[str, Any]) -> tuple[str, ...]:
+def too_few_runs(options: Mapping[str, Any]) -> tuple[str, ...]:
     """A warning about times of any kind, of which so little is asked that what is said was not checked."""
-    if runs is None or runs >= DEFAULT_RUNS or "reward_range" in options or options.get("noise", ANY) != ANY:
+    runs = options.get("initial_pulls", DEFAULT_RUNS)
+    if runs >= DEFAULT_RUNS or "reward_range" in options or (options.get("noise") or ANY) != ANY:
         return ()
-    return (
-        f"--min-runs {runs} is below {DEFAULT_RUNS}, from which on the approximation was checked: what is said of fewer "
-        "runs may be wrong more often than stated",
-    )
+    few = f"{plural(runs, 'run')} of each command: the approximation was checked from {DEFAULT_RUNS} on"
+    return (f"{few}, and what is said of fewer may be wrong more often than stated",)
 
 
 def refuse_other_commands(study: Study, described: StudyFile) -> None:
@@ -116,6 +116,10 @@ def search_options(count: int, how: HowTimed, options: Mapping[str, Any], timeou
     """The options of the search: the fastest command, unless something else is asked for."""
     failing = {"failure": "worst"} if timeout is not None else {"retries": 0}
     asked = {"in_order": True, **failing, **options}
+    if how.runs is not None:
+        alone = how.min_runs is None and how.max_runs is None and asked.get("budget") is None
+        require(alone, "--runs", "given without --min-runs, --max-runs and --budget", how.runs)
+        asked |= {"budget": how.runs * count, "initial_pulls": how.runs}
     if asked.get("epsilon") is None and asked.get("budget") is None:
         asked["epsilon"] = DEFAULT_SHARE
     least = FEWEST if how.min_runs is None else how.min_runs
