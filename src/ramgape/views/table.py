@@ -53,7 +53,7 @@ def left_out(columns: Sequence[Column], shown: Sequence[Column]) -> str:
     )
 
 
-UNKNOWN = "not known"  # an interval of all that is possible
+UNKNOWN = "[not known]"  # an interval of all that is possible
 MORE_DIGITS = 8  # than a typical interval is worth, where verdicts differ
 
 
@@ -228,6 +228,5 @@ def fit_columns(result: Result, arms: Sequence[ArmReport], width: int | None, sy
 
 def missing_intervals(columns: Sequence[Column]) -> str:
     """A sentence, if the table has come out without intervals."""
-    cells = [cell for column in columns if not column.names for cell in column.cells]
-    shown = len(columns) == 1 or any("[" in cell or UNKNOWN in cell for cell in cells)
+    shown = len(columns) == 1 or any("[" in cell for column in columns if not column.names for cell in column.cells)
     return "" if shown else NO_INTERVALS

@@ -98,8 +98,7 @@ def _epsilon(timing: Timing) -> tuple[str, str] | None:
 def epsilon_words(result: Result) -> str:
     """A tolerance as a time, and of what it is a share."""
     goal = result.goal
-    if goal.epsilon is None:
-        return f"{100.0 * (goal.epsilon_share or 0.0):g} % of the smallest mean after the first rounds"
+    assert goal.epsilon is not None
     text = tolerance_text(goal.epsilon)
     if goal.epsilon_share is None:
         return text
@@ -216,6 +215,10 @@ def aim_words(result: Result) -> str:
     """When it ends."""
     if result.goal.budget is not None:
         return f"ends after {result.goal.budget:,}"
+    if result.goal.spend is not None:
+        return f"ends when {result.goal.spend:g} are spent"
+    if result.goal.epsilon is None:
+        return f"then epsilon is {100.0 * (result.goal.epsilon_share or 0.0):g} % of the smallest mean"
     return f"epsilon is {epsilon_words(result)}"
 
 
