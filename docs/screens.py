@@ -68,12 +68,36 @@ def returns() -> ramgape.Analysis:
     return ramgape.analyze(rows, epsilon=0.002)
 
 
+def timing() -> Any:
+    """Commands that were timed, by times drawn as machines give them."""
+    from ramgape.commands.how_timed import HowTimed
+    from ramgape.commands.times import measure
+    from ramgape.commands.typed import describe_commands
+    from ramgape.search.outcome import OURS
+    from ramgape.studies.running import run_study
+    from ramgape.views.console import ConsoleView
+
+    means = {"sort words.txt": 0.84, "sort --parallel=1 words.txt": 0.87, "LC_ALL=C sort words.txt": 0.21}
+    generator = np.random.default_rng(5)
+
+    def run(command: str, _: int) -> ramgape.Outcome:
+        seconds = means[command] * float(generator.lognormal(0.0, 0.04))
+        used = {"user": 0.9 * seconds, "system": 0.06 * seconds, "exit_code": 0}
+        return ramgape.Outcome(seconds, info={OURS: used})
+
+    asked = describe_commands(list(means), HowTimed(), {"task": "best-mean", "interleave": True, "seed": 1})
+    with ramgape.Study.create("commands", means, **asked.options) as commands:
+        run_study(commands, run, progress=False)
+        return ConsoleView(measure(commands, commands.report(), None, 0.001, typed=True))  # type: ignore[arg-type]
+
+
 SCREENS: dict[str, Screen] = {
     "couriers": (couriers, (80, 120)),
     "undecided": (undecided, (80, 120)),
     "ceiling": (ceiling, (80,)),
     "study": (study, (80,)),
     "returns": (returns, (80,)),
+    "timing": (timing, (80, 120)),
 }
 
 

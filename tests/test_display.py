@@ -202,7 +202,7 @@ def test_an_arm_without_pulls_shows_dashes() -> None:
     row = next(line for line in text.split("\n") if line.startswith("unseen"))
     assert row.split()[:6] == ["unseen", "undecided", "out", "so", "far", "0"]
     assert row.endswith("no trials yet")
-    assert re.search(r" - \[ +-inf, +inf\]", row)
+    assert re.search(r" - +\[not known\]", row)
     assert "nan" not in text
 
 

@@ -26,7 +26,7 @@ from ramgape.commands.exports import as_json, as_markdown
 from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.study_files import read_study_file
 from ramgape.commands.times import Times, Timing, time_ratio
-from ramgape.commands.trials import CommandTrials, Finished
+from ramgape.commands.trials import CommandTrials, Finished, Process
 from ramgape.commands.typed import describe_commands
 from ramgape.views.console import ConsoleView
 from ramgape.views.text import plain
@@ -129,6 +129,15 @@ def test_a_machine_that_drifts_is_an_alarm_and_no_verdict(seed: int, clock: Call
     assert "Alarm" in call("same", "same", *options).stdout
 
 
+def test_few_runs_are_warned_of(clock: Callable[..., list[str]]) -> None:
+    clock(lambda rng, arm, _: like_times(rng, float(arm)), 1)
+    warning = "warning: 3 runs of each command: the approximation was checked from 10 on, and what is said of fewer may"
+    assert call("1", "2", "--min-runs", "3").stderr.startswith(warning)
+    assert call("1", "2", "--runs", "3").stderr.startswith(warning)
+    assert call("1", "2", "--min-runs", "10").stderr == ""
+    assert call("1", "2", "--min-runs", "3", "--noise", "bounded", "--timeout", "4").stderr == ""
+
+
 def test_rounds_can_be_turned_off(clock: Callable[..., list[str]]) -> None:
     clock(lambda rng, arm, _: like_times(rng, float(arm)), 1)
     described = describe_commands(["1", "2"], HowTimed(), {"interleave": False})
@@ -207,6 +216,41 @@ def test_a_study_file_says_it_itself(option: tuple[str, ...], tmp_path: Path) ->
     message = refused("mine.toml", *option)
     assert message.endswith("must go with commands, got a file: mine.toml is a study file, which says all that itself")
     assert not (tmp_path / "x.db").exists()
+
+
+def test_what_hyperfine_calls_it(clock: Callable[..., list[str]]) -> None:
+    order = clock(lambda rng, arm, _: like_times(rng, float(arm.split()[-1])), 1)
+    assert {arm["pulls"] for arm in report("sleep 1", "sleep 1.1", "sleep 3", "-r", "12")["arms"]} == {12}
+    assert len(order) == 36
+    assert describe_commands(["sleep 1", "sleep 2"], HowTimed(shell="none"), {}).commands["sleep 1"] == ("sleep", "1")
+    call("sleep 1", "sleep 2", "-N", "--name", "words")
+    assert "without a shell" in refused("sleep 1", "sleep 2", "--name", "words")
+    assert "-N must go without another --shell, got 'bash'" in refused("true", "true", "-N", "-S", "bash")
+    assert "--runs must be given without --min-runs" in refused("true", "true", "-r", "10", "-m", "10")
+
+
+def test_tolerances_that_nothing_is_known_of(clock: Callable[..., list[str]]) -> None:
+    clock(lambda rng, arm, _: like_times(rng, float(arm)), 1)
+    shown = call("1", "2", "--task", "pareto", "--budget", "20").stdout
+    assert "not known" in shown
+    assert "In seconds:" in shown
+    assert "inf" not in shown
+
+
+def test_times_that_are_cut_off(clock: Callable[..., list[str]]) -> None:
+    """Of both commands: then "at least" would not be true."""
+    clock(lambda rng, arm, run: 4.0 if run % 10 > 7 else like_times(rng, float(arm)), 1)
+    shown = " ".join(call("1", "2", "--timeout", "4", "--budget", "60", columns=200).stdout.split())
+    assert re.search(r"1 is \S+ ± \S+ times as fast as 2", shown) or re.search(r"1 is \S+ \+/- ", shown)
+    assert "the times are cut off at the timeout" in shown
+
+
+def test_the_usage_of_a_process_is_kept() -> None:
+    """By a method that Python's own `wait` calls, and which may be renamed."""
+    with Process([PYTHON, "-c", "for _ in range(10**5): pass"]) as process:
+        assert process.wait() == 0
+    assert process.usage is not None
+    assert process.usage.ru_utime + process.usage.ru_stime > 0.0
 
 
 def test_which_argument_is_a_file(tmp_path: Path) -> None:
@@ -296,14 +340,45 @@ def test_what_was_measured(tmp_path: Path) -> None:
 def test_a_timeout_counts_as_so_many_seconds(tmp_path: Path) -> None:
     """Under every noise, and the result says how many did."""
     for noise in ("any", "heavy:kurtosis=20", "bounded"):
-        arguments = ["true", "sleep 300", "--timeout", "0.3", "--budget", "6", "--noise", noise]
+        arguments = ["sleep 0.1", "sleep 300", "--timeout", "0.3", "--budget", "6", "--noise", noise]
         result = call(*arguments, "--export-json", "x.json", columns=200)
         times = {each["command"]: each for each in json.loads((tmp_path / "x.json").read_text())["results"]}
         count = len(times["sleep 300"]["times"])
         assert times["sleep 300"]["times"] == [0.3] * count
         assert times["sleep 300"]["exit_codes"] == [None] * count
         assert f"{count} of sleep 300 were ended after 0.3 s, and count as that" in result.stdout
-        assert "true is at least" in result.stdout
+        found = re.search(r"sleep 0.1 is at least (\S+) times as fast as sleep 300", result.stdout)
+        assert found is not None
+        assert 0.0 < float(found[1]) <= times["sleep 300"]["mean"] / times["sleep 0.1"]["mean"]
+        assert f"≥ {found[1]}" in result.stdout or f">= {found[1]}" in result.stdout
+
+
+def test_a_command_that_is_never_done_in_time_costs_few_runs(clock: Callable[..., list[str]], tmp_path: Path) -> None:
+    """Of equal times nothing is known, so it would be run a thousand times; a range or a budget has an end."""
+
+    def draw(rng: np.random.Generator, arm: str, _: int) -> float:
+        return 2.0 if arm in ("slow", "b") else like_times(rng, 0.2)
+
+    order = clock(draw, 1)
+    result = call("quick", "slow", "--timeout", "2", code=1)
+    assert "arm 'slow' must end within its timeout, 2 s, at least once, got 10 runs of which none did" in result.stderr
+    assert "--noise bounded" in result.stderr
+    assert "10 of slow were ended after 2 s" in result.stdout
+    assert (order.count("slow"), order.count("quick") <= 12) == (10, True)
+    order = clock(draw, 1)
+    for _ in range(2):  # it does not begin anew
+        call("quick", "slow", "--timeout", "2", "--name", "mine", code=1)
+        assert order.count("slow") == 10
+    assert report("quick", "slow", "--timeout", "2", "--noise", "bounded")["front"] == ["quick"]
+    assert report("quick", "slow", "--timeout", "2", "--budget", "40")["told"] == 40
+    (tmp_path / "mine.toml").write_text(
+        FILE.format("elapsed").replace("budget = 8", 'task = "best-mean"\nepsilon = 0.1')
+    )
+    assert "noise = 'bounded'" in call("mine.toml", code=1).stderr
+    (tmp_path / "mine.toml").write_text(
+        (tmp_path / "mine.toml").read_text().replace("[arms]", 'noise = "bounded"\nname = "x"\n[arms]')
+    )
+    assert report("mine.toml")["front"] == ["a"]
 
 
 def test_a_study_with_a_name_is_stored(tmp_path: Path) -> None:
@@ -320,6 +395,26 @@ def test_a_study_with_a_name_is_stored(tmp_path: Path) -> None:
     assert ramgape.Study.load("mine", "sqlite:///ramgape.db").result().front == ("true",)
 
 
+def test_a_stored_study_takes_no_other_commands(clock: Callable[..., list[str]], tmp_path: Path) -> None:
+    """Names may be the same where commands, or the way in which they are run, are not."""
+    order = clock(lambda rng, arm, _: like_times(rng, 0.2), 1)
+    names, rest = ["-n", "a", "-n", "b"], ["--budget", "20", "--name", "mine"]
+    call(*names, *rest, "sleep 0.02", "sleep 0.06")
+    for other, message in (
+        (("sleep 0.06", "sleep 0.02"), "the command 'a' is 'sleep 0.02' in the store, 'sleep 0.06' here"),
+        (("sleep 0.02", "sleep 0.06", "-p", "true"), "--prepare of 'a' is not given in the store, 'true' here"),
+        (("sleep 0.02", "sleep 0.06", "-S", "bash"), "--shell is not given in the store, 'bash' here"),
+        (("sleep 0.02", "sleep 0.06", "-S", "none"), "'sleep 0.02' in the store, 'sleep 0.02' without a shell here"),
+    ):
+        assert message in refused(*names, *rest, *other)
+    again = call(*names, *rest, "sleep 0.02", "sleep 0.06")
+    assert again.stderr == "done already: study 'mine' has 20 trials; nothing was run\n"
+    assert len(order) == 20
+    call("x", "y", "-M", "12", "--name", "most")
+    message = refused("x", "y", "-M", "20", "--name", "most")
+    assert "specification: --max-runs is 12 in the store, 20 here; give it another --name, or delete" in message
+
+
 def test_an_interrupt_gives_the_result_so_far(tmp_path: Path) -> None:
     slow = "echo >> log; if [ $(wc -l < log) -gt 6 ]; then touch late; sleep 300; fi"
     command = [PYTHON, "-m", "ramgape", "run", slow, "true; sleep 0.01", "--export-json", "x.json"]
@@ -333,7 +428,8 @@ def test_an_interrupt_gives_the_result_so_far(tmp_path: Path) -> None:
         output, errors = started.communicate(timeout=300)
     assert started.returncode == 130
     assert "interrupted; goal not reached" in output
-    assert "times as fast as" in output
+    assert "Nothing can be said yet" in output
+    assert "times as fast as" not in output  # after fewer than the first ten runs
     assert re.search(r"interrupted: \d+ trials were made; with --name they would be stored", errors)
     assert len(json.loads((tmp_path / "x.json").read_text())["results"][0]["times"]) == 6
 
@@ -468,6 +564,13 @@ def test_the_screen(timing: Timing) -> None:
         assert "half an approximate interval of 95 %" in joined
         assert re.search(r"Epsilon \d+\.?\d* ms: 5 % of the smallest mean after the first rounds", joined)
         assert "Approximately (large samples), with probability 0.95" in joined
+        said, known = (
+            re.search(r"is the fastest, within (\S+ ms), approx", joined),
+            re.search(r"Epsilon (\S+ ms)", joined),
+        )
+        assert said is not None
+        assert known is not None
+        assert said[1] == known[1]
         assert "Shell its start, about 20.0 ms, is a part of every time" in joined
     assert "python a-rather-long-name-of-a-script.py --and=more 0.6" in wide
     assert plain(timing).isascii()  # type: ignore[arg-type]
@@ -480,7 +583,10 @@ def test_the_live_table(timing: Timing) -> None:
     text = captured.get()
     assert max(map(len, text.splitlines())) <= 80
     assert "fastest" in text
-    assert re.search(r"\d+ runs; epsilon is \d+\.?\d* ms: 5 % of the smallest", text)
+    assert re.search(r"\d+ runs; epsilon is \d+\.?\d* ms: 5 % of the smallest mean after the first rounds\n", text)
+    with console.capture() as captured:
+        console.print(live_table(timing.report.result, 80, ascii_only=False, least=10_000))
+    assert re.search(r"\d+ of at least 10,000 runs; epsilon", captured.get())
 
 
 def test_the_table_lives_on_a_terminal_only(tmp_path: Path) -> None:
@@ -504,12 +610,13 @@ def test_the_table_lives_on_a_terminal_only(tmp_path: Path) -> None:
 
 
 def test_the_markdown_table() -> None:
-    made = as_markdown([times("a|b", 0.2, 0.25), times("c", 0.1, 0.1), Times("none", (), (), (), (), 0)])
+    """What follows ± is hyperfine's: standard deviations, carried over to the quotient."""
+    made = as_markdown([times("a|b", 0.2, 0.25), times("c", 0.09, 0.11), Times("none", (), (), (), (), 0)])
     assert made.splitlines() == [
         "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |",
         "|:---|---:|---:|---:|---:|",
-        "| `a\\|b` | 225.0 ± 35.4 | 200.0 | 250.0 | 2.25 ± 3.18 |",
-        "| `c` | 100.0 ± 0.0 | 100.0 | 100.0 | 1.00 |",
+        "| `a\\|b` | 225.0 ± 35.4 | 200.0 | 250.0 | 2.25 ± 0.48 |",
+        "| `c` | 100.0 ± 14.1 | 90.0 | 110.0 | 1.00 |",
     ]
     assert as_markdown([]) == ""
     one = json.loads(as_json([Times("x", (1.5,), (None,), (), (), 1)]))["results"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import signal
 import threading
@@ -22,6 +23,7 @@ from ramgape.cli.timing import Exports, exports, how_timed, is_file, refuse_besi
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, InvalidSpec, RamgapeWarning, StudyExists, located, require
+from ramgape.noises import ANY
 from ramgape.options import COMMANDS, RUNS, Trials
 from ramgape.storage.urls import parse_url
 from ramgape.views.terminal import output, waiting
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from ramgape.studies.study import Study
 
 SIGNALLED = 128  # exit codes above it stand for signals
+LEAST_PATIENCE = 10  # runs: a command that is too slow half of the time passes, but for one in a thousand
 
 WHAT = r"Commands, at least two; or one TOML file with the tables \[study] and \[arms], as below."
 JOBS = "Trials at once; 0: one for each core. Trials at the same time disturb each other's times."
@@ -91,7 +94,8 @@ def run(
     otherwise.
 
     An arm that has failed too often ends the run with exit code 1, and so does a
-    command that cannot be started or fails in each of its first 3 runs.
+    command that cannot be started, fails in each of its first 3 runs, or (unless
+    noise = "bounded") takes longer than the timeout in each of its first 10.
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
@@ -113,6 +117,8 @@ def run(
         made = study.known_progress().samples
         if made and not study.done:
             tell("resumed", f"study {study.name!r} has {plural(made, 'trial')} already", "bold")
+        if study.done:
+            tell("done already", f"study {study.name!r} has {plural(made, 'trial')}; nothing was run", "bold")
         code, shell = make_trials(study, described, count, url, how.warmup)
         report = study.report(expect=study.durable, history=out.html is not None)
         named = "elapsed seconds" if described.reward == "elapsed" else ""
@@ -164,24 +170,31 @@ def place_of(described: StudyFile, how: HowTimed, storage: str | None) -> str | 
 
 def open_study(file: StudyFile, url: str | None) -> Study:
     """The study of a file, new or as it was left."""
+    from ramgape.commands.typed import in_words_of_runs, refuse_other_commands
     from ramgape.studies.study import Study
 
     where = "the command line" if file.path is None else f"{file.path}, [study]"
     try:
         with located(where) if file.path else nullcontext(), file.naming_defaults():
-            return Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.options)
+            study = Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.options)
+        if file.path is None:
+            refuse_other_commands(study, file)
+        return study
     except StudyExists as error:
         if file.earlier is not None:
             with suppress(StudyExists):
                 return Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.earlier)
         delete = f"ramgape study delete {shlex.quote(file.name)}"
-        error.hint += f"; give it another name in {file.place}, or delete the old one: {delete}"
+        another = f"another name in {file.path}"
+        if file.path is None:
+            another, error.message = "another --name", in_words_of_runs(error.message, len(file.commands))
+        error.hint += f"; give it {another}, or delete the old one: {delete}"
         raise
 
 
 def make_trials(study: Study, file: StudyFile, jobs: int, url: str | None, warmup: int) -> tuple[int, float | None]:
     """All trials that are still to be made; returns the exit code, and what the start of a shell takes, if known."""
-    from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, CommandTrials
+    from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, CommandTrials, NeverInTime
     from ramgape.studies.running import run_study
 
     if study.done:
@@ -189,7 +202,8 @@ def make_trials(study: Study, file: StudyFile, jobs: int, url: str | None, warmu
     study.retry()
     shell: float | None = None
     hidden = OUR_STORE + OUR_PASSWORD if url is not None and parse_url(url).path is None else OUR_STORE
-    with ending_gently() as signals, CommandTrials(file, succeeded(study), hidden) as trials:
+    proven, failed = tried(study)
+    with ending_gently() as signals, CommandTrials(file, proven, hidden, failed, patience_of(study)) as trials:
         try:
             if file.path is None:
                 with waiting("warming up"):
@@ -203,12 +217,9 @@ def make_trials(study: Study, file: StudyFile, jobs: int, url: str | None, warmu
             else:
                 result = run_study(study, trials, jobs, trials=Trials(rate=file.rate))
         except FailingArm as error:
-            hint = f"; mend the command in {file.place} and run it again"
-            tell(
-                "error",
-                f"{error}{hint}: what was given up is then tried again" if study.durable else str(error),
-                "bold red",
-            )
+            hint = f"; mend the command in {file.place} and run it again: what was given up is then tried again"
+            mended = study.durable and not isinstance(error, NeverInTime)
+            tell("error", f"{error}{hint}" if mended else str(error), "bold red")
             return FAILED, shell
         except KeyboardInterrupt:  # before the first trial
             return SIGNALLED + signals[0] if signals else INTERRUPTED, shell
@@ -237,13 +248,24 @@ def show_findings(report: Report, timing: Timing | None) -> None:
         output().print(ConsoleView(cast("Explained", replace(timing, report=report))))
 
 
-def succeeded(study: Study) -> list[str]:
-    """The arms of which a trial has succeeded before."""
+def tried(study: Study) -> tuple[list[str], dict[str, int]]:
+    """The arms of which a trial has succeeded before, and how many have failed where failures count."""
     if not study.known_progress().samples:
-        return []
+        return [], {}
     report = study.report(expect=False)
     counted = report.arms_failed if study.spec.failure == "worst" else {}
-    return [arm.name for arm in report.result.arms if arm.pulls > counted.get(arm.name, 0)]
+    return [arm.name for arm in report.result.arms if arm.pulls > counted.get(arm.name, 0)], counted
+
+
+def patience_of(study: Study) -> float:
+    """How many failures of an arm that does nothing else are enough.
+
+    Where times are of any kind nothing is said of an arm whose times are all equal, and the search would wait for it
+    for very long; by a range, or under a budget, it comes to its end.
+    """
+    search = study.spec.search
+    waits = study.spec.failure == "worst" and search.noise == ANY and search.delta is not None
+    return max(search.initial_pulls, LEAST_PATIENCE) if waits else math.inf
 
 
 @contextmanager

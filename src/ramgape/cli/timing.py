@@ -31,7 +31,9 @@ COMMAND_NAME = "A name for a command; give it once for each, in their order."
 WARMUP = "Runs of each command before the first that counts, to fill caches."
 PREPARE = "A command to run before each run, not timed: once for all commands, or once for each in their order."
 SHELL = "The shell that runs the commands, by its name or as a line such as 'bash --norc'; none: no shell."
+NO_SHELL = "The same as --shell none."
 MIN_RUNS = "Runs of each command before anything is said. Unless given: 10, or 2 under a --budget."
+RUNS = "Exactly so many runs of each command, whatever comes out; instead of the others that say how many."
 MAX_RUNS = "Give up, undecided, after so many runs of each command, on average over all of them."
 IGNORE = "Let exit codes other than 0 count as well; otherwise they are an error."
 EXPORT_JSON = "Write every run into a JSON file, in the form that hyperfine writes."
@@ -51,9 +53,11 @@ def how_timed(
         list[str] | None, typer.Option("--prepare", "-p", metavar="COMMAND", help=PREPARE, rich_help_panel=TRIALS)
     ] = None,
     shell: Annotated[Text, typer.Option("--shell", "-S", metavar="NAME", help=SHELL, rich_help_panel=TRIALS)] = None,
+    no_shell: Annotated[bool, typer.Option("-N", help=NO_SHELL, rich_help_panel=TRIALS)] = False,
     min_runs: Annotated[
         Text, typer.Option("--min-runs", "-m", metavar="COUNT", help=MIN_RUNS, rich_help_panel=GOAL)
     ] = None,
+    runs: Annotated[Text, typer.Option("--runs", "-r", metavar="COUNT", help=RUNS, rich_help_panel=GOAL)] = None,
     max_runs: Annotated[
         Text, typer.Option("--max-runs", "-M", metavar="COUNT", help=MAX_RUNS, rich_help_panel=GOAL)
     ] = None,
@@ -62,14 +66,17 @@ def how_timed(
     ] = False,
 ) -> HowTimed:
     """How commands are timed."""
+    if no_shell and shell not in (None, "none"):
+        raise InvalidSpec(what="-N", verb="go", allowed="without another --shell", given=repr(shell))
     return HowTimed(
         name=name,
         names=tuple(command_name or ()),
         prepare=tuple(prepare or ()),
         warmup=_count(warmup, "warmup", 0) or 0,
-        shell=shell,
+        shell="none" if no_shell else shell,
         min_runs=_count(min_runs, "min-runs", 2),
         max_runs=_count(max_runs, "max-runs", 2),
+        runs=_count(runs, "runs", 2),
         ignore_failure=ignore_failure,
     )
 
@@ -148,14 +155,15 @@ def watching_times(study: Study) -> Iterator[Callable[[Progress], None] | None]:
 
     from ramgape.views.timing import live_table
 
-    console, last = messages(), 0.0
+    search = study.spec.search
+    console, last, least = messages(), 0.0, len(search.names) * search.initial_pulls if search.budget is None else 0
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def show(progress: Progress) -> None:
             nonlocal last
             if time.monotonic() - last >= OFTEN:
                 result = study.result(expect=False)
-                live.update(live_table(result, console.width, not knows_unicode(console)), refresh=True)
+                live.update(live_table(result, console.width, not knows_unicode(console), least), refresh=True)
                 last = time.monotonic()
 
         yield show

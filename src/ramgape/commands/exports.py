@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,7 +40,8 @@ def as_json(measured: Sequence[Times]) -> str:
 
 
 def as_markdown(measured: Sequence[Times]) -> str:
-    """A table; "Relative" is how many times as long as the fastest, with half an approximate interval of 95 %."""
+    """A table; "Relative" is how many times as long as the fastest, with the standard deviation of the quotient of two
+    runs: what hyperfine means by it, and no interval."""
     seen = [each for each in measured if each.times]
     if not seen:
         return ""
@@ -60,8 +62,9 @@ def _mean(each: Times, unit: Unit) -> str:
 
 
 def _relative(each: Times, fastest: Times) -> str:
-    value, half = time_ratio(each, fastest)
-    return f"{value:.2f} ± {half:.2f}"
+    value, _ = time_ratio(each, fastest)
+    parts = [one.std / one.mean if len(one.times) > 1 and one.mean > 0.0 else 0.0 for one in (each, fastest)]
+    return f"{value:.2f} ± {value * math.hypot(*parts):.2f}"
 
 
 def check_target(path: Path | None, what: str) -> None:

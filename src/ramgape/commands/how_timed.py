@@ -18,6 +18,7 @@ class HowTimed:
         shell: The name of one, or a line that starts it; "none" for none at all.
         min_runs: Of each command before anything is said.
         max_runs: Of each command, on average over all of them, before it is given up.
+        runs: Of each command, neither more nor fewer.
         ignore_failure: Whether any exit code is as good as 0.
     """
 
@@ -28,4 +29,5 @@ class HowTimed:
     shell: str | None = None
     min_runs: int | None = None
     max_runs: int | None = None
+    runs: int | None = None
     ignore_failure: bool = False

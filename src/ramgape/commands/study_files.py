@@ -29,6 +29,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -125,6 +126,16 @@ class StudyFile:
             if error.what in self.defaults:
                 error.hint += f"; it is not given here, and {self.defaults[error.what]}"
             raise
+
+
+def how_run(file: StudyFile, arm: str) -> dict[str, Any]:
+    """What is kept with every trial of a command that was typed, and in no file: later ones must be the same."""
+    if file.path is not None:
+        return {}
+    how = file.execution
+    shell = None if how.shell is None else shlex.join(how.shell)
+    words = {"command": file.commands[arm], "shell": shell, "prepare": how.prepare.get(arm)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in words.items()}
 
 
 def read_study_file(path: Path) -> StudyFile:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ramgape.studies.study import Study
     from ramgape.views.explanation import Explanation
 
-BEST_MEAN = "best-mean"
 LEVEL = 0.95  # of the intervals for ratios
 
 
@@ -99,7 +98,7 @@ class Timing:
 def measure(study: Study, report: Report, timeout: float | None, shell: float | None, typed: bool) -> Timing:
     """All that a study of commands has measured."""
     kept = collect_times([arm.name for arm in report.result.arms], study._observations())
-    best = report.result.front if report.result.task == BEST_MEAN else ()
+    best = report.result.front if report.result.task == "best-mean" else ()
     ordered = sorted(kept, key=lambda each: (each.name not in best, math.isnan(each.mean), each.mean))
     return Timing(report, tuple(ordered), timeout, shell, typed)
 

@@ -8,11 +8,13 @@ that leaves its group, as a daemon does, escapes that.
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +23,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ramgape.commands.study_files import PLACEHOLDER, Command, StudyFile
+from ramgape.commands.study_files import PLACEHOLDER, Command, StudyFile, how_run
 from ramgape.commands.watchdog import MARK, Guard
 from ramgape.common.files import read_number
 from ramgape.common.interrupts import interrupts_deferred
@@ -68,15 +70,31 @@ class Process(subprocess.Popen[bytes]):
         return process, status
 
 
+class NeverInTime(FailingArm):
+    """All trials of an arm count as the timeout: more of them would be as equal, and would tell nothing either."""
+
+
 class CommandTrials:
     """Makes the trials of a study, for `run_study`; from several threads at once, if need be.
 
     `proven` are arms that have succeeded before; `hidden` are variables of the environment that commands do not see.
+    `failed` counts the trials of other arms, all of which have failed; after `patience` of them no other is made.
     """
 
-    def __init__(self, file: StudyFile, proven: Iterable[str] = (), hidden: Iterable[str] = OUR_STORE) -> None:
+    def __init__(
+        self,
+        file: StudyFile,
+        proven: Iterable[str] = (),
+        hidden: Iterable[str] = OUR_STORE,
+        failed: Mapping[str, int] | None = None,
+        patience: float = math.inf,
+    ) -> None:
         self._file = file
         self._proven = set(proven)
+        self._in_time = set(proven)
+        self._how = {arm: how_run(file, arm) for arm in file.commands}
+        self._failed = Counter(failed)
+        self._patience = patience
         self._hidden = frozenset(hidden)
         self._guard = Guard()
         self._lock = threading.Lock()
@@ -85,6 +103,7 @@ class CommandTrials:
 
     def __call__(self, arm: str, seed: int, item: object = None) -> float | Outcome:
         """Run the arm's command with the seed of the trial, and on an item if there are any."""
+        self._check_in_time(arm)
         self.prepare(arm, seed, item)
         finished = self.run(arm, seed, item)
         strict = self._file.execution.strict
@@ -92,8 +111,18 @@ class CommandTrials:
             self._check_command(arm, finished, np.random.default_rng(seed), item)
         else:
             self._check_run(arm, finished, strict)
-        reward = reward_of(finished, self._file.reward, self._file.timeout, strict is not False)
-        return reward if self._file.reward == "output" else Outcome(reward, info={OURS: measured(finished)})
+        try:
+            reward = reward_of(finished, self._file.reward, self._file.timeout, strict is not False)
+        except FailedTrial:
+            with self._lock:
+                self._failed[arm] += 1
+            raise
+        self._in_time.add(arm)
+        return (
+            reward
+            if self._file.reward == "output"
+            else Outcome(reward, info={OURS: measured(finished) | self._how[arm]})
+        )
 
     def warm_up(self, count: int) -> None:
         """Run every command so often, all in turn; what comes out of it counts for nothing, but must be no error."""
@@ -118,6 +147,20 @@ class CommandTrials:
                 what, hint = f"--prepare {command!r}", _ending(finished.errors)
                 given = _ended_by(finished)
                 raise FailingArm(what=what, verb="end", allowed="with exit code 0", given=given, hint=hint)
+
+    def _check_in_time(self, arm: str) -> None:
+        """Complain about a command that has had time enough, and was never done."""
+        count, typed = self._failed[arm], self._file.path is None
+        if arm in self._in_time or count < self._patience:
+            return
+        longer, ranged = ("--timeout", "--noise bounded") if typed else ("timeout", "noise = 'bounded'")
+        what, allowed = f"arm {arm!r}", f"within its timeout, {self._file.timeout:g} s, at least once"
+        given = f"{count} runs of which none did"
+        hint = (
+            f": of times that are all cut off, how they vary is not known; give a longer {longer}, leave it out, or "
+            f"state {ranged}, which counts on no time being longer"
+        )
+        raise NeverInTime(what=what, verb="end", allowed=allowed, given=given, hint=hint)
 
     def _check_run(self, arm: str, finished: Finished, strict: bool) -> None:
         """Complain about a run that is none: it could not be started or, where nothing may fail, has failed."""

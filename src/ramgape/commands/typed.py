@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ramgape.commands.how_timed import HowTimed
-from ramgape.commands.study_files import Command, Execution, StudyFile, check_command, timing
-from ramgape.errors import InvalidSpec, require
-from ramgape.noises import FEWEST
-from ramgape.options import StudyOptions
+from ramgape.commands.study_files import Command, Execution, StudyFile, check_command, how_run, timing
+from ramgape.common.formatting import plural
+from ramgape.errors import InvalidSpec, StudyExists, require, shorten
+from ramgape.noises import ANY, FEWEST
+from ramgape.options import OPTIONS, StudyOptions
 from ramgape.search.calls import check_timeout
+from ramgape.search.outcome import OURS
+
+if TYPE_CHECKING:
+    from ramgape.studies.study import Study
 
 IN_MEMORY = "commands"  # what a study is called that nobody has named
 DEFAULT_SHARE = "5%"  # of the smallest mean after the first rounds: a difference that nobody would pay for
@@ -37,6 +44,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
     options = dict(options)
     timeout = options.pop("timeout", None)
     timeout = None if timeout is None else check_timeout(timeout)
+    searched = search_options(len(lines), how, options, timeout)
     return StudyFile(
         path=None,
         name=how.name or IN_MEMORY,
@@ -45,7 +53,8 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
         timeout=timeout,
         folder=folder,
         storage=None,
-        options=cast(StudyOptions, search_options(len(lines), how, options, timeout)),
+        options=cast(StudyOptions, searched),
+        warnings=too_few_runs(searched),
         execution=Execution(
             shell=shell or None,
             prepare=dict(zip(names, prepare, strict=False)),
@@ -55,10 +64,62 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
     )
 
 
+def too_few_runs(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """A warning about times of any kind, of which so little is asked that what is said was not checked."""
+    runs = options.get("initial_pulls", DEFAULT_RUNS)
+    if runs >= DEFAULT_RUNS or "reward_range" in options or (options.get("noise") or ANY) != ANY:
+        return ()
+    few = f"{plural(runs, 'run')} of each command: the approximation was checked from {DEFAULT_RUNS} on"
+    return (f"{few}, and what is said of fewer may be wrong more often than stated",)
+
+
+def refuse_other_commands(study: Study, described: StudyFile) -> None:
+    """Complain about a stored study of commands that bear the same names and are others, or were run in another way."""
+    begun: dict[str, dict[str, Any]] = {}
+    for row in study._observations():
+        if row.arm not in begun and row.info:
+            begun[row.arm] = json.loads(row.info).get(OURS, {})
+    for arm in described.commands:
+        kept = begun.get(arm, {})
+        for name, given in how_run(described, arm).items():
+            if name in kept and kept[name] != given:
+                words = {"command": f"the command {arm!r}", "shell": "--shell", "prepare": f"--prepare of {arm!r}"}
+                where = f"{words[name]} is {_worded(kept[name])} in the store, {_worded(given)} here"
+                study.close()
+                raise StudyExists(f"study {described.name!r} has runs of something else: {where}")
+
+
+def _worded(value: object) -> str:
+    if value is None:
+        return "not given"
+    return f"{shorten(shlex.join(value))} without a shell" if isinstance(value, list) else shorten(value)
+
+
+def in_words_of_runs(message: str, count: int) -> str:
+    """What is said of the options of a search, in the words of the command line.
+
+    >>> in_words_of_runs("max_pulls is 24 in the store, 40 here; initial_pulls is 10 in the store, 5 here", 2)
+    '--max-runs is 12 in the store, 20 here; --min-runs is 10 in the store, 5 here'
+    """
+
+    def runs(found: re.Match[str]) -> str:
+        most = OPTIONS["max_pulls"].default
+        stored, given = ("not given" if int(number) == most else str(int(number) // count) for number in found.groups())
+        return f"--max-runs is {stored} in the store, {given} here"
+
+    message = re.sub(r"\bmax_pulls is (\d+) in the store, (\d+) here", runs, message)
+    message = re.sub(r"; first_looks is [^;]* here", "", message)  # which follow from the next
+    return message.replace("initial_pulls is ", "--min-runs is ")
+
+
 def search_options(count: int, how: HowTimed, options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
     """The options of the search: the fastest command, unless something else is asked for."""
     failing = {"failure": "worst"} if timeout is not None else {"retries": 0}
     asked = {"in_order": True, **failing, **options}
+    if how.runs is not None:
+        alone = how.min_runs is None and how.max_runs is None and asked.get("budget") is None
+        require(alone, "--runs", "given without --min-runs, --max-runs and --budget", how.runs)
+        asked |= {"budget": how.runs * count, "initial_pulls": how.runs}
     if asked.get("epsilon") is None and asked.get("budget") is None:
         asked["epsilon"] = DEFAULT_SHARE
     least = FEWEST if how.min_runs is None else how.min_runs

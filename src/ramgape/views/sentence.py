@@ -162,11 +162,15 @@ def _ties(result: Result) -> str:
 
 def assurance(result: Result) -> str:
     """How sure it is, in a sentence, or two if the data speak against it."""
-    words = _assured(result)
+    return f"{_assured(result)}{doubts(result)}"
+
+
+def doubts(result: Result) -> str:
+    """That the data speak against what was said, if they do."""
     in_doubt = result.alarms or "assumption is in doubt" in result.guarantee
     if not in_doubt or result.stopped == "complete" or stated_tolerance(result) is None:
-        return words
-    return f"{words} But the data speak against what that assumes."
+        return ""
+    return " But the data speak against what that assumes."
 
 
 def _assured(result: Result) -> str:

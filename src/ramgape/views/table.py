@@ -53,6 +53,7 @@ def left_out(columns: Sequence[Column], shown: Sequence[Column]) -> str:
     )
 
 
+UNKNOWN = "[not known]"  # an interval of all that is possible
 MORE_DIGITS = 8  # than a typical interval is worth, where verdicts differ
 
 
@@ -66,7 +67,11 @@ def _estimates(
         return Column(_heading(heading, middle), middle, right=True)
     lows, highs = _aligned([low for low, _ in ends]), _aligned([high for _, high in ends])
     gap = "\n" if form == "stacked" else " "
-    cells = [f"{m}{gap}[{low}, {high}]" for m, low, high in zip(middle, lows, highs, strict=True)]
+    said = [
+        UNKNOWN if math.isinf(high) and (math.isinf(low) or low == 0.0) else f"[{low_text}, {high_text}]"
+        for (low, high), low_text, high_text in zip(intervals, lows, highs, strict=True)
+    ]
+    cells = [f"{m}{gap}{interval}" for m, interval in zip(middle, _aligned(said), strict=True)]
     return Column(_heading(heading, cells), cells, right=True)
 
 

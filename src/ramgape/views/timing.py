@@ -7,11 +7,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import list_counts, plural, plus_minus, short_names, time_unit
+from ramgape.common.formatting import (
+    confidence,
+    exponent,
+    list_counts,
+    plural,
+    plus_minus,
+    round_up,
+    short_names,
+    time_unit,
+)
 from ramgape.errors import printable
 from ramgape.views.content import ENDINGS
 from ramgape.views.explanation import Column, Explanation, Table, total_width
 from ramgape.views.result import explain_result
+from ramgape.views.sentence import answer_sentence, doubts, is_claimed, one_name, stated_tolerance
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,7 +33,7 @@ ALARM, GUARANTEE = "Alarm", "Guarantee"  # of the facts of a result; the others 
 SENTENCES = 12
 SHORTEST_NAME, LONGEST_NAME = 12, 60  # columns
 NOTABLE = 0.02  # of the fastest time: a shell that takes longer to start is told of
-BEST_MEAN = {"in": "fastest", "out": "slower", "undecided": "undecided"}
+STATES = {"in": "fastest", "out": "slower", "undecided": "undecided"}  # where the best mean is asked for
 
 
 def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
@@ -31,14 +41,50 @@ def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
     said = explain_result(timing.report.result, ascii_only)
     known = dict(said.facts)
     facts = [(ALARM, known[ALARM])] if ALARM in known else []
-    facts += [("" if place else "Speed", text) for place, text in enumerate(compared(timing, ascii_only))]
+    # Before that every command has had its first runs there is no answer, and nothing is compared.
+    speed = compared(timing, ascii_only) if timing.report.result.front else []
+    facts += [("" if place else "Speed", text) for place, text in enumerate(speed)]
     facts.append((GUARANTEE, known[GUARANTEE]))
     more = _epsilon(timing), _ended(timing), _timeouts(timing), _shell(timing)
     facts += [each for each in more if each is not None]
     parts: list[Table | str] = [Table(partial(fit_times, timing, ascii_only=ascii_only))]
     if timing.report.result.about_risk:
-        parts += said.parts
-    return Explanation(said.headlines, facts, parts, said.warnings)
+        parts += ["In seconds:", *said.parts]
+    return Explanation([timing_sentence(timing.report.result)], facts, parts, said.warnings)
+
+
+def timing_sentence(result: Result) -> str:
+    """Which command is the fastest, up to what, and how sure that is; of other tasks what is said of every result."""
+    if result.task != "best-mean" or not result.front:
+        return answer_sentence(result)
+    name, found = one_name(result.front[0]), stated_tolerance(result)
+    asked = result.goal.epsilon
+    if found is None:
+        if result.goal.kind == "budget":
+            return f"{name} was the fastest; nothing is proved of this."
+        number = sum(arm.verdict == "undecided" for arm in result.arms)
+        return (
+            f"So far {name} is the fastest; not proved: {number:,} of {plural(len(result.arms), 'command')} undecided."
+        )
+    delta = result.goal.delta if result.stopped == "confidence" else result.certified_delta
+    within = f", within {tolerance_text(found[0])}" if found[0] else ""
+    how = ", approximately" if result.rigour == "approximate" else ""
+    told = f"{name} is the fastest{within}{how}, with probability {confidence(delta or 0.0)}"
+    if not is_claimed(result):
+        told = f"So far {told}" + (f", not within {tolerance_text(asked)} as asked" if asked else "")
+    elif not result.has_differences(found[0]):
+        told += "; but all are as close as that"
+    return f"{told}.{doubts(result)}"
+
+
+def tolerance_text(seconds: float) -> str:
+    """A tolerance as a time, never smaller than it is.
+
+    >>> tolerance_text(0.0040501), tolerance_text(2.5)
+    ('4.06 ms', '2.5 s')
+    """
+    unit = time_unit(seconds)
+    return f"{round_up(seconds / unit.seconds)} {unit.name}"
 
 
 def _epsilon(timing: Timing) -> tuple[str, str] | None:
@@ -52,10 +98,8 @@ def _epsilon(timing: Timing) -> tuple[str, str] | None:
 def epsilon_words(result: Result) -> str:
     """A tolerance as a time, and of what it is a share."""
     goal = result.goal
-    if goal.epsilon is None:
-        return f"{100.0 * (goal.epsilon_share or 0.0):g} % of the smallest mean after the first rounds"
-    unit = time_unit(goal.epsilon)
-    text = f"{goal.epsilon / unit.seconds:.3g} {unit.name}"
+    assert goal.epsilon is not None
+    text = tolerance_text(goal.epsilon)
     if goal.epsilon_share is None:
         return text
     whole = "the smallest mean after the first rounds" if result.reward_range is None else "the timeout"
@@ -88,21 +132,29 @@ def compared(timing: Timing, ascii_only: bool) -> list[str]:
     fastest, lines = timing.fastest, []
     verdicts = {arm.name: arm.verdict for arm in timing.report.result.arms}
     for each in timing.times[1 : 1 + SENTENCES]:
-        value, half = timing.ratio(each)
-        if math.isfinite(value):
-            least = "at least " if each.failed and not fastest.failed else ""
+        if math.isfinite(timing.ratio(each)[0]):
+            ratio = ratio_text(timing, each, ascii_only, least="at least ")
             told = "" if verdicts[each.name] != "undecided" else "; undecided"
-            lines.append(
-                f"{printable(fastest.name)} is {least}{_ratio(value, half, ascii_only)} times as fast as "
-                f"{printable(each.name)}{told}"
-            )
-    rest = len(timing.times) - 1 - SENTENCES
+            lines.append(f"{printable(fastest.name)} is {ratio} times as fast as {printable(each.name)}{told}")
+    rest, pm = len(timing.times) - 1 - SENTENCES, plus_minus(ascii_only)
+    notes = {pm: "half an approximate interval of 95 %", "at least": "the lower end of an approximate interval of 95 %"}
+    shown = [f"{word}: {meaning}" for word, meaning in notes.items() if any(f"{word} " in line for line in lines)]
+    if fastest.failed:
+        shown.append("the times are cut off at the timeout")
     lines += [f"and {rest} more, in the table"] if rest > 0 else []
-    return [*lines, f"({plus_minus(ascii_only)}: half an approximate interval of 95 %)"] if lines else []
+    return [*lines, f"({'; '.join(shown)})"] if lines and shown else lines
 
 
-def _ratio(value: float, half: float, ascii_only: bool) -> str:
-    return f"{value:.2f}" if math.isnan(half) else f"{value:.2f} {plus_minus(ascii_only)} {half:.2f}"
+def ratio_text(timing: Timing, each: Times, ascii_only: bool, least: str) -> str:
+    """How many times as long a command takes as the fastest; where only its own times are cut off, at least so many."""
+    value, half = timing.ratio(each)
+    if math.isnan(half) or not timing.report.result.front:
+        return f"{value:.2f}"
+    low = value - half
+    if not each.failed or timing.fastest.failed or not low > 0.0:
+        return f"{value:.2f} {plus_minus(ascii_only)} {half:.2f}"
+    places = max(1 - exponent(low), 0)
+    return f"{least}{math.floor(low * 10**places) / 10**places:.{places}f}"
 
 
 def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Column]:
@@ -114,7 +166,8 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
     mean = [f"{unit.text(each.mean)} {pm} {unit.text(each.std)}" for each in times]
     ends = [f"{unit.text(_end(min, each))} {to} {unit.text(_end(max, each))}" for each in times]
     used = [(unit.text(each.user), unit.text(each.system)) for each in times]
-    relative = ["1.00", *(_ratio(*timing.ratio(each), ascii_only) for each in times[1:])]
+    least = ">= " if ascii_only else "≥ "
+    relative = ["1.00", *(ratio_text(timing, each, ascii_only, least) for each in times[1:])]
     runs = Column("runs", [f"{len(each.times):,}" for each in times], right=True)
     last = Column("times as long", relative, right=True)
 
@@ -154,7 +207,7 @@ def _end(which: Callable[[Sequence[float]], float], each: Times) -> float:
 
 def state_of(arm: ArmReport, result: Result) -> str:
     """What is known of a command's place, in a word or two."""
-    word = BEST_MEAN[arm.verdict] if result.task == "best-mean" else arm.verdict
+    word = STATES[arm.verdict] if result.task == "best-mean" else arm.verdict
     return word if arm.certified or arm.verdict == "undecided" else f"{word}?"
 
 
@@ -162,12 +215,17 @@ def aim_words(result: Result) -> str:
     """When it ends."""
     if result.goal.budget is not None:
         return f"ends after {result.goal.budget:,}"
+    if result.goal.spend is not None:
+        return f"ends when {result.goal.spend:g} are spent"
+    if result.goal.epsilon is None:
+        return f"then epsilon is {100.0 * (result.goal.epsilon_share or 0.0):g} % of the smallest mean"
     return f"epsilon is {epsilon_words(result)}"
 
 
-def live_table(result: Result, width: int, ascii_only: bool) -> RenderableType:
-    """Commands while they run, in the order in which they were given."""
+def live_table(result: Result, width: int, ascii_only: bool, least: int = 0) -> RenderableType:
+    """Commands while they run, in the order in which they were given; `least` runs are made in any case."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table as Grid
     from rich.text import Text
 
@@ -177,7 +235,6 @@ def live_table(result: Result, width: int, ascii_only: bool) -> RenderableType:
     unit, pm = time_unit(min(means, default=1.0)), plus_minus(ascii_only)
     names = short_names([arm.name for arm in result.arms], max(width - 44, SHORTEST_NAME))
     table = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title_justify="left")
-    table.caption, table.caption_justify = f"{plural(result.samples, 'run')}; {aim_words(result)}", "left"
     table.add_column("command", no_wrap=True)
     for heading in ("runs", f"mean {pm} std ({unit.name})"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -187,4 +244,6 @@ def live_table(result: Result, width: int, ascii_only: bool) -> RenderableType:
         time = f"{unit.text(arm.mean)} {pm} {unit.text(std)}"
         state = Text(state_of(arm, result) if arm.pulls else "", style=CONSOLE_STYLES.get(arm.verdict, ""))
         table.add_row(Text(names[arm.name]), f"{arm.pulls:,}", time if arm.pulls else "", state)
-    return table
+    made = f"{result.samples:,} of at least {least:,} runs" if result.samples < least else plural(result.samples, "run")
+    # Not as a caption, which would be as narrow as the table.
+    return Group(table, Text(f"{made}; {aim_words(result)}", style="dim"))
