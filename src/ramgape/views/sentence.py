@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import confidence, cut, plural, round_up
+from ramgape.common.formatting import confidence, cut, round_up
 from ramgape.errors import printable
 from ramgape.views.content import is_turned, risk_heading
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NAME_WIDTH = 40
 NAMES, LINE = 5, 80  # in a sentence; of more names, or longer ones, a number is told
 CHOOSE = "Choose "
+IN_DOUBT = "But this assumption is in doubt"  # what a guarantee says then
+DOUBT = "But the data speak against what that assumes."
 CLAIMED = ("confidence", "complete")  # ends at which the answer is what was asked for
 
 
@@ -163,10 +165,10 @@ def _ties(result: Result) -> str:
 def assurance(result: Result) -> str:
     """How sure it is, in a sentence, or two if the data speak against it."""
     words = _assured(result)
-    in_doubt = result.alarms or "assumption is in doubt" in result.guarantee
+    in_doubt = result.alarms or IN_DOUBT in result.guarantee
     if not in_doubt or result.stopped == "complete" or stated_tolerance(result) is None:
         return words
-    return f"{words} But the data speak against what that assumes."
+    return f"{words} {DOUBT}"
 
 
 def _assured(result: Result) -> str:
@@ -185,7 +187,9 @@ def _assured(result: Result) -> str:
         told = f"So far {_right(result, found, start='this')}"
         if result.goal.epsilon is not None:
             told += f", not {tolerance_words(result, result.goal.epsilon, result.goal.risk_epsilon)} as asked"
-    every = f"all {plural(number, 'arm')}" if number == count else f"{number:,} of {count:,} arms"
+    every = f"{number:,} of {count:,} arms"
+    if number == count:
+        every = "both arms" if count == 2 else f"all {count:,} arms"
     return f"{told}: {every} {'is' if number == 1 else 'are'} undecided." if number else f"{told}."
 
 
