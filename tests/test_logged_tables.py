@@ -269,7 +269,9 @@ def test_arms_are_left_out_by_name(tmp_path: Path) -> None:
     found = call_json("analyze", str(file), *COLUMNS, "--exclude", "poor", "--exclude", "broken")
     assert found == {**analyze(log, **BOUNDED, exclude=["poor", "broken"]).to_dict(), "reward_name": "reward"}
     assert call_json("analyze", str(file), *COLUMNS, "--only", "wild", "--only", "steady") == found
-    assert "exclude must be one of steady, wild, poor, broken, got 'por'; did you mean 'poor'?" in complaint(
+    several = complaint("analyze", str(file), *COLUMNS, "--exclude", "broken", "--exclude", "poor,wild")
+    assert several.strip().endswith("got 'poor,wild'; several: in a list, in a command once for each")
+    assert "--exclude must be one of steady, wild, poor, broken, got 'por'; did you mean 'poor'?" in complaint(
         "analyze", str(file), *COLUMNS, "--exclude", "broken", "--exclude", "por"
     )
     named = analyze(log, **BOUNDED, arms=[*SHAPES, "broken", "unseen"], exclude=["unseen", "broken"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
 import subprocess
@@ -286,6 +287,19 @@ def test_who_is_shown_what(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [surface_for(progress) for progress in (None, False, True)] == [Notebook, None, Notebook]
     with pytest.raises(ramgape.InvalidSpec, match="progress must be true, false, or None, got 7"):
         identify(pull, list(ARMS), progress=7, **SEARCH)  # type: ignore[arg-type]
+
+
+def test_a_terminal_has_room_for_the_letters_of_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come behind the last line; were it full, they would wrap, and the first line would stay on the screen."""
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), force_terminal=True, width=40, color_system=None)
+    monkeypatch.setattr(terminal, "messages", lambda: console)
+    surface = Terminal()
+    surface.show(Frame(0.5, 100 * "1", 100 * "2"))
+    lines = console.render_lines(surface._lines(Frame(0.5, 100 * "1", 100 * "2")), pad=False)
+    surface.close()
+    assert [max(sum(part.cell_length for part in line), 0) <= 36 for line in lines] == [True, True]
 
 
 def test_lines_for_a_log(capsys: pytest.CaptureFixture[str]) -> None:

@@ -323,3 +323,11 @@ def test_an_analysis_says_what_is_right_without_thin_arms() -> None:
     assert "without these it is 0 (approximate), for A." in " ".join(str(analysis).split())
     two = ramgape.analyze({"A": [0.1, 0.9], "B": [0.2, 0.8]}, reward_range=(0, 1))
     assert two.sentence.endswith("Nothing is proved yet: both arms are undecided.")
+
+
+def test_plain_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = ramgape.simulate("paper:46", budget=200, seed=1)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, str(result).splitlines())) > 80
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert max(map(len, str(result).splitlines())) <= 80
