@@ -363,7 +363,7 @@ def test_rows_without_a_reward_can_be_left_out() -> None:
     analysis = analyze(log, **BOUNDED, skip_empty=True)
     assert (analysis.rows, analysis.skipped, analysis.result.samples) == (5, 2, 3)
     assert [arm.pulls for arm in analysis.result.arms] == [2, 0, 1]  # an arm without any reward is an arm
-    assert "2 rows without a reward were left out: what is proved holds only if" in analysis.result.warnings[-1]
+    assert "2 rows without a reward were left out: what is said holds only if" in analysis.result.warnings[-1]
     with pytest.raises(InvalidReward, match="row 3: the reward"):
         analyze([("a", 0.1), ("b", None), ("c", "x")], **BOUNDED, skip_empty=True)
 
@@ -551,7 +551,7 @@ def test_rows_without_a_reward_are_counted_and_told(tmp_path: Path) -> None:
     assert [(arm["name"], arm["pulls"]) for arm in written["arms"]] == [("A", 2), ("B", 2), ("C", 0)]
     shown = " ".join(call(path, *ANALYZE, "--skip-empty").stdout.replace("│", " ").split())
     assert "Data 7 rows, 3 of them left out" in shown
-    assert "Warning: 3 rows without a reward were left out: what is proved holds only if" in shown
+    assert "Warning: 3 rows without a reward were left out: what is said holds only if" in shown
 
 
 def test_a_warning_is_told_on_stderr_only(tmp_path: Path) -> None:

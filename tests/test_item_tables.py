@@ -118,7 +118,11 @@ def test_a_long_file(tmp_path: Path) -> None:
         ("item,A,B\nx,1,0\nx,0,1\n", WIDE, "line 3, column 'A': the score of arm 'A' on item 'x' must be the only one"),
         ("item,A,A\nx,1,0\ny,0,1\n", WIDE, "the name of an arm must be the name of one column"),
         ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--arm-column", "A"), "--arm-column must be absent with --wide"),
-        ("item,A,B\nx,1,0\ny,0,1\n", ("--arm-column", "A"), "--reward-column must be given, or --wide"),
+        (
+            "item,A,B\nx,1,0\ny,0,1\n",
+            ("--arm-column", "A"),
+            "--reward-column must be given (one of item, A, B), or --wide",
+        ),
         ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--skip-empty"), "--skip-empty must be absent with items"),
         ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--items", "few"), "items must be population, all there are"),
         ("item,A,B\nx,1,0\ny,0,1\n", ("--wide", "--item-column", "question", *WIDE[3:]), "item column of"),

@@ -217,7 +217,7 @@ def test_missing_rewards_are_left_out_counted_and_reported_by_arm(nothing: Any) 
         assert (analysis.rows, analysis.skipped, analysis.missing) == (6, 2, {"a": 1, "lost": 1})
         assert analysis.to_dict()["arms"] == expected.to_dict()["arms"]
         assert "Data:      6 rows, 2 of them left out without a reward (lost 100.0%, a 33.3%)" in str(analysis)
-        assert "2 rows without a reward were left out: what is proved holds only if" in analysis.result.warnings[-1]
+        assert "2 rows without a reward were left out: what is said holds only if" in analysis.result.warnings[-1]
         assert list(analysis.to_frame()["missing"]) == [1, 1, 0]
         assert Analysis.from_dict(json.loads(analysis.to_json())).to_dict() == analysis.to_dict()
 
@@ -267,9 +267,11 @@ def test_arms_are_left_out_by_name(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     long_frame(log).to_csv(file, index=False)
     found = call_json("analyze", str(file), *COLUMNS, "--exclude", "poor", "--exclude", "broken")
-    assert found == analyze(log, **BOUNDED, exclude=["poor", "broken"]).to_dict()
+    assert found == {**analyze(log, **BOUNDED, exclude=["poor", "broken"]).to_dict(), "reward_name": "reward"}
     assert call_json("analyze", str(file), *COLUMNS, "--only", "wild", "--only", "steady") == found
-    assert "exclude must be one of steady, wild, poor, broken, got 'por'; did you mean 'poor'?" in complaint(
+    several = complaint("analyze", str(file), *COLUMNS, "--exclude", "broken", "--exclude", "poor,wild")
+    assert several.strip().endswith("got 'poor,wild'; several: in a list, in a command once for each")
+    assert "--exclude must be one of steady, wild, poor, broken, got 'por'; did you mean 'poor'?" in complaint(
         "analyze", str(file), *COLUMNS, "--exclude", "broken", "--exclude", "por"
     )
     named = analyze(log, **BOUNDED, arms=[*SHAPES, "broken", "unseen"], exclude=["unseen", "broken"])
@@ -324,7 +326,7 @@ def test_a_certificate_without_thin_arms() -> None:
     assert alone.certified_epsilon < apart.certified_epsilon
     words = " ".join(str(analysis).split())
     assert "Thin: 2 arms with few rows spoil the certificate: thinner (40 rows), thin (90 rows)." in words
-    assert "since delta is shared among all 5 arms. (min_rows 91 leaves these out.)" in words
+    assert "since delta is shared among all 5 arms. (To leave these out: min_rows=91, or --min-rows 91.)" in words
     assert analysis.to_dict()["without_thin"]["arms"] == {"thinner": 40, "thin": 90}
     assert Analysis.from_dict(json.loads(analysis.to_json())) == analysis
     assert analyze(log, **options, min_rows=91).without_thin is None

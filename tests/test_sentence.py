@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 
 import ramgape
@@ -306,3 +307,27 @@ def test_margins_are_those_of_the_estimates(task: str, margins: dict[str, float]
 def test_margins_do_not_exist_before_all_arms_are_known() -> None:
     with ramgape.Study.create("s", ["a", "b"], reward_range=(0, 1), epsilon=0.1) as study:
         assert [arm.margin for arm in study.result().arms] == [None, None]
+
+
+def test_an_analysis_says_what_is_right_without_thin_arms() -> None:
+    generator = np.random.default_rng(1)
+    counts = {"A": 4000, "B": 4000, "C": 4000, "thin": 40}
+    log = {
+        name: generator.normal(mean, 1.0, counts[name]) for name, mean in zip(counts, (1.0, 0.0, 0.5, 0.9), strict=True)
+    }
+    analysis = ramgape.analyze(log, task="best-mean")
+    assert analysis.without_thin is not None
+    assert "Without thin, which has few rows, it is approximately right, with probability 0.95." in analysis.sentence
+    assert analysis.to_dict()["sentence"] == analysis.sentence
+    assert analysis.sentence in " ".join(str(analysis).split())
+    assert "without these it is 0 (approximate), for A." in " ".join(str(analysis).split())
+    two = ramgape.analyze({"A": [0.1, 0.9], "B": [0.2, 0.8]}, reward_range=(0, 1))
+    assert two.sentence.endswith("Nothing is proved yet: both arms are undecided.")
+
+
+def test_plain_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = ramgape.simulate("paper:46", budget=200, seed=1)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, str(result).splitlines())) > 80
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert max(map(len, str(result).splitlines())) <= 80

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.csv_rows import Layout, Rows, Source, check_delimiter, open_source
+from ramgape.cli.csv_rows import Layout, Rows, Source, check_delimiter, header_of, open_source
 from ramgape.cli.errors import warnings_told
 from ramgape.cli.options import OUTPUT, Text, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
+from ramgape.common.formatting import list_names
 from ramgape.common.parsing import parse_number
-from ramgape.errors import require
+from ramgape.errors import RamgapeError, require
 from ramgape.options import ANALYZE, DATA, Options
 from ramgape.views.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
     from ramgape.search.analysis import Analysis
 
+MOST_COLUMNS = 30  # in an error
 OFTEN = 20_000  # rows after which the bar moves
 
 FILE = "A CSV file whose first line names its columns (UTF-8; .csv.gz is unpacked); - for standard input."
 NEXT = "For how many further pulls to tell which arms should get them."
 WIDE = "A column an arm, a row an item or a moment, in place of --arm-column and --reward-column."
 ITEM_COLUMN = "The column with what a score is about: arms are then compared item by item (see --items)."
-SKIP_EMPTY = "Leave out rows without a reward, and count them, instead of refusing the file."
+SKIP_EMPTY = "Short for --na drop: leave out rows without a reward, and count them, instead of refusing the file."
 DELIMITER = "What stands between two columns: one letter, or tab."
 
 
@@ -69,6 +71,9 @@ def analyze(
     """
     letter = check_delimiter(delimiter)
     further = parse_number(next_pulls, "next")
+    if not wide and (arm_column is None or reward_column is None):
+        with open_source(data) as source:
+            check_layout(arm_column, reward_column, item_column, wide, header_of(source, letter))
     layout = check_layout(arm_column, reward_column, item_column, wide)
     if item_column is not None:
         options.setdefault("items", "sample")
@@ -78,7 +83,8 @@ def analyze(
     words = ("the name of an arm", "the reward") if wide else (f"column {arm_column!r}", f"column {reward_column!r}")
     with warnings_told() as told, open_source(data) as source:
         rows = Rows(source, layout, letter)
-        analysis = read(source, rows, options, further, words, skip_empty)
+        with options_named():
+            analysis = read(source, rows, options, further, words, skip_empty)
     analysis = analysis.named(reward_column)
     if out.as_json:
         typer.echo(analysis.to_json())
@@ -88,12 +94,24 @@ def analyze(
     out.write(analysis)
 
 
-def check_layout(arm: Text, reward: Text, item: Text, wide: bool) -> Layout:
-    """Where things stand: in two columns, or in a wide table."""
+def check_layout(arm: Text, reward: Text, item: Text, wide: bool, header: Sequence[str] = ()) -> Layout:
+    """Where things stand: in two columns, which are among those of a header, or in a wide table."""
+    listed = f" (one of {list_names(header, MOST_COLUMNS)})" if header else ""
     for name, column in (("--arm-column", arm), ("--reward-column", reward)):
-        allowed = "absent with --wide, where every column is an arm" if wide else "given, or --wide"
+        allowed = "absent with --wide, where every column is an arm" if wide else f"given{listed}, or --wide"
         require((column is None) == wide, name, allowed, column)
     return Layout(arm, reward, item)
+
+
+@contextmanager
+def options_named() -> Iterator[None]:
+    """Let an error about arms to choose name the option as one types it."""
+    try:
+        yield
+    except RamgapeError as error:
+        if error.what in ("exclude", "only", "min_rows", "na"):
+            error.what = f"--{error.what.replace('_', '-')}"
+        raise
 
 
 def read(

@@ -14,7 +14,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -89,6 +89,13 @@ def check_delimiter(delimiter: str) -> str:
     usable = len(letter) == 1 and letter not in '"\r\n'
     require(usable, "delimiter", "one letter such as ; or |, or tab", delimiter)
     return letter
+
+
+def header_of(source: Source, delimiter: str) -> list[str]:
+    """The columns of a file, for somebody who has not said which of them matter; none where that cannot be read."""
+    with suppress(csv.Error, UnicodeDecodeError, *UNPACKING):
+        return next(filter(None, csv.reader(source.text, delimiter=delimiter)), [])
+    return []
 
 
 class Layout(NamedTuple):

@@ -84,6 +84,13 @@ class Analysis(Answered):
     def _found(self) -> Result:
         return self.result
 
+    @property
+    def sentence(self) -> str:
+        """The answer in plain words: what to choose, for what, and how sure that is, also without thin arms."""
+        from ramgape.views.analysis import analysis_sentence
+
+        return analysis_sentence(self)
+
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""
         from ramgape.views.analysis import explain_analysis
@@ -116,7 +123,7 @@ class Analysis(Answered):
         own = [each.name for each in dataclasses.fields(self) if each.name not in ("result", "without_thin")]
         apart = None if self.without_thin is None else dataclasses.asdict(self.without_thin)
         further = {name: getattr(self, name) for name in own}
-        return {**self.result.to_dict(), **jsonable({**further, "without_thin": apart})}
+        return {**self.result.to_dict(), **jsonable({**further, "without_thin": apart, "sentence": self.sentence})}
 
     @classmethod
     def _from(cls, description: Mapping[str, Any]) -> Analysis:
@@ -367,7 +374,7 @@ def _left_out(skipped: int) -> tuple[str, ...]:
         return ()
     rows = "1 row without a reward was" if skipped == 1 else f"{skipped:,} rows without a reward were"
     return (
-        f"{rows} left out: what is proved holds only if a reward is missing for reasons that have nothing to do with "
+        f"{rows} left out: what is said holds only if a reward is missing for reasons that have nothing to do with "
         "what it would have been",
     )
 

@@ -16,6 +16,7 @@ from ramgape.search.result import Alarm
 from ramgape.search.spec import Spec
 
 FAR = 10.0  # standard errors
+FEW_NAMES = 3  # in a sentence that is not about them
 SMALLEST = 1e-140  # variances whose squares have all their digits
 
 
@@ -78,7 +79,7 @@ def _stated(spec: Spec) -> str:
 
 def objections_to(spec: Spec, arms: Table, misses: int, alarms: Sequence[Alarm] = ()) -> list[Objection]:
     """What the data say against the assumption."""
-    found = [_not_one_distribution(alarms)] if alarms else []
+    found = [_not_one_distribution(spec, alarms)] if alarms else []
     if misses:
         brief = f"{plural(misses, 'time')} an interval contradicted an older one or the average"
         reason = "an unlikely event, or rewards that are not independent draws from one distribution for each arm"
@@ -112,14 +113,17 @@ def warnings_of(spec: Spec, arms: Table) -> tuple[str, ...]:
     return tuple(filter(None, [equal_rewards(spec, arms)]))
 
 
-def _not_one_distribution(alarms: Sequence[Alarm]) -> Objection:
-    """Arms whose rewards are not independent draws from one distribution."""
-    names = list_names([alarm.arm for alarm in alarms])
-    place = f"by its pull {alarms[0].pull:,}" if len(alarms) == 1 else "by the pulls in `alarms`"
+def _not_one_distribution(spec: Spec, alarms: Sequence[Alarm]) -> Objection:
+    """Arms whose rewards are not independent draws from one distribution; who they are stands with the alarm."""
+    few = len(alarms) <= FEW_NAMES
+    names = list_names([alarm.arm for alarm in alarms]) if few else f"{len(alarms):,} of {len(spec.names):,} arms"
+    pulls = [alarm.pull for alarm in alarms]
+    place = f"by its pull {pulls[0]:,}" if len(alarms) == 1 else f"by their pulls {min(pulls):,} to {max(pulls):,}"
     return Objection(
         f"rewards are not draws from one distribution ({names})",
         f"rewards are not independent draws from one distribution ({names}), as was plain {place}: find out what "
-        "changes them, or how one reward bears on the next, and search again with rewards for which that is over",
+        "changes them, or how one reward bears on the next, and go by rewards for which that is over (logged rows "
+        "that bear on the next: block=N, or --block N, takes means of N)",
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
-from ramgape.common.formatting import confidence, list_names, round_up
+from ramgape.common.formatting import confidence, list_names, plural, round_up
 from ramgape.core.comparisons import NOT_PROVED
 from ramgape.core.control_pairs import difference_ends
 from ramgape.core.pareto import Floats, Mask
@@ -158,7 +158,7 @@ def infer(
         front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
-        guarantee=_guarantee(engine, reason, front, said, evidence, objections),
+        guarantee=_guarantee(engine, reason, front, said, evidence, objections, reports),
         certified_epsilon=certified,
         certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
         samples=engine.samples,
@@ -426,6 +426,7 @@ def _guarantee(
     certified: float | None,
     evidence: Evidence,
     objections: Sequence[Objection],
+    reports: Sequence[ArmReport],
 ) -> str:
     """What has been proved, in words, and whether the data speak against what that assumes."""
     spec, samples = engine.spec, engine.samples
@@ -441,10 +442,17 @@ def _guarantee(
         return f"Undecided: {equal_rewards(spec, engine.arms)}"
     if stopped == "exhausted" and certified is None:
         return f"Undecided: there are no items left, and {samples:,} trials prove nothing of a larger world."
-    if certified is None and stopped == "data":
-        return f"The data prove nothing yet; what is returned is a best guess from {samples:,} rewards."
     if certified is None:
-        return f"Nothing is proved yet; the returned set is the best guess after {samples:,} pulls."
+        guess = "the returned set is the best guess after" if stopped != "data" else "it is a best guess from"
+        number = f"{samples:,} {'pulls' if stopped != 'data' else 'rewards'}"
+        if single := _single_arms(spec, reports):
+            return (
+                f"Of the answer as a whole nothing useful is known yet: {guess} {number}. Of single arms: "
+                f"{assured(spec, single, evidence, objections)}"
+            )
+        if stopped == "data":
+            return f"The data prove nothing yet; what is returned is a best guess from {number}."
+        return f"Nothing is proved yet; {guess} {number}."
     supported = claim_words(spec, returned, certified, evidence, objections)
     if stopped == "spend" and spec.goal == "confidence":
         return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
@@ -461,11 +469,27 @@ def _guarantee(
     return f"{supported} (Bound {evidence.bound}, applied afterwards.) {_theorem(spec)}".rstrip()
 
 
+def _single_arms(spec: Spec, reports: Sequence[ArmReport]) -> str:
+    """How many arms are known to be in the answer, or out of it, though the answer as a whole is not."""
+    control = getattr(spec.task, "control", None)
+    words = {"in": "in the right answer", "out": "out of the right answer", "within-epsilon": "right within epsilon"}
+    found = {key: sum(arm.certificate == key for arm in reports if arm.name != control) for key in words}
+    parts = [f"{plural(found[key], 'arm')} {'is' if found[key] == 1 else 'are'} {words[key]}" for key in words]
+    return ", ".join(part for part, count in zip(parts, found.values(), strict=True) if count) + (
+        "." if any(found.values()) else ""
+    )
+
+
 def claim_words(
     spec: Spec, returned: Sequence[str], epsilon: float, evidence: Evidence, objections: Sequence[Objection]
 ) -> str:
     """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
-    claim = f"for {assumption_of(spec, evidence.bound)}: {spec.task.claim(wanted_of(spec, returned, epsilon))}"
+    return assured(spec, spec.task.claim(wanted_of(spec, returned, epsilon)), evidence, objections)
+
+
+def assured(spec: Spec, statement: str, evidence: Evidence, objections: Sequence[Objection]) -> str:
+    """A statement with its probability, under which assumption it holds, and what the data say against that."""
+    claim = f"for {assumption_of(spec, evidence.bound)}: {statement}"
     if objections:
         claim += f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
     if evidence.rigour == APPROXIMATE:

@@ -1,7 +1,8 @@
-"""How many more pulls a search may take: it is simulated to its end, with arms as they look now.
+"""How many more pulls a search may take: it is simulated to its end, with arms as they may be by what was seen.
 
-That is an estimate and no more. Arms are taken to be exactly as the data show them, which is kinder than the truth
-where two of them look further apart than they are.
+That is an estimate and no more. Arms that are exactly as they look would be kinder than the truth, where two of them
+look further apart than they are: the means and variances of each simulated run are drawn from their uncertainty. Where
+that leads to very different ends, all that is told is a number that most of them exceed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ RUNS = 5
 WORK = 200_000  # pulls of one run with ten arms; more arms, fewer pulls
 ITEM_WORK = 5_000  # likewise on a test set, where every pull is asked for and told
 CHUNK = 16_384
+APART = 10  # times as long as the shortest run is a longest one that says how little is known
 
 
 def expect_pulls(engine: Engine, is_over: Callable[[], bool] = lambda: False) -> Expectation | None:
@@ -39,14 +41,17 @@ def expect_pulls(engine: Engine, is_over: Callable[[], bool] = lambda: False) ->
         return None
     work = WORK if engine.order is None else ITEM_WORK
     cap = min(left, work * 10 // max(10, len(engine.arms)))
-    instance = instance_of(engine) if engine.order is None else None
+    draw = draw_instance if engine.order is None else draw_items
     runs: list[int] = []
     while len(runs) < RUNS:
         if is_over():
             return None
-        runs.append(play_on(engine, instance or items_as_they_look(engine, len(runs)), len(runs), cap))
+        runs.append(play_on(engine, draw(engine, np.random.default_rng(len(runs))), len(runs), cap))
         if runs == [cap, cap]:  # it would take too long to find out
             return Expectation(cap, at_least=True)
+    runs.sort()
+    if runs[-1] > APART * (engine.samples + runs[0]):
+        return Expectation(runs[1], at_least=True)
     typical = statistics.median_low(runs)
     return Expectation(typical, at_least=typical == cap)
 
@@ -70,41 +75,54 @@ def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
     return played.samples - engine.samples
 
 
-def instance_of(engine: Engine) -> Instance:
-    """Arms with the means and variances that have been seen."""
+def draw_instance(engine: Engine, generator: np.random.Generator) -> Instance:
+    """Arms with means and variances that those which have been seen may come from."""
     spec, low, high = engine.spec, *(engine.spec.reward_range or (0.0, 0.0))
     arms = []
     for place, row in enumerate(engine.arms):
-        name = str(place)  # an instance is choosier about names than a search
+        name, pulls = str(place), max(int(row["pulls"]), 2)  # an instance is choosier about names than a search
         average, variance = float(row["average"]), float(row["variance"])
+        error = generator.standard_normal() / math.sqrt(pulls)
         if not spec.rewards.ranged:
-            arms.append(Arm(name, Gaussian(float(user_rewards(spec, average)), max(variance, 1e-12))))
+            variance = max(variance, 1e-12) * (pulls - 1) / max(generator.chisquare(pulls - 1), 0.1)
+            average += error * math.sqrt(variance)
+            arms.append(Arm(name, Gaussian(float(user_rewards(spec, average)), variance)))
             continue
         # A few equal rewards do not mean that all others are the same.
-        share = min(max(average, 1e-3), 1.0 - 1e-3)
+        share = _inside(average)
+        share = _inside(share + error * math.sqrt(max(variance, 1e-4 * share * (1.0 - share))))
         most = share * (1.0 - share)
         spread = most / min(max(variance, 1e-4 * most), 0.999 * most) - 1.0
         if spec.direction == "minimize":
             share = 1.0 - share
         arms.append(Arm(name, Beta(share * spread, (1.0 - share) * spread, low=low, high=high)))
-    return Instance("as it looks", tuple(arms), spec.reward_range, spec.noise, sigma_max_of(engine, arms))
+    return Instance("as it may be", tuple(arms), spec.reward_range, spec.noise, sigma_max_of(engine, arms))
 
 
-def items_as_they_look(engine: Engine, seed: int) -> Instance:
-    """The test set, where an item that nobody knows has the scores of one that every arm has been asked."""
+def _inside(share: float) -> float:
+    """A mean that rewards which vary can have."""
+    return min(max(share, 1e-3), 1.0 - 1e-3)
+
+
+def draw_items(engine: Engine, generator: np.random.Generator) -> Instance:
+    """The test set, where an item that nobody knows has the scores of one that every arm has been asked.
+
+    How often each of those lends its scores is drawn, too: they may be more or fewer among the unknown ones.
+    """
     spec, order = engine.spec, engine.order
     assert order is not None
     assert spec.items is not None
     count, pulls = len(spec.items.values), engine.arms["pulls"]
     first = int(engine.problem["first_item"][0])
     turns = np.arange(len(order))
-    donors = np.random.default_rng(seed).integers(int(pulls.min()), size=len(order))
+    known_items = int(pulls.min())
+    donors = generator.choice(known_items, size=len(order), p=generator.dirichlet(np.ones(known_items)))
     known = np.where(turns < pulls[:, None], turns, donors)
     scores = user_rewards(spec, np.take_along_axis(engine.memory[:, first : first + len(order)], known, axis=1))
     of_items = np.empty((len(pulls), count))
     of_items[:, (order % count)[::-1]] = scores[:, ::-1]  # of an item that comes again, what was seen first
     arms = [Arm(str(place), Scores(tuple(row))) for place, row in enumerate(of_items.tolist())]
-    return Instance("as it looks", tuple(arms), spec.reward_range, spec.noise, items=count)
+    return Instance("as it may be", tuple(arms), spec.reward_range, spec.noise, items=count)
 
 
 def sigma_max_of(engine: Engine, arms: list[Arm]) -> float | None:

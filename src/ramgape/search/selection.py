@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ramgape.errors import known_name, require
+from ramgape.errors import UnknownName, known_name, require
 
 
 class Selection:
@@ -44,7 +44,12 @@ class Selection:
         known = list(dict.fromkeys([*names, *self.rows]))
         for what, asked in (("exclude", self._exclude), ("only", self._only)):
             for name in asked:
-                known_name(name, known, what)
+                try:
+                    known_name(name, known, what)
+                except UnknownName as error:
+                    if "," in name:
+                        error.hint = "; several: in a list, in a command once for each"
+                    raise
 
 
 def _names(given: Any, what: str) -> dict[str, None]:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Decimal, localcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ramgape.bounds import APPROXIMATE, BOUNDS
@@ -14,7 +15,7 @@ from ramgape.errors import printable
 from ramgape.noises import NOISES
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, Goal, Result
+    from ramgape.search.result import Alarm, ArmReport, Goal, Result
 
 ROWS = 50  # a longer table is scrolled past, not read
 
@@ -138,18 +139,23 @@ SIGNS = {
 
 def alarm_words(result: Result) -> str:
     """Which rewards are not what every proof assumes, and how sure that is."""
-    shown = [
-        (cut(printable(alarm.arm), 80), f"{SIGNS[alarm.kind]}; evidence {odds(alarm.evidence)} to 1")
-        for alarm in result.alarms[:NAMES_IN_HEADLINE]
-    ]
-    signs = [sign if len(shown) == 1 else f"{name}: {sign}" for name, sign in shown]
-    names = list_names([alarm.arm for alarm in result.alarms])
+    signs = list(map(partial(_signs, result.alarms), dict.fromkeys(alarm.kind for alarm in result.alarms)))
+    count = len(result.alarms)
+    names = cut(printable(result.alarms[0].arm), 80) if count == 1 else f"{count:,} of {len(result.arms):,} arms"
     level = "" if result.alarm is None else f" with probability at most {round_up(result.alarm)}"
     claimed = "said to be proved" if result.rigour == "proved" else "claimed"
     return (
         f"the rewards of {names} are not independent draws from one distribution ({'; '.join(signs)}). "
         f"If all were, such an alarm would come{level}. What is {claimed} rests on that assumption."
     )
+
+
+def _signs(alarms: Sequence[Alarm], kind: str) -> str:
+    """What gave some arms away, who they are unless it is the only one, and the least evidence against one of them."""
+    alike = [alarm for alarm in alarms if alarm.kind == kind]
+    who = f": {list_names([alarm.arm for alarm in alike])}" if len(alarms) > 1 else ""
+    least = "" if len(alike) == 1 else "at least "
+    return f"{SIGNS[kind]}{who}; evidence {least}{odds(min(alarm.evidence for alarm in alike))} to 1"
 
 
 def odds(evidence: float) -> str:

@@ -48,7 +48,7 @@ class Standing:
 def share_done(progress: Progress, budget: bool, expected: Expectation | None) -> float | None:
     """How much of a search is done: of the pulls made and those still expected the part that was made.
 
-    Under a budget it is the part of that which is used. None where nobody can know.
+    Under a budget it is the part of that which is used. None where nobody can know, and where there may be many more.
 
     >>> from ramgape.search.progress import Progress
     >>> from ramgape.search.result import Expectation
@@ -58,7 +58,7 @@ def share_done(progress: Progress, budget: bool, expected: Expectation | None) -
     if budget:
         money = 0.0 if progress.spend is None else (progress.spent or 0.0) / progress.spend
         return min(1.0, max(progress.samples / progress.limit, money))
-    if expected is None:
+    if expected is None or expected.at_least:
         return None
     return progress.samples / max(progress.samples + expected.pulls, 1)
 

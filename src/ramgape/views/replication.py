@@ -100,7 +100,9 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
         why = f"; {waiting:,} waited for an arm whose rewards are all equal" if waiting else ""
         yield "Undecided", f"{capped:,} of {len(runs):,} runs reached the largest allowed {limit}{why}"
     if replication.curves:
-        yield "Curves", "; ".join(map(curve_words, replication.curves[:: max(len(replication.curves) // 4, 1)][-5:]))
+        last = len(replication.curves) - 1
+        places = dict.fromkeys(round(part * last / 4) for part in range(5))
+        yield "Curves", "; ".join(curve_words(replication.curves[place]) for place in places)
     yield "Speed", f"{replication.ns_per_pull:,.0f} ns a pull; {replication.seconds:,.2f} s in all"
 
 

@@ -21,7 +21,7 @@ ANSWER_WIDTH = 150  # above that it has no names, which stand in the table
 
 
 def explain_result(
-    result: Result, ascii_only: bool = False, *, notes: Facts = (), first: Facts = (), title: str = ""
+    result: Result, ascii_only: bool = False, *, notes: Facts = (), first: Facts = (), title: str = "", more: str = ""
 ) -> Explanation:
     """All that is said of a result.
 
@@ -31,6 +31,7 @@ def explain_result(
         notes: Further facts.
         first: Facts that come before all others.
         title: A line above everything.
+        more: What the sentence of the answer goes on with.
     """
     arms, rest = choose_arms(result)
     brief, sentence = headline(result), answer_sentence(result)
@@ -40,5 +41,6 @@ def explain_result(
         tables.append(Table(partial(difference_columns, result), partial(difference_caption, result)))
     answer = brief if cell_width(brief) <= ANSWER_WIDTH else headline(result, names=False)
     said = [("Answer", answer), *facts(result, notes, first)]
+    sentence = " ".join(filter(None, (sentence, more)))
     lines = [printable(title), sentence] if title else [sentence]
     return Explanation(lines, said, tables, result.warnings, brief=printable(title) or brief)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import confidence, cut, plural, round_up
+from ramgape.common.formatting import confidence, cut, round_up
 from ramgape.errors import printable
 from ramgape.views.content import is_turned, risk_heading
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NAME_WIDTH = 40
 NAMES, LINE = 5, 80  # in a sentence; of more names, or longer ones, a number is told
 CHOOSE = "Choose "
+IN_DOUBT = "But this assumption is in doubt"  # what a guarantee says then
+DOUBT = "But the data speak against what that assumes."
 CLAIMED = ("confidence", "complete")  # ends at which the answer is what was asked for
 
 
@@ -167,10 +169,10 @@ def assurance(result: Result) -> str:
 
 def doubts(result: Result) -> str:
     """That the data speak against what was said, if they do."""
-    in_doubt = result.alarms or "assumption is in doubt" in result.guarantee
+    in_doubt = result.alarms or IN_DOUBT in result.guarantee
     if not in_doubt or result.stopped == "complete" or stated_tolerance(result) is None:
         return ""
-    return " But the data speak against what that assumes."
+    return f" {DOUBT}"
 
 
 def _assured(result: Result) -> str:
@@ -190,7 +192,9 @@ def _assured(result: Result) -> str:
         told = f"So far {_right(result, found, start='this')}"
         if result.goal.epsilon is not None:
             told += f", not {tolerance_words(result, result.goal.epsilon, result.goal.risk_epsilon)} as asked"
-    every = f"all {plural(number, 'arm')}" if number == count else f"{number:,} of {count:,} arms"
+    every = f"{number:,} of {count:,} arms"
+    if number == count:
+        every = "both arms" if count == 2 else f"all {count:,} arms"
     return f"{told}: {every} {'is' if number == 1 else 'are'} undecided." if number else f"{told}."
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 QUIET = 1.0  # seconds in which nothing is shown: most searches are over by then
 BAR = 20  # columns
+ROOM = 4  # columns at the right of a terminal that stay empty
 UNITS = (("s", 60.0), ("min", 60.0), ("h", 24.0), ("days", math.inf))  # and how many of each are one of the next
 
 
@@ -111,6 +112,7 @@ class Terminal(Surface):
 
     def _lines(self, frame: Frame) -> RenderableType:
         from rich.console import Group
+        from rich.constrain import Constrain
         from rich.padding import Padding
         from rich.progress_bar import ProgressBar
         from rich.table import Table
@@ -123,7 +125,9 @@ class Terminal(Surface):
         )
         line = Table.grid(padding=(0, 1, 0, 0))
         line.add_row(self._spinner, bar, done, first)
-        return Group(line, Padding(second, (0, 0, 0, 2))) if frame.second else line
+        lines = Group(line, Padding(second, (0, 0, 0, 2))) if frame.second else line
+        # With room for the ^C of an interrupt, which the terminal shows: in a line below, it would hide one from us.
+        return Constrain(lines, max(self._live.console.width - ROOM, 1))
 
 
 class Notebook(Surface):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,11 +15,19 @@ from ramgape.views.explanation import GAP, Column
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
 
-PLAIN_WIDTH = 110
+PLAIN_WIDTH, NARROWEST = 110, 40
 
 
-def plain(thing: Explained, width: int = PLAIN_WIDTH) -> str:
+def plain_width() -> int:
+    """How wide plain text is: as wide as is read well, or as the terminal if it is printed on a narrower one."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return PLAIN_WIDTH
+    return max(min(shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns, PLAIN_WIDTH), NARROWEST)
+
+
+def plain(thing: Explained, width: int | None = None) -> str:
     """All that is said of something, as plain text of about `width` columns."""
+    width = width or plain_width()
     said = thing.explanation(ascii_only=True)
     lines = [line for headline in said.headlines for line in _wrapped(headline, width, indent=2)]
     for word, text in said.facts:

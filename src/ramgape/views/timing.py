@@ -72,7 +72,7 @@ def timing_sentence(result: Result) -> str:
     told = f"{name} is the fastest{within}{how}, with probability {confidence(delta or 0.0)}"
     if not is_claimed(result):
         told = f"So far {told}" + (f", not within {tolerance_text(asked)} as asked" if asked else "")
-    elif not result.has_differences(found[0]):
+    elif found[0] > result.spread[0]:
         told += "; but all are as close as that"
     return f"{told}.{doubts(result)}"
 

@@ -11,6 +11,7 @@ from matplotlib.ticker import PercentFormatter
 
 from ramgape.common.formatting import short_names
 from ramgape.views.plots import style
+from ramgape.views.plots.ticks import log_counts
 
 if TYPE_CHECKING:
     from ramgape.planning.comparison import Competitor
@@ -63,6 +64,8 @@ def draw_curve(axes: Axes, points: Sequence[CurvePoint], what: str, delta: float
     axes.fill_between(pulls, lows, highs, color=style.PALETTE["blue"], alpha=0.2, linewidth=0.0)
     axes.plot(pulls, values, color=style.PALETTE["blue"], marker="o", markersize=3.0)
     axes.set_xscale("log")
+    if pulls:
+        log_counts(axes.xaxis, (pulls[0], max(pulls[-1], 2.0 * pulls[0])))
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel("Pulls")
     axes.set_ylabel("Mean regret (2 standard errors)" if what == "regret" else "Wrong answers (95 % interval)")
