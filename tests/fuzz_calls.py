@@ -80,9 +80,10 @@ OTHERS: Mapping[str, Kind] = {
     "Study.export_jsonl.path": Kind(("out.jsonl",), NO_TARGETS, ("good.csv", "/dev/full")),
     "Result.save_plot.path": Kind(("out.svg",), NO_TARGETS, ("out", "out.nope")),
     "Plan.save_plot.path": Kind(("out.svg",), NO_TARGETS, ("out", "out.nope")),
+    "Study.save_plot.path": Kind(("out.svg",), NO_TARGETS, ("out", "out.nope")),
     **{
         f"{name}.save_html.path": Kind(("out.html",), NO_TARGETS, ("out",))
-        for name in ("Result", "Plan", "Report", "Replication", "Analysis", "LowerBound")
+        for name in ("Result", "Plan", "Report", "Replication", "Analysis", "LowerBound", "Study")
     },
     "Study.load.storage": Kind(KINDS["storage"].good, (*KINDS["storage"].bad, "sqlite:///new.db", None)),
     "list_studies.storage": Kind(KINDS["storage"].good, (*KINDS["storage"].bad, "sqlite:///new.db", None)),

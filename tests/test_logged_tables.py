@@ -84,7 +84,7 @@ def test_every_form_of_the_same_data_says_the_same(tmp_path: Path) -> None:
         named,
         Polars(named),
     ):
-        assert analyze(table, **LONG, **BOUNDED).to_dict() == expected
+        assert analyze(table, **LONG, **BOUNDED).named(None).to_dict() == expected
     for table in (pd.DataFrame(lists), lists, {arm: np.array(each) for arm, each in lists.items()}, Polars(lists)):
         assert analyze(table, **BOUNDED).to_dict() == expected
     frame.to_csv(tmp_path / "log.csv", index=False)
@@ -116,7 +116,7 @@ def test_items_in_tables() -> None:
     assert (wide.result.front, wide.result.stopped) == (("A",), "complete")
     assert analyze(scores.drop(columns="item"), **options).result.front == ("A",)
     long = scores.melt(id_vars="item", var_name="arm", value_name="reward")
-    assert analyze(long, **LONG, item_column="item", **options).to_dict() == wide.to_dict()
+    assert analyze(long, **LONG, item_column="item", **options).named(None).to_dict() == wide.to_dict()
     assert analyze(long, **LONG, item_column="item", task="best-mean", **BOUNDED).result.stopped == "data"  # a sample
     with pytest.raises(InvalidSpec, match="item_column must be given with items"):
         analyze(long, **LONG, **options)
@@ -260,7 +260,7 @@ def test_arms_are_left_out_by_name(tmp_path: Path) -> None:
     expected = analyze([row for row in log if row[0] in ("steady", "wild")], **BOUNDED).result
     for options in ({"exclude": ["poor", "broken"]}, {"only": ["steady", "wild"]}, {"only": ("wild", "steady")}):
         for table, columns in ((log, {}), (long_frame(log), LONG), (wide_lists(log), {})):
-            analysis = analyze(table, **columns, **BOUNDED, **options)
+            analysis = analyze(table, **columns, **BOUNDED, **options).named(None)
             assert analysis.result == expected
             assert (analysis.rows, analysis.excluded) == (152, {"poor": 50, "broken": 2})
             assert "left out by name poor (50 rows), broken (2 rows)" in " ".join(str(analysis).split())

@@ -28,6 +28,7 @@ TARGETS = (
     "coverage",
     "test-long",
     "bench",
+    "jobs",
     "lint",
     "format",
     "clean",

@@ -78,7 +78,7 @@ def slowly(arm: str, rng: np.random.Generator) -> float:
 # ------------------------------------------------------------------------------------------------------ the search
 
 
-@pytest.mark.parametrize("more", [{}, {"bound": "paper", "rho": 1.0}, {"epsilon": None, "budget": 300}, {"workers": 3}])
+@pytest.mark.parametrize("more", [{}, {"policy": "ramgape"}, {"epsilon": None, "budget": 300}, {"workers": 3}])
 def test_watching_changes_nothing(recorder: Recorder, more: dict[str, Any]) -> None:
     options = {**SEARCH, "epsilon": 0.1, **more}
     unseen, seen = (identify(slowly, list(ARMS), progress=progress, **options) for progress in (False, True))

@@ -364,7 +364,7 @@ def test_a_command_that_is_never_done_in_time_costs_few_runs(clock: Callable[...
     assert "arm 'slow' must end within its timeout, 2 s, at least once, got 10 runs of which none did" in result.stderr
     assert "--noise bounded" in result.stderr
     assert "10 of slow were ended after 2 s" in result.stdout
-    assert (order.count("slow"), order.count("quick") <= 12) == (10, True)
+    assert (order.count("slow"), order.count("quick") <= 20) == (10, True)
     order = clock(draw, 1)
     for _ in range(2):  # it does not begin anew
         call("quick", "slow", "--timeout", "2", "--name", "mine", code=1)

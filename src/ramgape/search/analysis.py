@@ -114,7 +114,11 @@ class Analysis(Answered):
         return self.result.plot(axes, plane=plane)
 
     def named(self, reward: object) -> Analysis:
-        """The same with a name for rewards, which pictures and pages have; None for none."""
+        """The same with a name for rewards, which pictures and pages have.
+
+        Args:
+            reward: The name; None for none.
+        """
         name = "" if reward is None else str(reward)
         return replace(self, result=replace(self.result, reward_name=name))
 

@@ -53,7 +53,7 @@ def policy_columns(comparison: PolicyComparison, instance: str, sign: str, width
     """One row per policy."""
     rows, budget = [row for row in comparison.rows if row.instance == instance], comparison.goal.kind == "budget"
     shown = short_names([row.policy for row in rows], NAME_WIDTH)
-    averages = [measured(row, sign, budget) for row in rows]
+    averages = [average_words(row, sign, budget) for row in rows]
     undecided = [f"{row.runs - row.ended:,}" for row in rows]
     columns = [
         Column("policy", [shown[row.policy] for row in rows], names=True),
@@ -67,7 +67,7 @@ def policy_columns(comparison: PolicyComparison, instance: str, sign: str, width
     return fitted(columns, ("bound", "95% interval"), width)
 
 
-def measured(row: Competitor, sign: str, budget: bool) -> str:
+def average_words(row: Competitor, sign: str, budget: bool) -> str:
     """The average that counts, and its standard error."""
     value, error = (row.regret, row.regret_stderr) if budget else (row.samples, row.samples_stderr)
     form = ".3g" if budget else ",.0f"

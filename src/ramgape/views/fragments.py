@@ -87,7 +87,7 @@ def section(title: str, *parts: str) -> str:
     return f"<section>\n<h2>{escaped(title)}</h2>\n{body}\n</section>\n" if body else ""
 
 
-def sentence(headlines: Sequence[str]) -> str:
+def answer_heading(headlines: Sequence[str]) -> str:
     """What was found, first of all; what stands before the last line is a name and a state."""
     above = "".join(f'<p class="above">{escaped(line)}</p>\n' for line in headlines[:-1])
     return f"<header>\n{above}<h1>{escaped(headlines[-1])}</h1>\n</header>\n"
@@ -118,12 +118,12 @@ def table(described: Table) -> str:
     """A table in two forms: with everything, and for a narrow screen."""
     forms = {"wide": described.fit(None), "narrow": described.fit(NARROW)}
     return "".join(
-        f'<div class="{name}">{note(described.caption(columns))}<div class="scroll">{grid(columns)}</div></div>\n'
+        f'<div class="{name}">{note(described.caption(columns))}<div class="scroll">{html_table(columns)}</div></div>\n'
         for name, columns in forms.items()
     ) + note(described.rest)
 
 
-def grid(columns: Sequence[Column]) -> str:
+def html_table(columns: Sequence[Column]) -> str:
     """The columns of a table."""
     heads = "".join(f'<th scope="col"{_side(column)}>{escaped_lines(column.heading)}</th>' for column in columns)
     rows = "".join(
@@ -164,7 +164,7 @@ def bars(counts: Mapping[str, int], marks: Mapping[str, str]) -> str:
     return f'<div class="bars">\n{rows}</div>\n'
 
 
-class Scale:
+class AxisScale:
     """From numbers to a drawing of 1000 by 100."""
 
     def __init__(self, low: float, high: float, length: float, turned: bool = False) -> None:
@@ -185,7 +185,7 @@ def interval_panel(
     limits: tuple[float, float],
 ) -> str:
     """An arm's mean and its interval over the pulls, small, beside those of the others on the same scale."""
-    across, up = Scale(samples[0], samples[-1], 1000.0), Scale(*limits, 100.0, turned=True)
+    across, up = AxisScale(samples[0], samples[-1], 1000.0), AxisScale(*limits, 100.0, turned=True)
     known = [
         (across(at), up(low), up(high))
         for at, low, high in zip(samples, *ends, strict=True)
@@ -205,18 +205,18 @@ def interval_panel(
     )
 
 
-def panels(each: Iterable[str]) -> str:
+def panel_row(each: Iterable[str]) -> str:
     """Small drawings beside each other."""
     return f'<div class="panels">\n{"".join(each)}</div>\n'
 
 
-def curve(samples: Sequence[int], values: Sequence[float], level: float | None, described: str) -> str:
+def line(samples: Sequence[int], values: Sequence[float], level: float | None, described: str) -> str:
     """A number over the pulls, from 0 on, with a level that it is to reach."""
     finite = [(at, value) for at, value in zip(samples, values, strict=True) if math.isfinite(value)]
     if len(finite) < 2:
         return ""
     top = max([value for _, value in finite] + [level or 0.0]) * 1.05 or 1.0
-    across, up = Scale(samples[0], samples[-1], 1000.0), Scale(0.0, top, 100.0, turned=True)
+    across, up = AxisScale(samples[0], samples[-1], 1000.0), AxisScale(0.0, top, 100.0, turned=True)
     line = _points([(across(at), up(value)) for at, value in finite])
     mark = "" if level is None else f'<path class="level" vector-effect="non-scaling-stroke" d="M0 {up(level)}H1000"/>'
     return (

@@ -71,11 +71,11 @@ def draw(thing: Explained, width: float) -> Figure:
     figure = thing.plot().figure
     figure.suptitle("")
     if width < WIDE:
-        narrow(figure, width)
+        make_narrow(figure, width)
     return figure
 
 
-def narrow(figure: Figure, width: float) -> None:
+def make_narrow(figure: Figure, width: float) -> None:
     """Make a finished figure narrower; its legends get as many rows as they need then."""
     from ramgape.views.plots import style
     from ramgape.views.plots.crosses import settle_layout, write_legend

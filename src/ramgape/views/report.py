@@ -32,11 +32,11 @@ def document(thing: Explained, versions: Mapping[str, str | None]) -> str:
     said = thing.explanation()
     found: Any = getattr(thing, "result", thing)
     is_result = hasattr(found, "guarantee")
-    body = page.sentence(said.headlines)
+    body = page.answer_heading(said.headlines)
     if is_result and found.alarms:
         body += page.callout("Alarm", alarm_words(found))
     body += "".join(page.callout("Warning", warning) for warning in said.warnings)
-    body += page.figure(pictures(thing, said.headlines[-1]), reading(found) if is_result else "")
+    body += page.figure(pictures(thing, said.headlines[-1]), picture_caption(found) if is_result else "")
     parts = [page.note(part) if isinstance(part, str) else page.table(part) for part in said.parts]
     if is_result:
         body += page.section("The arms", *parts)
@@ -58,7 +58,7 @@ def document(thing: Explained, versions: Mapping[str, str | None]) -> str:
     )
 
 
-def reading(result: Result) -> str:
+def picture_caption(result: Result) -> str:
     """How to read the picture of a result."""
     if result.control is not None:
         return "Each row is an arm's difference to the control, with its interval. The table below has all numbers."
@@ -99,7 +99,7 @@ def over_time(result: Result) -> str:
     limits = (low - margin, high + margin)
     if result.reward_range is not None:
         limits = (max(limits[0], result.reward_range[0]), min(limits[1], result.reward_range[1]))
-    drawn = page.panels(
+    drawn = page.panel_row(
         page.interval_panel(
             arm.name,
             arm.verdict,
@@ -126,12 +126,12 @@ def _progress(result: Result, samples: list[int]) -> str:
     if history[-1].unproved is not None:
         left = [float(point.unproved or 0) for point in history]
         words = f"Arms whose place was not proved yet, from {left[0]:,.0f} to {left[-1]:,.0f}; it ends at none."
-        return page.note(words) + page.curve(samples, left, 0.0, words)
+        return page.note(words) + page.line(samples, left, 0.0, words)
     doubts = [point.doubt for point in history]
     end = round_up(max(doubts[-1], 0.0)) if math.isfinite(doubts[-1]) else "unknown"
     words = f"Doubt: the answer was right up to this tolerance. At the end {end}"
     words += "." if goal.epsilon is None else f"; the dashed line is what was asked for, {goal.epsilon:g}."
-    return page.note(words) + page.curve(samples, [max(doubt, 0.0) for doubt in doubts], goal.epsilon, words)
+    return page.note(words) + page.line(samples, [max(doubt, 0.0) for doubt in doubts], goal.epsilon, words)
 
 
 # --------------------------------------------------------------------------------------- what is proved

@@ -26,7 +26,7 @@ from ramgape.views.plots.control import (
     write_legend_below,
 )
 from ramgape.views.plots.crosses import HIGHER, LOWER, Asked, draw_crosses, settle_layout, show_as, write_legend
-from ramgape.views.plots.window import ANYTHING, Possible
+from ramgape.views.plots.window import ANYTHING, PossibleValues
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, ControlDifference, Result
@@ -45,8 +45,8 @@ def draw_plane(result: Result, axes: Axes | None) -> Axes:
         direction=result.direction,
         reward=cut(printable(result.reward_name), NAME_WIDTH),
         risk=risk_axis(result),
-        means=ANYTHING if result.reward_range is None else Possible(*result.reward_range),
-        risks=Possible(low=0.0) if result.risk.startswith(NEVER_NEGATIVE) else ANYTHING,
+        means=ANYTHING if result.reward_range is None else PossibleValues(*result.reward_range),
+        risks=PossibleValues(low=0.0) if result.risk.startswith(NEVER_NEGATIVE) else ANYTHING,
         turned=is_turned(result.arms),
         answer=Asked().answer if pareto else WORDS["in"] if result.control else cut(result.answer_name, NAME_WIDTH),
         stairs=pareto,

@@ -24,7 +24,7 @@ from ramgape.views.content import is_turned
 from ramgape.views.plots import style
 from ramgape.views.plots.labels import Label, boxes_around, place_labels
 from ramgape.views.plots.lines import Limits, Point, draw_lines, reaching
-from ramgape.views.plots.window import ANYTHING, Possible, brought_inside, visible_interval, window_without_few
+from ramgape.views.plots.window import ANYTHING, PossibleValues, brought_inside, visible_interval, window_without_few
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport
@@ -55,8 +55,8 @@ class Asked(NamedTuple):
     direction: Direction = "maximize"
     reward: str = ""
     risk: str | None = None
-    means: Possible = ANYTHING
-    risks: Possible = ANYTHING
+    means: PossibleValues = ANYTHING
+    risks: PossibleValues = ANYTHING
     turned: bool = False
     answer: str = style.MARKS["in"].label
     stairs: bool = True

@@ -24,24 +24,24 @@ INSIDE = 0.015  # of an axis between its border and what stands there
 Interval = tuple[float, float]
 
 
-class Possible(NamedTuple):
+class PossibleValues(NamedTuple):
     """The least and the greatest value that there can be."""
 
     low: float = -math.inf
     high: float = math.inf
 
 
-ANYTHING = Possible()
+ANYTHING = PossibleValues()
 
 
 def window(
-    estimates: Sequence[float], intervals: Sequence[Interval], possible: Possible = ANYTHING
+    estimates: Sequence[float], intervals: Sequence[Interval], possible: PossibleValues = ANYTHING
 ) -> tuple[float, float]:
     """Limits of an axis: all estimates, and of the intervals as much as leaves the estimates readable.
 
     >>> window([0.0, 1.0], [(-0.5, 0.5), (0.5, 1.5)])  # all of it, and a margin
     (-0.62, 1.62)
-    >>> window([0.2, 1.0], [(0.0, 0.5), (0.5, 1.5)], Possible(low=0.0))  # nothing that cannot be
+    >>> window([0.2, 1.0], [(0.0, 0.5), (0.5, 1.5)], PossibleValues(low=0.0))  # nothing that cannot be
     (0.0, 1.59)
     >>> window([0.0, 1.0], [(-90.0, 90.0), (float("-inf"), float("inf"))])  # clipped
     (-0.9, 1.9)
@@ -70,7 +70,10 @@ def window(
 
 
 def window_without_few(
-    estimates: Sequence[float], intervals: Sequence[Interval], important: Collection[int], possible: Possible = ANYTHING
+    estimates: Sequence[float],
+    intervals: Sequence[Interval],
+    important: Collection[int],
+    possible: PossibleValues = ANYTHING,
 ) -> tuple[float, float]:
     """The same without a few estimates far out, if much is won by that.
 
