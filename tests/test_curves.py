@@ -98,7 +98,6 @@ def test_processes_give_the_same_curves() -> None:
 
 
 def test_frames_and_pictures() -> None:
-    pytest.importorskip("pandas")
     found = replicate("paper:46", runs=5, epsilon=0.08, checkpoints=6)
     frame = found.curves_frame()
     assert frame["pulls"].tolist() == [point.pulls for point in found.curves]

@@ -390,8 +390,9 @@ ramgape.identify(pull, ["steady", "wild"], reward_range=(0, 1), budget=100, seed
 
 
 def test_in_a_notebook_one_output_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
+    import nbclient
+    import nbformat
+
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     seen: list[Any] = []

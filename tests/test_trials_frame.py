@@ -9,11 +9,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ramgape import Outcome, Study
 
-pandas = pytest.importorskip("pandas")
 COINS: dict[str, Any] = {"arms": ["fair", "bent"], "reward_range": (0, 1), "seed": 7}
 
 
