@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 from urllib.parse import unquote
 
 from ramgape.errors import StorageError, printable
@@ -51,7 +51,7 @@ class Address(NamedTuple):
         return f"{self.scheme}://{host}{port}{self.path}"
 
 
-def is_remote(url: object) -> bool:
+def is_remote(url: object) -> TypeGuard[str]:
     """Whether a storage is meant to be on a server.
 
     >>> is_remote("HTTPS://host"), is_remote("unix:///run/ramgape.sock"), is_remote("sqlite:///file.db")
