@@ -99,7 +99,7 @@ class Connection:
 
         Args:
             method, path: What is asked; the path without /api/v1.
-            body: What is sent: an object for JSON, or bytes as they are.
+            body: What is sent: an object for JSON, or an open file, from its beginning.
             query: Behind the path; what is None is left out.
             key: By which a repetition is known (`new_key`), where nothing else in the question says so.
             wait: Seconds that one answer may take, where that may be longer than the patience.
@@ -169,13 +169,15 @@ class Connection:
 
     @contextmanager
     def _asked(
-        self, method: str, target: str, content: bytes | None, headers: Mapping[str, str], seconds: float
+        self, method: str, target: str, content: Any, headers: Mapping[str, str], seconds: float
     ) -> Iterator[http.client.HTTPResponse]:
         """The response to one question; its connection is put back if the answer was read to its end."""
         with ExitStack() as used:
             try:
                 connection = self._connection(seconds)
                 used.callback(connection.close)
+                if hasattr(content, "seek"):
+                    content.seek(0)
                 connection.request(method, target, content, {**self._headers(), **headers})
                 response = used.enter_context(connection.getresponse())
                 yield response
@@ -274,11 +276,13 @@ def new_key() -> str:
     return os.urandom(16).hex()
 
 
-def _written(body: object) -> tuple[bytes | None, dict[str, str]]:
+def _written(body: Any) -> tuple[Any, dict[str, str]]:
+    """What is sent, and what is said of it."""
     if body is None:
         return None, {}
-    if isinstance(body, bytes):
-        return body, {"Content-Type": "application/octet-stream"}
+    if hasattr(body, "seek"):
+        size = body.seek(0, os.SEEK_END)
+        return body, {"Content-Type": "application/octet-stream", "Content-Length": str(size or body.tell())}
     return json.dumps(body).encode(), {"Content-Type": "application/json"}
 
 

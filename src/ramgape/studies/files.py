@@ -50,7 +50,7 @@ def write_rows(
     with written(path) as stream:
         if form == "jsonl":
             for row in make_rows():
-                stream.write(json.dumps(_plain(row), ensure_ascii=False) + "\n")
+                stream.write(f"{write_object(row)}\n")
                 count += 1
             return count
         columns, there = _columns(make_rows())
@@ -60,6 +60,11 @@ def write_rows(
             writer.writerow(_cells(row, columns))
             count += 1
     return count
+
+
+def write_object(row: ImportedRow) -> str:
+    """A row as a JSON object, on one line."""
+    return json.dumps(_plain(row), ensure_ascii=False)
 
 
 def _columns(rows: Iterable[ImportedRow]) -> tuple[list[str], int]:
