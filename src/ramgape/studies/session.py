@@ -22,7 +22,7 @@ from ramgape.search.history import Recorder
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
 from ramgape.storage.protocol import Store
-from ramgape.storage.records import AnswerRow, Moment, ObservationRow, StudyRow
+from ramgape.storage.records import AnswerRow, Moment, ObservationRow, RequestRow, StudyRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import link_over, next_link
 from ramgape.studies.entries import Seen
@@ -154,6 +154,16 @@ class StudySession:
         """The answer to a pull; to be called inside a transaction."""
         return self.store.read_answer(self.row.id, number)
 
+    def find_request(self, key: str) -> RequestRow | None:
+        """The request of a key, by its key, if it was made; to be called inside a transaction.
+
+        A store from outside may keep none.
+        """
+        assert self._ledger is not None
+        unwritten = (made for made in self._ledger.changes.requests if made.key == key)
+        read = getattr(self.store, "read_request", None)
+        return next(unwritten, None) or (None if read is None else read(self.row.id, key))
+
     def begin(self, write: bool) -> tuple[Ledger, Moment]:
         """Begin a transaction, and catch up with what others have written."""
         try:
@@ -265,6 +275,7 @@ class StudySession:
         ledger = Ledger(spec, row)
         pulls = list(before.open.values())
         ledger.begin_again(row, self._read(0), store.read_batches(study, 0), pulls)
+        ledger.changes.requests += before.changes.requests
         self.spec, self.row, self._ledger, self._snapshot_at = spec, row, ledger, 0
         return ledger
 
