@@ -145,6 +145,7 @@ GROWN = {
         "curves over pulls, what is drawn of many runs, policies and instances of one's own",
         170,
     ),
+    "storage/, studies/session.py": ("requests that are made again and change nothing twice", 72),
     "studies/in_and_out.py": ("all trials as a data frame", 45),
     "studies/, search/, views/, cli/study_work.py, ...": ("prices, money, remarks, arms that come and go", 390),
     "problems/distribution.py, problems/distributions.py": (
