@@ -20,9 +20,10 @@ from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import KEPT, Moment, RequestRow
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.checking import check_store
-from ramgape.studies.entries import Trial
+from ramgape.studies.entries import Told, Trial
 from ramgape.studies.extending import extended
 from ramgape.studies.ledger import Ledger
+from ramgape.studies.pull_ids import read_pull_id
 from ramgape.studies.requests import answered_once, check_key
 from ramgape.studies.session import StudySession
 from ramgape.testing import check_store as try_store
@@ -173,6 +174,18 @@ def test_several_in_one_transaction(place: str | Store) -> None:
     assert [each.key for each in all_of(study)[-1]] == ["first", "second"]
     assert len(all_of(study)[-2]) == 3
     assert make(study, observe, "second") == "3 told"
+
+
+def test_the_same_answer_twice_in_one_transaction(place: str | Store) -> None:
+    """The second one is known, though no store has the first yet."""
+    study = new_study(place)
+    pulls = [read_pull_id(pull.id) for pull in study.ask(2)]
+    with study._session.writing() as (ledger, now):
+        for _ in range(2):
+            told = [Told(pulls[0], 0.5, None, None)]
+            assert ledger.take_in(told, [], [], now, study._session.find_answer) == [True]
+        assert ledger.take_in([], [(pulls[0], "late")], pulls, now, study._session.find_answer) == [False, False, True]
+    assert study.report().told == 2
 
 
 def test_rolled_back_it_never_was(place: str | Store) -> None:

@@ -151,14 +151,13 @@ class StudySession:
     # --- transactions ----------------------------------------------------------------------------------------------
 
     def find_answer(self, number: int) -> AnswerRow | None:
-        """The answer to a pull; to be called inside a transaction."""
-        return self.store.read_answer(self.row.id, number)
+        """The answer to a pull, if only just now, in no store yet; to be called inside a transaction."""
+        assert self._ledger is not None
+        unwritten = (row.answer() for row in self._ledger.changes.observations if row.number == number)
+        return next(unwritten, None) or self.store.read_answer(self.row.id, number)
 
     def find_request(self, key: str) -> RequestRow | None:
-        """The request of a key, by its key, if it was made; to be called inside a transaction.
-
-        A store from outside may keep none.
-        """
+        """The request of a key, if it was made; likewise. A store from outside may keep none."""
         assert self._ledger is not None
         unwritten = (made for made in self._ledger.changes.requests if made.key == key)
         read = getattr(self.store, "read_request", None)
