@@ -155,6 +155,11 @@ class Changes:
         added = len(self.observations) + len(self.failures) + len(self.batches)
         return changed + added + (self.specification is not None)
 
+    def count(self) -> int:
+        """How many there are."""
+        pulls = len(self.new_pulls) + len(self.changed_pulls) + len(self.answered_pulls)
+        return pulls + len(self.observations) + len(self.failures) + len(self.batches) + bool(self.specification)
+
     def clear(self) -> None:
         """Begin anew, when they are written."""
         self.new_pulls.clear()
