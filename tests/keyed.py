@@ -14,7 +14,7 @@ from ramgape.studies.session import StudySession
 
 def requested(study: Study, key: str, digest: str, operation: Callable[[StudySession, Ledger, Moment], str]) -> str:
     """The answer to it."""
-    session = study._session
+    session = study._desk.session
     with session.writing() as (ledger, now):
         return answered_once(session, ledger, now, key, digest, lambda: operation(session, ledger, now))
 
@@ -23,7 +23,7 @@ def observe_once(study: Study, key: str) -> str:
     """One trial of the first arm from elsewhere."""
 
     def observe(_: StudySession, ledger: Ledger, now: Moment) -> str:
-        ledger.observe(Trial(0, 0.5), now)
+        ledger.observe([Trial(0, 0.5)], now)
         return str(ledger.told)
 
     return requested(study, key, "a trial", observe)

@@ -24,7 +24,7 @@ from ramgape.studies.entries import Told, Trial
 from ramgape.studies.extending import extended
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import read_pull_id
-from ramgape.studies.requests import answered_once, check_key
+from ramgape.studies.requests import answered_once
 from ramgape.studies.session import StudySession
 from ramgape.testing import check_store as try_store
 from tests.keyed import requested
@@ -37,7 +37,7 @@ def ask(_: StudySession, ledger: Ledger, now: Moment) -> str:
 
 
 def observe(_: StudySession, ledger: Ledger, now: Moment) -> str:
-    ledger.observe(Trial(0, 0.5), now)
+    ledger.observe([Trial(0, 0.5)], now)
     return f"{ledger.told} told"
 
 
@@ -97,8 +97,8 @@ def make(study: Study, operation: Operation, key: str = "a key", digest: str = "
 
 def all_of(study: Study) -> tuple[Any, ...]:
     """All that may change, of a study opened anew."""
-    with Study.load(study.name, study._storage) as again, again._session.reading() as (ledger, _):
-        store, row = again._session.store, again._session.row
+    with Study.load(study.name, study._desk.storage) as again, again._desk.session.reading() as (ledger, _):
+        store, row = again._desk.session.store, again._desk.session.row
         counters = (ledger.state, row.specification, ledger.batches, sorted(ledger.open))
         return (*counters, store.read_rows(row.id, 0, 99), store.read_requests(row.id))  # type: ignore[attr-defined]
 
@@ -162,7 +162,7 @@ def test_what_has_changed_nothing_is_not_kept(place: str | Store) -> None:
 def test_several_in_one_transaction(place: str | Store) -> None:
     """Also the same one twice."""
     study = new_study(place)
-    session = study._session
+    session = study._desk.session
     with session.writing() as (ledger, now):
 
         def once(key: str, operation: Operation) -> str:
@@ -176,15 +176,34 @@ def test_several_in_one_transaction(place: str | Store) -> None:
     assert make(study, observe, "second") == "3 told"
 
 
+def test_another_specification_loses_nothing_of_what_came_before_it(place: str | Store) -> None:
+    """Those who share a transaction are each served by themselves where they cannot share it."""
+    study = new_study(place)
+    desk = study._desk
+    operations: list[Callable[[], object]] = [
+        lambda: desk.once("first", "", lambda: str(study.observe("a", 0.5).accepted)),
+        lambda: desk.once("second", "", lambda: str(study.add_arm("e"))),
+        lambda: desk.once("third", "", lambda: str(study.observe("e", 0.5).accepted)),
+    ]
+    assert desk.together([*operations, *operations]) == ["True"] * 6
+    assert study.report().told == 3
+    assert study.arms == ("a", "b", "c", "d", "e")
+    assert [each.key for each in all_of(study)[-1]] == ["first", "second", "third"]
+
+
 def test_the_same_answer_twice_in_one_transaction(place: str | Store) -> None:
     """The second one is known, though no store has the first yet."""
     study = new_study(place)
     pulls = [read_pull_id(pull.id) for pull in study.ask(2)]
-    with study._session.writing() as (ledger, now):
+    with study._desk.session.writing() as (ledger, now):
         for _ in range(2):
             told = [Told(pulls[0], 0.5, None, None)]
-            assert ledger.take_in(told, [], [], now, study._session.find_answer) == [True]
-        assert ledger.take_in([], [(pulls[0], "late")], pulls, now, study._session.find_answer) == [False, False, True]
+            assert ledger.take_in(told, [], [], now, study._desk.session.find_answer) == [True]
+        assert ledger.take_in([], [(pulls[0], "late")], pulls, now, study._desk.session.find_answer) == [
+            False,
+            False,
+            True,
+        ]
     assert study.report().told == 2
 
 
@@ -193,9 +212,9 @@ def test_rolled_back_it_never_was(place: str | Store) -> None:
     before = all_of(study)
 
     def interrupted() -> None:
-        with study._session.writing() as (ledger, now):
-            operate: Callable[[], str] = lambda: observe(study._session, ledger, now)  # noqa: E731
-            answered_once(study._session, ledger, now, "a key", "digest", operate)
+        with study._desk.session.writing() as (ledger, now):
+            operate: Callable[[], str] = lambda: observe(study._desk.session, ledger, now)  # noqa: E731
+            answered_once(study._desk.session, ledger, now, "a key", "digest", operate)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -224,7 +243,7 @@ def test_a_day_later_it_is_forgotten(kind: str, tmp_path: Path, monkeypatch: pyt
 def test_deleted_with_the_study(place: str | Store) -> None:
     study = new_study(place)
     make(study, observe)
-    row, store = study._session.row, study._session.store
+    row, store = study._desk.session.row, study._desk.session.store
     ramgape.delete_study("keys", place)
     assert store.read_requests(row.id) == []  # type: ignore[attr-defined]
     with new_study(place) as again:
@@ -248,7 +267,7 @@ def test_a_copy_has_them(url: str, tmp_path: Path) -> None:
 def test_damage_is_noticed(url: str, change: str) -> None:
     with new_study(url) as study:
         make(study, observe)
-        study._session.store._database.execute(f"UPDATE ramgape_requests SET {change}")  # type: ignore[attr-defined]
+        study._desk.session.store._database.execute(f"UPDATE ramgape_requests SET {change}")  # type: ignore[attr-defined]
     found = check_store(url)
     assert not found.sound
     assert "a RequestRow is not what was written" in found.studies[0].problems[0]
@@ -323,10 +342,3 @@ def test_a_store_that_forgets_requests_is_noticed(fault: str, words: str) -> Non
     store = Forgetful(fault)
     with pytest.raises(AssertionError, match=words):
         try_store(lambda: store)
-
-
-@pytest.mark.parametrize("wrong", ["", "x" * 201, "ä", "a\nb", "\x7f", 7, None, b"key"])
-def test_keys_are_checked(wrong: object) -> None:
-    with pytest.raises(ramgape.InvalidSpec, match="the key of a request must be 1 to 200 printable ASCII characters"):
-        check_key(wrong)
-    assert check_key("a key!" * 33) == "a key!" * 33

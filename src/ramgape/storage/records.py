@@ -150,13 +150,7 @@ class Changes:
         return bool(written or self.specification or self.requests)
 
     def count(self) -> int:
-        """How many they are; more whenever anything is noted."""
-        changed = len(self.new_pulls) + len(self.changed_pulls) + len(self.answered_pulls)
-        added = len(self.observations) + len(self.failures) + len(self.batches)
-        return changed + added + (self.specification is not None)
-
-    def count(self) -> int:
-        """How many there are."""
+        """How many there are, without requests; more whenever anything is noted."""
         pulls = len(self.new_pulls) + len(self.changed_pulls) + len(self.answered_pulls)
         return pulls + len(self.observations) + len(self.failures) + len(self.batches) + bool(self.specification)
 

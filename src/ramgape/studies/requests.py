@@ -9,19 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ramgape.errors import KeyReused, require, shorten
+from ramgape.errors import KeyReused, shorten
 from ramgape.storage.records import Moment, RequestRow
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.session import StudySession
-
-LONGEST_KEY = 200
-
-
-def check_key(key: object) -> str:
-    """The key of a request, or an error that says what is allowed."""
-    usable = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()
-    require(usable, "the key of a request", f"1 to {LONGEST_KEY} printable ASCII characters", key)
-    return str(key)
 
 
 def answered_once(

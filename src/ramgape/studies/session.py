@@ -259,13 +259,13 @@ class StudySession:
         """
         before, store, study = self._ledger, self.store, self.row.id
         assert before is not None
+        assert not self.is_changed  # which would be lost
         row = before.row()._replace(specification=spec.to_text())
         if spec.arm_changes != self.spec.arm_changes:
             row = row._replace(decision="")  # where a rule stands is said by numbers that other arms have now
         ledger = Ledger(spec, row)
         pulls = list(before.open.values())
         ledger.begin_again(row, self._read(0), store.read_batches(study, 0), pulls)
-        ledger.changes.requests += before.changes.requests
         self.spec, self.row, self._ledger, self._snapshot_at = spec, row, ledger, 0
         return ledger
 
