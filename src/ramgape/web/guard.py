@@ -35,7 +35,7 @@ from ramgape.web.login import Logins
 from ramgape.web.logs import Log
 from ramgape.web.metrics import Metrics
 from ramgape.web.token_file import write_moment
-from ramgape.web.tokens import Tokens
+from ramgape.web.tokens import Clocks, Tokens
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -73,6 +73,7 @@ class Gate:
         log: Where it writes.
         read_only: Whether every token counts as one of the role read.
         open_metrics: Whether /metrics needs no token.
+        clocks: What the time is.
         stopping: Whether it is about to end.
     """
 
@@ -84,6 +85,7 @@ class Gate:
     log: Log = field(default_factory=Log)
     read_only: bool = False
     open_metrics: bool = False
+    clocks: Clocks = field(default_factory=Clocks)
     stopping: bool = False
 
 
@@ -92,7 +94,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
         self.app, self.gate = app, gate
-        self._bucket = Bucket(gate.settings.max_requests)
+        self._bucket = Bucket(gate.settings.max_requests, gate.clocks.machine)
         self._streams: set[asyncio.Future[None]] = set()
         self._under_way = 0
         self._notes: set[asyncio.Future[None]] = set()
@@ -196,7 +198,7 @@ class Guard:
         if token is None:
             self._bucket.take(gate.hosts.address_of(scope.get("client"), headers))
             raise Unauthorized("this token is not valid, or no longer: Authorization: Bearer rg_...")
-        if token.has_ended(time.time()):
+        if token.has_ended(gate.clocks.wall()):
             raise Unauthorized(f"this token has ended, at {write_moment(token.expires)}: ramgape token new makes one")
         if gate.tokens.note_use(token):
             writing = asyncio.get_running_loop().run_in_executor(None, gate.tokens.write_uses)
