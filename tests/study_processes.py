@@ -428,7 +428,7 @@ def fork_beside_a_long_operation(url: str) -> None:
     inside, over = threading.Event(), threading.Event()
 
     def operate() -> None:
-        with study._session.writing():
+        with study._desk.session.writing():
             inside.set()
             over.wait(300)
 

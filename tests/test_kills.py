@@ -234,7 +234,7 @@ def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, mon
                 study.give_back(pull)
             heard.append(str(caught.value))
 
-        write = study._session.store.write
+        write = study._desk.session.store.write
 
         def interrupted(*arguments: Any) -> None:
             signal.raise_signal(signal.SIGUSR1)
@@ -243,7 +243,7 @@ def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, mon
         usual = signal.signal(signal.SIGUSR1, handle)
         try:
             with monkeypatch.context() as patch:
-                patch.setattr(study._session.store, "write", interrupted)
+                patch.setattr(study._desk.session.store, "write", interrupted)
                 assert study.tell(pull, 0.5).accepted
         finally:
             signal.signal(signal.SIGUSR1, usual)

@@ -137,6 +137,11 @@ class Changes:
         written = self.observations or self.new_pulls or self.changed_pulls or self.answered_pulls or self.failures
         return bool(written or self.specification)
 
+    def count(self) -> int:
+        """How many there are."""
+        pulls = len(self.new_pulls) + len(self.changed_pulls) + len(self.answered_pulls)
+        return pulls + len(self.observations) + len(self.failures) + len(self.batches) + bool(self.specification)
+
     def clear(self) -> None:
         """Begin anew, when they are written."""
         self.new_pulls.clear()

@@ -315,11 +315,11 @@ class Ledger:
                 again += 1
         return again
 
-    def observe(self, trial: Trial, now: Moment) -> None:
-        """Take in a trial made elsewhere."""
-        self._require_room(1)
-        require_money(self.field, [trial])
-        self._observe([self._observation(trial, now)])
+    def observe(self, trials: Sequence[Trial], now: Moment) -> None:
+        """Take in trials made elsewhere, one after the other."""
+        self._require_room(len(trials))
+        require_money(self.field, trials)
+        self._observe([self._observation(trial, now) for trial in trials])
 
     # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
 

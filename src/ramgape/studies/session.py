@@ -63,21 +63,12 @@ class StudySession:
         self._lock = threading.RLock()
         self._holder: int | None = None  # the thread with an operation under way
         self._ledger: Ledger | None = None
-        self._named: tuple[StudySpec | None, dict[str, int]] = None, {}
         self._place = 0  # of the first observation that is not written yet
         self._flushed = False  # some of those in the transaction under way are
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
         self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
         self._rehearsed = not shared  # all is compiled that others would wait for
         _SESSIONS.add(self)
-
-    @property
-    def places(self) -> dict[str, int]:
-        """The numbers of arms by their names."""
-        if self._named[0] is not self.spec:
-            names, retired = self.spec.search.names, set(self.spec.retired)
-            self._named = self.spec, {name: place for place, name in enumerate(names) if name not in retired}
-        return self._named[1]
 
     @property
     def is_changed(self) -> bool:
