@@ -5,6 +5,7 @@
     study                                the commands for studies: study_create, study_delete, study_work, study_show,
                                          study_files
     storage, stores                      the commands for stores; where studies are kept
+    serve, token                         a server for studies, and who may use it
     options                              the options of a search, from the table; what several commands have in common
     timing                               what `run` takes for commands that are typed
     csv_rows                             logged rewards from a file
@@ -82,6 +83,10 @@ class AllCommands(Commands, CommandTable):
             "study.app", "Search with trials of your own, over hours or weeks, from any number of processes at once."
         ),
         "storage": Line("storage.app", "Care of the stores that studies live in."),
+        "serve": Line(
+            "serve.serve", "Serve the studies of a store: an API for workers on other machines, and live pages."
+        ),
+        "token": Line("token.app", "Who may use a server, and for what."),
     }
 
 
