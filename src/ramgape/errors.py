@@ -16,7 +16,8 @@
      │    ├── StudyExists              a name that another study in the store has already
      │    ├── UnknownPull              a pull that this study never handed out
      │    ├── ChangedAnswer            a second, different answer to the same attempt of a pull
-     │    └── BudgetSpent              an observation for which the budget has no room
+     │    ├── BudgetSpent              an observation for which the budget has no room
+     │    └── KeyReused                the key of a request that was another one
      ├── TrialError               trials that fail
      │    ├── FailingArm               an arm whose trials fail again and again
      │    ├── FailedTrial              a command that failed, or printed no reward
@@ -152,6 +153,10 @@ class ChangedAnswer(StudyError):
 
 class BudgetSpent(StudyError):
     """All pulls of the budget are made or under way."""
+
+
+class KeyReused(StudyError):
+    """The key of a request is that of another one, which the study has done; this one changes nothing."""
 
 
 class TrialError(RamgapeError):

@@ -7,6 +7,7 @@
                                          study_files, study_worker
     thin, work_words                     the commands of workers where a server has the study; what they read and say
     storage, stores                      the commands for stores; where studies are kept
+    serve, token                         a server for studies, and who may use it
     options                              the options of a search, from the table; what several commands have in common
     timing                               what `run` takes for commands that are typed
     csv_rows                             logged rewards from a file

@@ -60,6 +60,10 @@ class AllCommands(Commands, CommandTable):
             "study.app", "Search with trials of your own, over hours or weeks, from any number of processes at once."
         ),
         "storage": Line("storage.app", "Care of the stores that studies live in."),
+        "serve": Line(
+            "serve.serve", "Serve the studies of a store: an API for workers on other machines, and live pages."
+        ),
+        "token": Line("token.app", "Who may use a server, and for what."),
     }
 
 

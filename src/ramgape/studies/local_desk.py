@@ -25,6 +25,7 @@ from ramgape.studies.files import ImportedRow
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
 from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
+from ramgape.studies.requests import answered_once
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.spool import Spool
@@ -178,16 +179,16 @@ class LocalDesk(Desk):
             digest: Of what it asks for: another request may not have the same key.
             operate: Gives the answer.
         """
-        with self._sharing():
-            return operate()
+        with self._sharing() as (ledger, now):
+            return answered_once(self.session, ledger, now, key, digest, operate)
 
     @contextmanager
-    def _sharing(self) -> Iterator[None]:
+    def _sharing(self) -> Iterator[tuple[Ledger, Moment]]:
         """A transaction that all operations of this thread share, until its end."""
-        with self._writing() as (_, now):
+        with self._writing() as (ledger, now):
             before, self._joined = self._joined, (threading.get_ident(), now)
             try:
-                yield
+                yield ledger, now
             finally:
                 self._joined = before
 
