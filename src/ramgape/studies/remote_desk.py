@@ -184,8 +184,7 @@ class RemoteDesk(Desk):
                     row = ImportedRow(names[trial.arm], *trial[1:])
                     file.write(f"{write_object(row)}\n".encode())
             query = {"format": "jsonl", "source": "what was read here"}
-            path = f"{self._study.path}/import"
-            self._connection.call("POST", path, file, query=query, key=new_key(), wait=LONG_WAIT)
+            self._study.call("POST", "/import", file, query=query, key=new_key(), wait=LONG_WAIT)
 
     # --- another specification ---------------------------------------------------------------------------------------
 
@@ -208,9 +207,9 @@ class RemoteDesk(Desk):
         return self._changed("DELETE", "arms", None, {"name": name})
 
     def _changed(self, method: str, verb: str, body: Json | None, query: Json | None = None) -> bool:
-        path = f"{self._study.path}/{verb}"
-        more: bool = self._connection.call(method, path, body, query=query, key=new_key(), wait=LONG_WAIT)["more"]
+        found = self._study.call(method, f"/{verb}", body, query=query, key=new_key(), wait=LONG_WAIT)
         self._ask_specification()
+        more: bool = found["more"]
         return more
 
     # --- what is known -----------------------------------------------------------------------------------------------
@@ -245,7 +244,7 @@ class RemoteDesk(Desk):
         watcher.note(self.progress(), self.spec.search.goal == "budget")
 
     def _get(self, path: str, query: Mapping[str, object] | None = None) -> Json:
-        found: Json = self._connection.call("GET", f"{self._study.path}{path}", query=query, wait=LONG_WAIT)
+        found: Json = self._study.call("GET", path, query=query, wait=LONG_WAIT)
         return found
 
     # --- all of it ---------------------------------------------------------------------------------------------------
