@@ -141,16 +141,14 @@ class Guard:
         if len(headers) != len(scope["headers"]):
             self._check_once(scope)
         self._check_source(scope, headers)
-        gate, path = self.gate, scope["path"]
-        address = ""
-        if self._is_open(scope["method"], path):
-            access = None
-        else:
-            access, address = self._authenticate(scope, headers)
-        self._bucket.take(address or gate.hosts.address_of(scope.get("client"), headers))
-        if access is None and not self._is_open(scope["method"], path):
-            raise Unauthorized("a token is needed: Authorization: Bearer rg_...; ramgape token new makes one")
-        return access.only_reading() if access is not None and gate.read_only else access
+        gate, is_open = self.gate, self._is_open(scope["method"], scope["path"])
+        access, counted = (None, "") if is_open else self._authenticate(scope, headers)
+        self._bucket.take(counted or gate.hosts.address_of(scope.get("client"), headers))
+        if access is None:
+            if not is_open:
+                raise Unauthorized("a token is needed: Authorization: Bearer rg_...; ramgape token new makes one")
+            return None
+        return access.only_reading() if gate.read_only else access
 
     def _check_once(self, scope: Scope) -> None:
         names = [name for name, _ in scope["headers"]]
@@ -257,8 +255,8 @@ class Guard:
     def _note(self, scope: Scope, status: int, seconds: float, refused: str | None) -> None:
         """Count and log a request, by its route and never by what somebody has put into its address."""
         gate, path, access = self.gate, scope["path"], scope.get("state", {}).get("access")
-        template = getattr(scope.get("route"), "path", None)
-        route = template or ("refused" if refused else "/static" if path.startswith("/static/") else "unknown")
+        template = template_of(scope)
+        route = template or ("refused" if refused else "unknown")
         method = scope["method"] if scope["method"] in METHODS else "other"
         gate.metrics.count("ramgape_requests_total", route=route, method=method, status=status)
         gate.metrics.observe("ramgape_request_seconds", seconds, route=route)
@@ -297,6 +295,21 @@ class Answer:
 
 
 POLICY_BYTES = POLICY.encode()
+
+
+def template_of(scope: Scope) -> str | None:
+    """The route that was taken, with the names of its parameters for their values; None if there was none."""
+    path: str = scope["path"]
+    if path.startswith("/static/"):
+        return "/static"
+    if "endpoint" not in scope:
+        return None
+    parts = path.split("/")
+    for name, value in scope.get("path_params", {}).items():
+        if str(value) not in parts:
+            return None
+        parts[parts.index(str(value))] = f"{{{name}}}"
+    return "/".join(parts)
 
 
 def is_page(path: str) -> bool:

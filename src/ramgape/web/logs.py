@@ -10,6 +10,7 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TextIO
 
 from ramgape.errors import LONGEST_MESSAGE as LONGEST
@@ -43,10 +44,10 @@ class Log:
         moment = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         known = {name: value for name, value in facts.items() if value is not None}
         if self._json:
-            line = json.dumps({"time": moment, "level": level, "event": shown_in(event), **known})
+            line = json.dumps({"time": moment, "level": level, "event": _shown(event), **known})
         else:
-            said = "".join(f" {name}={_plain(value)}" for name, value in known.items())
-            line = f"{moment} {level} {printable(shown_in(event))}{said}"
+            said = [f"{name}={_quoted(value) if isinstance(value, str) else value}" for name, value in known.items()]
+            line = " ".join((moment, level, _shown(event), *said))
         stream = self._stream or sys.stderr
         stream.write(f"{line}\n")
         stream.flush()
@@ -60,10 +61,17 @@ class Log:
             )
 
 
-def _plain(value: Any) -> str:
+@lru_cache(1024)  # the same few words stand in many lines
+def _shown(text: str) -> str:
+    """A text on its line, without a password of a store in it."""
+    return printable(shown_in(text))
+
+
+@lru_cache(1024)
+def _quoted(text: str) -> str:
     """A value on its line, in quotes if it has blanks."""
-    text = printable(str(value))
-    return text if text and " " not in text and '"' not in text else json.dumps(text, ensure_ascii=False)
+    shown = _shown(text)
+    return shown if shown and " " not in shown and '"' not in shown else json.dumps(shown, ensure_ascii=False)
 
 
 class ToLog(logging.Handler):
