@@ -254,6 +254,18 @@ def known_name(name: object, table: Iterable[str], what: str) -> str:
     raise UnknownName(what=what, allowed=f"one of {shown}", given=shorten(name), hint=hint)
 
 
+def unknown_study(name: str, names: Sequence[str], url: str) -> UnknownStudy:
+    """The error for a study that is not in a store, which says what is, and suggests the nearest.
+
+    >>> unknown_study("model", ["models", "coins"], "sqlite:///file.db").message
+    "study must be one of those in sqlite:///file.db ('models', 'coins'), got 'model'; did you mean 'models'?"
+    """
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
+    return UnknownStudy(f"study must be one of those in {url} ({there}), got {shorten(name)}{hint}")
+
+
 def shorten(value: object, limit: int = 80) -> str:
     """A value as it is shown in a message: long ones are cut, so that a message stays readable."""
     text = repr(value)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ramgape.errors import DamagedStore, FailingArm, RamgapeError, StudyExists, shorten
+from ramgape.errors import DamagedStore, FailingArm, RamgapeError, StudyExists, shorten, unknown_study
 from ramgape.search.progress import Progress, progress_of
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
@@ -18,7 +18,6 @@ from ramgape.storage.records import FailureRow, Moment, ObservationRow, PullRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.arrivals import with_arm, without_arm
-from ramgape.studies.catalog import unknown_study
 from ramgape.studies.desk import Desk, FailedAttempt, Observed
 from ramgape.studies.entries import Told, Trial
 from ramgape.studies.exchange import Pull, Request
@@ -108,7 +107,7 @@ class LocalDesk(Desk):
     def _open(cls, store: Store, name: str, storage: str | Store) -> LocalDesk:
         row = store.find_study(name)
         if row is None:
-            raise unknown_study(store, name)
+            raise unknown_study(name, store.study_names(), store.url)
         spec = StudySpec.from_text(row.specification)
         return cls(StudySession(store, spec, row, shared=not isinstance(store, MemoryStore)), storage)
 
