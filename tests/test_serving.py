@@ -142,7 +142,7 @@ def test_odd_beginnings(http: Http) -> None:
 
 
 def test_slow_ones_keep_nobody_waiting() -> None:
-    with running(settings=Settings(body_timeout=5)) as (serving, _):
+    with running(settings=Settings(body_timeout=5, grace=0.1)) as (serving, _):
         slow = threading.Thread(target=raw, args=(serving, lines(serving, "Content-Length: 900"), b"{"), daemon=True)
         slow.start()
         assert b" 200 " in raw(serving, lines(serving, "Connection: close", path="/", method="GET"))

@@ -66,9 +66,9 @@ class Body:
 
     async def _read(self) -> Receive:
         message = await self._next()
-        if not self._ended:
+        if message.get("more_body", False):
             parts = [message.get("body", b"")]
-            while not self._ended:
+            while message.get("more_body", False):
                 message = await self._next()
                 parts.append(message.get("body", b""))
             if message["type"] == "http.request":  # and not that somebody has gone

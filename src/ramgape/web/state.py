@@ -43,6 +43,7 @@ def server_file(port: int | None, unix: str | None = None) -> Path:
 
 def own_token(path: Path, address: str) -> str:
     """The server's own token: the one in the file, if nobody else can have written or read it, or else a new one."""
+    private_folder(path.parent.parent)
     private_folder(path.parent)
     if sys.platform != "win32":
         folder = path.parent.stat()
