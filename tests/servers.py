@@ -9,14 +9,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
+import pytest
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ramgape.web.access import Access
 from ramgape.web.app import BASE, make_app
+from ramgape.web.limits import Settings
+from ramgape.web.listening import Place
 from ramgape.web.rooms import Rooms
+from ramgape.web.serving import Manner, Serving, application
 
 
 def open_door(app: ASGIApp, access: Access) -> ASGIApp:
@@ -70,3 +75,24 @@ def call(address: str, method: str, path: str, body: Any = None, **headers: str)
         answer.getheader("Content-Type") or ""
     )
     return answer.status, json.loads(text) if text and is_json else text
+
+
+@contextmanager
+def whole_server(storage: str, folder: Path, settings: Settings | None = None) -> Iterator[tuple[str, str]]:
+    """The address of a server as `ramgape serve` starts it, and its own token; its files are in a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        serving = Serving(Place(port=0), Manner(settings=settings or Settings()), application(storage))
+        server = serving.make_server()
+        token = json.loads(serving.token_file.read_text())["token"]
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [serving.socket]}, daemon=True)
+        thread.start()
+        try:
+            while not server.started:
+                assert thread.is_alive()
+                time.sleep(0.01)
+            yield serving.address, token
+        finally:
+            server.should_exit = True
+            thread.join()
+            serving.close()

@@ -118,6 +118,18 @@ def test_whoever_dies_in_an_operation_has_done_all_of_it_or_nothing(play: Play, 
     assert min(deaths.values()) >= (4 if url.startswith("sqlite") else 3)
 
 
+def test_a_request_under_a_key_is_carried_out_once_whoever_dies_when(play: Play, url: str) -> None:
+    """Its key is there if what it changed is, and not otherwise."""
+    deaths: Counter[int] = Counter()
+    for line in play("requests_by_statements", url):
+        alive, (before, *_), (dead, *_), (after, *_), answer = json.loads(line)
+        assert after == before + 1 == int(answer), line
+        deaths[dead - before] += not alive
+        assert dead == after or not alive, line
+    assert deaths[0] >= (5 if url.startswith("sqlite") else 4)  # nothing was written yet
+    assert deaths.keys() <= {0, 1}
+
+
 # --- many at once ------------------------------------------------------------------------------------------------
 
 

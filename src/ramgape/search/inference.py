@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +154,7 @@ def infer(
         said = None
     reports = _reports(engine, evidence, findings)
     return Result(
+        **asked_of(spec),
         arms=reports,
         front=front,
         stopped=reason,
@@ -162,38 +163,44 @@ def infer(
         certified_epsilon=certified,
         certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
         samples=engine.samples,
-        goal=goal_of(spec),
-        risk=str(spec.risk),
-        risk_formula=spec.risk_formula,
-        rho=spec.rho,
-        alpha=spec.alpha,
-        noise=spec.noise,
-        reward_range=spec.reward_range,
-        direction=spec.direction,
-        policy=spec.policy,
-        bound=str(spec.bound),
-        interval_bound=str(evidence.bound),
         seed=seed,
-        exploration=spec.exploration,
         warnings=spec.warnings + tuple(objection.warning for objection in objections) + warnings_of(spec, engine.arms),
         truth=truth,
         certified_risk_epsilon=risk_tolerance(spec, certified),
-        task=str(spec.task),
-        answer_name=spec.task.called,
         empty_answer=_nobody(engine, reason),
-        question=spec.task.question(wanted_of(spec)),
-        control=getattr(spec.task, "control", None),
         differences=differences_to_control(engine, evidence.arms, reports, front),
-        risk_label=risk_label(spec),
-        rigour=evidence.rigour,
         notes=() if reason == "open" else _notes(spec, spread),
-        alarm=spec.alarm,
         alarms=engine.alarms,
-        extensions=spec.extensions,
-        about_risk=spec.task.about_risk,
         spent=engine.spent,
         lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
     )
+
+
+def asked_of(spec: Spec) -> dict[str, Any]:
+    """What a result says of what was asked, which is known before the first pull."""
+    return {
+        "goal": goal_of(spec),
+        "risk": str(spec.risk),
+        "risk_formula": spec.risk_formula,
+        "risk_label": risk_label(spec),
+        "rho": spec.rho,
+        "alpha": spec.alpha,
+        "noise": spec.noise,
+        "reward_range": spec.reward_range,
+        "direction": spec.direction,
+        "policy": spec.policy,
+        "bound": str(spec.bound),
+        "interval_bound": str(proving_bound(spec)),
+        "rigour": rigour_of(spec),
+        "exploration": spec.exploration,
+        "task": str(spec.task),
+        "answer_name": spec.task.called,
+        "question": spec.task.question(wanted_of(spec)),
+        "control": getattr(spec.task, "control", None),
+        "alarm": spec.alarm,
+        "extensions": spec.extensions,
+        "about_risk": spec.task.about_risk,
+    }
 
 
 def _nobody(engine: Engine, reason: Stopped) -> str:
@@ -222,7 +229,7 @@ def differences_to_control(
         ]
     control = next(arm for arm in reports if arm.name == spec.task.control)
     pairs = zip(reports, claimed, strict=True)
-    return tuple(_difference(arm, control, *known) for arm, known in pairs if arm is not control)
+    return tuple(difference_between(arm, control, *known) for arm, known in pairs if arm is not control)
 
 
 def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tuple[tuple[float, float], float]:
@@ -235,7 +242,9 @@ def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tu
     return ((low, high) if spec.direction == "maximize" else (-high, -low)), riskiest
 
 
-def _difference(arm: ArmReport, control: ArmReport, claimed: tuple[float, float], riskiest: float) -> ControlDifference:
+def difference_between(
+    arm: ArmReport, control: ArmReport, claimed: tuple[float, float] = (-math.inf, math.inf), riskiest: float = math.inf
+) -> ControlDifference:
     """While boxes and claims hold, so do the intervals of differences and of their parts of the control's mean."""
     (low, high), ends = arm.mean_interval, control.mean_interval
     known = (ends[0] > 0.0 or ends[1] < 0.0) and all(map(math.isfinite, (low, high, *ends)))
@@ -308,14 +317,19 @@ def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
 
 def _level_note(spec: Spec) -> tuple[str, ...]:
     """That what is shown of risks is beside a guarantee about means, which has all of delta."""
-    bound, delta = the_bound(proving_bound(spec)), DEFAULT_DELTA if spec.delta is None else spec.delta
-    together = delta * bound.sides / bound.sides_for(spec.task.about_risk)
+    delta, together = DEFAULT_DELTA if spec.delta is None else spec.delta, level_of_intervals(spec)
     if together <= delta:
         return ()
     return (
         f"the answer is about means alone, and so is delta {delta:g}: for all intervals of means and risks together it "
         f"is {round_up(together)}",
     )
+
+
+def level_of_intervals(spec: Spec) -> float:
+    """The probability that any interval of any arm fails, of means and of risks: at most that, or approximately."""
+    bound, delta = the_bound(proving_bound(spec)), DEFAULT_DELTA if spec.delta is None else spec.delta
+    return delta * bound.sides / bound.sides_for(spec.task.about_risk)
 
 
 def risk_label(spec: Spec) -> str:

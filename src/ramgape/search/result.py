@@ -356,8 +356,11 @@ class Result(Answered):
         Raises:
             UnknownName: There is no arm of this name.
         """
+        for arm in self.arms:
+            if arm.name == name:
+                return arm
         known_name(name, (arm.name for arm in self.arms), "arm")
-        return next(arm for arm in self.arms if arm.name == name)
+        raise AssertionError(name)
 
     def best(self, *, rho: float | None = None, max_risk: float | None = None) -> str:
         """The name of one returned arm, for whoever needs a single one in the end: give exactly one argument.

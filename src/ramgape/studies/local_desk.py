@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ramgape.errors import DamagedStore, FailingArm, RamgapeError, StudyExists, shorten
+from ramgape.errors import DamagedStore, FailingArm, RamgapeError, StudyExists, shorten, unknown_study
 from ramgape.search.progress import Progress, progress_of
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
@@ -18,7 +18,6 @@ from ramgape.storage.records import FailureRow, Moment, ObservationRow, PullRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.urls import PATIENCE, parse_url
 from ramgape.studies.arrivals import with_arm, without_arm
-from ramgape.studies.catalog import unknown_study
 from ramgape.studies.desk import Desk, FailedAttempt, Observed
 from ramgape.studies.entries import Told, Trial
 from ramgape.studies.exchange import Pull, Request
@@ -26,6 +25,7 @@ from ramgape.studies.files import ImportedRow
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
 from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
+from ramgape.studies.requests import answered_once
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.spool import Spool
@@ -107,7 +107,7 @@ class LocalDesk(Desk):
     def _open(cls, store: Store, name: str, storage: str | Store) -> LocalDesk:
         row = store.find_study(name)
         if row is None:
-            raise unknown_study(store, name)
+            raise unknown_study(name, store.study_names(), store.url)
         spec = StudySpec.from_text(row.specification)
         return cls(StudySession(store, spec, row, shared=not isinstance(store, MemoryStore)), storage)
 
@@ -179,16 +179,16 @@ class LocalDesk(Desk):
             digest: Of what it asks for: another request may not have the same key.
             operate: Gives the answer.
         """
-        with self._sharing():
-            return operate()
+        with self._sharing() as (ledger, now):
+            return answered_once(self.session, ledger, now, key, digest, operate)
 
     @contextmanager
-    def _sharing(self) -> Iterator[None]:
+    def _sharing(self) -> Iterator[tuple[Ledger, Moment]]:
         """A transaction that all operations of this thread share, until its end."""
-        with self._writing() as (_, now):
+        with self._writing() as (ledger, now):
             before, self._joined = self._joined, (threading.get_ident(), now)
             try:
-                yield
+                yield ledger, now
             finally:
                 self._joined = before
 

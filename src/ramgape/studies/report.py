@@ -179,7 +179,7 @@ class Inference:
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
         self._done = ledger.done
-        self._engine = ledger.engine.copy()
+        self.engine = ledger.engine.copy()
         self._results: dict[Stopped, Result] = {}
 
     def is_of(self, ledger: Ledger) -> bool:
@@ -189,12 +189,12 @@ class Inference:
     @cached_property
     def expected(self) -> Expectation | None:
         """How many more pulls it may take, by simulation."""
-        return expect_pulls(self._engine)
+        return expect_pulls(self.engine)
 
     def result(self, ended: Stopped, expect: bool) -> Result:
         """What has been found; unless it is done, `ended` is the reason given."""
         if ended not in self._results:
-            self._results[ended] = infer(self._engine, None if self._done else ended)
+            self._results[ended] = infer(self.engine, None if self._done else ended)
         return replace(self._results[ended], expected=self.expected) if expect else self._results[ended]
 
 

@@ -22,7 +22,7 @@ from ramgape.search.history import Recorder
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
 from ramgape.storage.protocol import Store
-from ramgape.storage.records import AnswerRow, Moment, ObservationRow, StudyRow
+from ramgape.storage.records import AnswerRow, Moment, ObservationRow, RequestRow, StudyRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import link_over, next_link
 from ramgape.studies.entries import Seen
@@ -142,8 +142,17 @@ class StudySession:
     # --- transactions ----------------------------------------------------------------------------------------------
 
     def find_answer(self, number: int) -> AnswerRow | None:
-        """The answer to a pull; to be called inside a transaction."""
-        return self.store.read_answer(self.row.id, number)
+        """The answer to a pull, if only just now, in no store yet; to be called inside a transaction."""
+        assert self._ledger is not None
+        unwritten = (row.answer() for row in self._ledger.changes.observations if row.number == number)
+        return next(unwritten, None) or self.store.read_answer(self.row.id, number)
+
+    def find_request(self, key: str) -> RequestRow | None:
+        """The request of a key, if it was made; likewise. A store from outside may keep none."""
+        assert self._ledger is not None
+        unwritten = (made for made in self._ledger.changes.requests if made.key == key)
+        read = getattr(self.store, "read_request", None)
+        return next(unwritten, None) or (None if read is None else read(self.row.id, key))
 
     def begin(self, write: bool) -> tuple[Ledger, Moment]:
         """Begin a transaction, and catch up with what others have written."""
@@ -250,6 +259,7 @@ class StudySession:
         """
         before, store, study = self._ledger, self.store, self.row.id
         assert before is not None
+        assert not self.is_changed  # which would be lost
         row = before.row()._replace(specification=spec.to_text())
         if spec.arm_changes != self.spec.arm_changes:
             row = row._replace(decision="")  # where a rule stands is said by numbers that other arms have now

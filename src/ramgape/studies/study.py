@@ -11,6 +11,7 @@ from typing import Any, Unpack, get_args
 from ramgape.common.checks import check_many, check_text, is_text
 from ramgape.errors import RamgapeError, RamgapeWarning, known_name, located, require, shorten
 from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
+from ramgape.remote.address import is_remote
 from ramgape.search.outcome import Outcome, check_price, outcome_of
 from ramgape.search.progress import Progress
 from ramgape.search.result import Result, Stopped
@@ -75,6 +76,7 @@ class Study(InAndOut, Shown):
         storage: str | Store | None = None,
         exist_ok: bool = False,
         data: Iterable[object] | None = None,
+        token: str | None = None,
         **options: Unpack[StudyOptions],
     ) -> Study:
         """Make a new study.
@@ -82,10 +84,12 @@ class Study(InAndOut, Shown):
         Args:
             name: By which it is found in the store.
             arms: Their names; other objects count by their text.
-            storage: "sqlite:///file.db", "postgresql://user@host/database", a store of your own, or None: in memory.
+            storage: "sqlite:///file.db", "postgresql://user@host/database", "http://host:8460" (a server), a store of
+                your own, or None: in memory.
             exist_ok: Open a study of that name if there is one; its specification must be the same.
             data: Trials made already: pairs (arm, reward), or mappings with these two keys; one batch, which is looked
                 at once, at its end, so that their order means nothing.
+            token: For a server; unless given, RAMGAPE_TOKEN, or what the server has left on this machine.
             {options}
 
         Returns:
@@ -97,19 +101,31 @@ class Study(InAndOut, Shown):
         """
         name = check_text(name, "name")
         spec, rows = checked_study(arms, data, options)
-        study = cls(LocalDesk.create(MemoryStore() if storage is None else storage, name, spec, exist_ok, rows))
+        desk: Desk
+        if is_remote(storage):
+            from ramgape.studies.remote_desk import RemoteDesk
+
+            desk = RemoteDesk.create(storage, token, name, spec, exist_ok, rows, options)
+        else:
+            desk = LocalDesk.create(MemoryStore() if storage is None else storage, name, spec, exist_ok, rows)
+        study = cls(desk)
         for warning in spec.search.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=2)
         return study
 
     @classmethod
-    def load(cls, name: str, storage: str | Store) -> Study:
+    def load(cls, name: str, storage: str | Store, *, token: str | None = None) -> Study:
         """Open a study that exists.
 
         Args:
-            name, storage: As for `create`.
+            name, storage, token: As for `create`.
         """
-        return cls(LocalDesk.load(check_text(name, "name"), storage))
+        check_text(name, "name")
+        if is_remote(storage):
+            from ramgape.studies.remote_desk import RemoteDesk
+
+            return cls(RemoteDesk.load(storage, token, name))
+        return cls(LocalDesk.load(name, storage))
 
     def close(self) -> None:
         """Let go of the store. What was told is there already; a study need not be closed."""

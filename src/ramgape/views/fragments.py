@@ -1,6 +1,6 @@
 """The parts of a page: each a small function that gives a piece of HTML, for a report and for whatever else has pages.
 
-They need the style sheet `STYLE`, and nothing else: no script, no font, no network. What is shown in two forms is shown
+They need the style sheet of `looks`, and nothing else: no script, no font, no network. What is shown in two forms is shown
 in that which the screen has room for (`wide`, `narrow`).
 """
 
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
 
 from ramgape.common.formatting import cut, share
 from ramgape.errors import printable
@@ -17,63 +19,14 @@ from ramgape.views.picture import dark_colours
 
 NARROW = 46  # columns of a table on a telephone
 
-STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #16191d; --faint: #5c636a; --line: #d5d8db; --shade: #f3f5f7;
-  --in: #0072b2; --undecided: #b84300; --out: #6e6e6e; }
-@media (prefers-color-scheme: dark) { :root { --paper: #16191d; --ink: #e8e8e8; --faint: #a3a9af; --line: #3a4047;
-  --shade: #21262b; --in: #56b4e9; --undecided: #ff8a4c; --out: #9aa0a6; DARK } }
-* { box-sizing: border-box; }
-body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto;
-  max-width: 62rem; overflow-wrap: anywhere; padding: 1.5rem 1rem 3rem; }
-h1 { font-size: 1.5rem; line-height: 1.3; margin: .2rem 0 .8rem; }
-h2 { border-top: 1px solid var(--line); font-size: 1.1rem; margin: 2rem 0 .6rem; padding-top: 1rem; }
-h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
-.above, .note, figcaption, footer { color: var(--faint); font-size: .9rem; }
-.above { margin: 0; } p { margin: .4rem 0; }
-.callout { background: var(--shade); border-left: 4px solid var(--undecided); margin: .8rem 0; padding: .5rem .8rem; }
-dl { display: grid; gap: .25rem 1rem; grid-template-columns: 8rem 1fr; margin: .5rem 0; }
-dt { color: var(--faint); } dd { margin: 0; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; min-width: 50%; }
-th, td { border-bottom: 1px solid var(--line); overflow-wrap: normal; padding: .3rem .8rem .3rem 0; text-align: left;
-  vertical-align: top; white-space: pre-line; }
-thead th { font-weight: 600; vertical-align: bottom; } tbody th { font-weight: 600; min-width: 4.5em;
-  overflow-wrap: break-word; }
-.right { text-align: right; white-space: pre; }
-td.right, th.right { padding-left: .4rem; }
-.in { color: var(--in); font-weight: 600; } .undecided { color: var(--undecided); font-weight: 600; }
-figure { margin: 1rem 0; } figure svg { display: block; fill: var(--p-000000, #000); height: auto; max-width: 100%; }
-.wide > svg { width: 100%; } .narrow > svg { width: 100%; }
-.bars { display: grid; gap: .2rem .6rem; grid-template-columns: minmax(4rem, auto) 1fr auto; align-items: center; }
-.bars .name { max-width: 14rem; } .bar { background: var(--out); border-radius: 2px; height: .8rem; min-width: 1px; }
-.bar.in { background: var(--in); } .bar.undecided { background: var(--undecided); }
-.bars .count { font-size: .9rem; font-variant-numeric: tabular-nums; text-align: right; }
-.panels { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); }
-.panel { min-width: 0; } .panel p { font-size: .85rem; margin: 0; overflow: hidden; text-overflow: ellipsis;
-  white-space: nowrap; } .panel svg, .curve svg { background: var(--shade); display: block; height: 5rem; width: 100%; }
-.panel.out { color: var(--out); } .panel.in { color: var(--in); } .panel.undecided { color: var(--undecided); }
-.panel.out, .panel.in, .panel.undecided { font-weight: 400; }
-.band { fill: currentColor; opacity: .22; stroke: none; }
-.trace { fill: none; stroke: currentColor; stroke-width: 1.5; }
-.level { stroke: var(--ink); stroke-dasharray: 4 3; stroke-width: 1; fill: none; }
-.ends { color: var(--faint); display: flex; font-size: .8rem; justify-content: space-between; }
-.curve { max-width: 42rem; } .curve svg { height: 8rem; color: var(--in); }
-.narrow { display: none; }
-@media (max-width: 640px) { .wide { display: none; } .narrow { display: block; } h1 { font-size: 1.25rem; }
-  dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } table { width: 100%; } }
-@media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --faint: #444; --line: #bbb; --shade: #f3f3f3;
-  --in: #0072b2; --undecided: #b84300; --out: #6e6e6e; LIGHT } body { font-size: 10.5pt; max-width: none; padding: 0; }
-  .wide { display: block; } .narrow { display: none; } h2 { break-after: avoid; }
-  figure, tr, .panel, .callout, dl > * { break-inside: avoid; } thead { display: table-header-group; }
-  .scroll { overflow: visible; } table { font-size: 8.5pt; } .bar { print-color-adjust: exact; } }
-"""
-
-
 def style_sheet() -> str:
-    """`STYLE` with the colours of figures."""
+    """The style sheet of a report, with the colours of figures."""
     dark = dark_colours()
     light = "".join(f"{name}:initial;" for name in (part.partition(":")[0] for part in dark.split(";")) if name)
-    return STYLE.replace("DARK", dark).replace("LIGHT", light)
+    looks = resources.files("ramgape.views") / "looks"
+    palette, report = ((looks / name).read_text(encoding="utf-8") for name in ("palette.css", "report.css"))
+    style = re.sub(r"/\*.*?\*/\s*", "", palette + report, flags=re.DOTALL)
+    return style.replace("DARK", dark).replace("LIGHT", light)
 
 
 def escaped(text: str) -> str:

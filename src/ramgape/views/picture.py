@@ -49,7 +49,7 @@ def dark_colours() -> str:
 
 
 def pictures(thing: Explained, description: str) -> str:
-    """Its picture, for wide and for narrow screens; a page shows one of the two (`fragments.STYLE`).
+    """Its picture, for wide and for narrow screens; a page shows one of the two (`looks/report.css`).
 
     Args:
         description: What is to be seen, for whoever cannot.

@@ -97,6 +97,15 @@ def goal_words(goal: Goal, rigour: str = "proved", task: str = "pareto") -> str:
 
 def progress_words(report: Report, letters: str) -> str:
     """A bar, where somebody can know how far it is, and what it is about."""
+    done, words = standing(report)
+    if done is None:
+        return words
+    full = int(done * BAR)  # only what is done is full
+    return f"{letters[0] * full}{letters[1] * (BAR - full)} {per_cent(done)}; {words}"
+
+
+def standing(report: Report) -> tuple[float | None, str]:
+    """How much of a study is done, where somebody can know, and what it waits for."""
     progress, budget = report.progress, report.result.goal.kind == "budget"
     if not budget:  # the search looks at most arms only now and then
         progress = replace(progress, doubt=report.doubt)
@@ -106,10 +115,7 @@ def progress_words(report: Report, letters: str) -> str:
         asked = f"within {progress.epsilon:g}" if progress.epsilon else "the exact answer"
         words = f"{found}, as asked" if report.result.goal_reached else f"{found}, {asked} was asked for"
     done = 1.0 if report.result.goal_reached else share_done(progress, budget, report.result.expected)
-    if done is None or (report.done and not report.result.goal_reached):
-        return words
-    full = int(done * BAR)  # only what is done is full
-    return f"{letters[0] * full}{letters[1] * (BAR - full)} {per_cent(done)}; {words}"
+    return (None if report.done and not report.result.goal_reached else done), words
 
 
 def trial_words(report: Report) -> str:

@@ -111,6 +111,13 @@ def _distinct(arms: Sequence[ArmReport], digits: tuple[Digits, Digits]) -> tuple
     return usual
 
 
+def estimate_digits(arms: Sequence[ArmReport]) -> tuple[Digits, Digits]:
+    """How the means and the risks of arms are written beside each other."""
+    means = Digits.of([arm.mean for arm in arms], [arm.mean_interval for arm in arms])
+    risks = Digits.of([arm.risk_shown for arm in arms], [arm.risk_shown_interval for arm in arms])
+    return _distinct(arms, (means, risks))
+
+
 def _aligned(texts: Sequence[str]) -> list[str]:
     width = max(map(len, texts), default=0)
     return [text.rjust(width) for text in texts]
@@ -171,7 +178,7 @@ def estimate_columns(result: Result, arms: Sequence[ArmReport], form: str) -> li
     """Means, standard deviations and risks."""
     means, mean_intervals = [arm.mean for arm in arms], [arm.mean_interval for arm in arms]
     risks, risk_intervals = [arm.risk_shown for arm in arms], [arm.risk_shown_interval for arm in arms]
-    digits = _distinct(arms, (Digits.of(means, mean_intervals), Digits.of(risks, risk_intervals)))
+    digits = estimate_digits(arms)
     estimates = [_estimates("mean", means, mean_intervals, form, digits[0])]
     if result.risk != "std":
         deviations = [arm.std for arm in arms]

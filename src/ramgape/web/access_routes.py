@@ -95,7 +95,7 @@ def operation_routes(gate: Gate) -> APIRouter:
         """Whether the server serves; nothing else."""
         return Json({"status": "stopping" if gate.stopping else "ok"}, 503 if gate.stopping else 200)
 
-    @router.get("/metrics", response_class=PlainTextResponse, responses=refusals())
+    @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **refusals()})
     async def metrics() -> PlainTextResponse:
         """What the server has counted, as Prometheus reads it."""
         return PlainTextResponse(gate.metrics.text(), media_type=MEDIA_TYPE)

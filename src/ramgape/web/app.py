@@ -53,7 +53,7 @@ def make_app(rooms: Rooms) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.rooms = rooms
-    for part in (managing, working, looking):
+    for part in (working, looking, managing):  # those first that are asked for most
         app.include_router(part.router, prefix=BASE)
     app.add_exception_handler(RamgapeError, show_error)
     app.add_exception_handler(RequestValidationError, show_misfit)

@@ -7,7 +7,7 @@ import json
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path as FilePath
 from typing import IO, Annotated, Any, TypeVar
 
@@ -18,6 +18,7 @@ from starlette.responses import Response, StreamingResponse
 from ramgape.errors import known_name
 from ramgape.search.explained import jsonable
 from ramgape.search.progress import progress_of
+from ramgape.search.result import Stopped
 from ramgape.storage.records import PullRow
 from ramgape.studies.desk import Observed
 from ramgape.studies.pull_ids import write_pull_id
@@ -56,18 +57,24 @@ def revision_of(room: Room) -> int:
 
 
 @router.get("", response_model=schema.ReportAnswer, responses={304: {"description": "Nothing is new."}, **LOOK})
-async def show(study_id: StudyNumber, request: Request, expect: bool = False, history: bool = False) -> Response:
+async def show(
+    study_id: StudyNumber, request: Request, expect: bool = False, history: bool = False, ended: Stopped = "open"
+) -> Response:
     """How a study is going: its answer and what is proved of it, each arm, pulls under way, failures.
 
-    `expect` adds how many more pulls it may take, which takes simulations; `history` what was known on the way.
+    `expect` adds how many more pulls it may take, which takes simulations; `history` what was known on the way;
+    `ended` is what to give as the reason for a study that is not done.
     """
 
     def look(room: Room) -> Response:
         revision = revision_of(room)
-        tag = f'"{room.id}-{revision}-{expect:d}{history:d}"'
+        tag = f'"{room.id}-{revision}-{expect:d}{history:d}-{ended}"'
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers={"ETag": tag})
         report = room.study.report(expect=expect, history=history)
+        if ended != "open":
+            result = replace(room.study.result(ended, expect=expect), history=report.result.history)
+            report = replace(report, result=result)
         shown = report.to_dict() | {"id": room.id, "revision": revision}
         shown["specification"] = json.loads(room.study.spec.to_text())
         if history:
@@ -75,6 +82,17 @@ async def show(study_id: StudyNumber, request: Request, expect: bool = False, hi
         return Json(shown, headers={"ETag": tag})
 
     return await looked(request, study_id, look)
+
+
+@router.get("/specification", response_model=schema.SpecificationAnswer, responses=LOOK)
+async def specification(study_id: StudyNumber, request: Request) -> Json:
+    """What the study is to do, as it is stored."""
+
+    def look(room: Room) -> dict[str, Any]:
+        with room.desk.session.reading() as (ledger, _):
+            return {"revision": ledger.revision, "specification": json.loads(ledger.spec.to_text())}
+
+    return Json(await looked(request, study_id, look))
 
 
 @router.get("/progress", response_model=schema.ProgressAnswer, responses=LOOK)

@@ -20,6 +20,7 @@ from ramgape.common.checks import check_text
 from ramgape.errors import require
 from ramgape.options import StudyOptions
 from ramgape.search.explained import jsonable
+from ramgape.search.items import Items
 from ramgape.storage.records import StudyRow
 from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.report import StudySummary, write_time
@@ -135,7 +136,8 @@ async def create(body: schema.NewStudy, request: Request, key: IdempotencyKey = 
 def tuples_of(given: dict[str, Any]) -> StudyOptions:
     """Options as Python has them: what is a list in JSON is a pair there, but for items."""
     pairs = {key: tuple(value) for key, value in given.items() if isinstance(value, list) and key != "items"}
-    return cast(StudyOptions, given | pairs)
+    items = given.get("items")
+    return cast(StudyOptions, given | pairs | ({"items": Items(**items)} if isinstance(items, dict) else {}))
 
 
 @router.delete("/studies/{id}", status_code=204, responses=CHANGE, response_class=Response)

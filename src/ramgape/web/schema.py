@@ -135,6 +135,14 @@ class ArmBody(Body):
     price: Number | None = None
 
 
+class ItemsBody(Body):
+    """A test set, with what is to be known of it."""
+
+    values: list[JsonValue]
+    population: bool = True
+    repeats: Whole = 1
+
+
 # What a value of an option may be in JSON, by how it is read from text; whether it makes sense is for the study to say.
 JSON_TYPES: dict[Kind, Any] = {
     NUMBER: Number,
@@ -156,10 +164,12 @@ def new_study_form() -> type[BaseModel]:
     for name, row in options_at(STUDY).items():
         if name in ("search", "trials"):  # whose parts are options themselves
             continue
-        kind = list[JsonValue] | int if name == "items" else JSON_TYPES.get(row.kind, str)
+        kind = list[JsonValue] | ItemsBody if name == "items" else JSON_TYPES.get(row.kind, str)
         fields[name] = (Annotated[kind, Field(description=row.text())] | None, None)
     arms = Annotated[list[Arm], Field(min_length=1, max_length=100_000)]
-    pairs = Annotated[list[tuple[Arm, Number]], Field(description="Trials made already: an arm and a reward each.")]
+    pairs = Annotated[
+        list[tuple[Arm, Number] | TrialBody], Field(description="Trials made already: an arm and a reward each.")
+    ]
     return create_model(
         "NewStudy",
         __base__=Body,
@@ -316,6 +326,13 @@ class ReportAnswer(BaseModel):
     front: list[str]
     sentence: str
     arms: list[dict[str, JsonValue]]
+    specification: dict[str, JsonValue]
+
+
+class SpecificationAnswer(BaseModel):
+    """What a study is to do."""
+
+    revision: int
     specification: dict[str, JsonValue]
 
 

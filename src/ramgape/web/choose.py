@@ -1,0 +1,190 @@
+"""One arm for whoever needs a single one: which it is, what is proved of that choice, and how it compares with another.
+
+The arm is chosen by the estimates. What the intervals of all arms prove of the choice is said with the tolerance up to
+which they do; they hold together, whichever question is asked of them afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ramgape.common.formatting import Digits, confidence
+from ramgape.errors import NoAnswer, known_name, require
+from ramgape.search.inference import difference_between, level_of_intervals, wanted_of
+from ramgape.search.result import ArmReport, ControlDifference, Result
+from ramgape.search.spec import Spec
+from ramgape.tasks import BestMean, Boxes, Task, make_task
+from ramgape.views.content import is_turned, risk_heading
+from ramgape.views.differences import shown_risks
+from ramgape.views.sentence import name_list, one_name
+
+
+def choose(
+    result: Result,
+    spec: Spec,
+    *,
+    task: str | None = None,
+    max_risk: float | None = None,
+    rho: float | None = None,
+    baseline: str | None = None,
+) -> dict[str, Any]:
+    """An arm, with what is known of it, ready for JSON.
+
+    Args:
+        result: What is known of all arms.
+        spec: What was asked of them.
+        task: What the arm is to be the answer to; unless something else is given, the study's own task.
+        max_risk: The most risk that is acceptable, as for `Result.best`; or
+        rho: How much variance a unit of mean is worth, as for `Result.best`.
+        baseline: An arm to compare it with.
+
+    Raises:
+        NoAnswer: No arm is such an answer.
+    """
+    given = f"task={task!r}, max_risk={max_risk!r}, rho={rho!r}"
+    several = sum(each is not None for each in (task, max_risk, rho)) > 1
+    require(not several, "choose", "given at most one of task, max_risk and rho", given)
+    if baseline is not None:
+        known_name(baseline, [arm.name for arm in result.arms], "baseline")
+    observed = all(math.isfinite(arm.mean) and math.isfinite(arm.risk) for arm in result.arms)
+    require(observed, "the arms", "observed, every one of them, to choose from", result.front, NoAnswer)
+    if rho is not None:
+        names = [result.best(rho=rho)]
+        words = f"{one_name(names[0])} has the least variance {'+' if spec.direction == 'minimize' else '-'} {rho:g} mean"
+        proof = "That rests on the estimates alone, within the returned set."
+    else:
+        asked = BestMean(max_risk) if max_risk is not None else spec.task if task is None else make_task(task)
+        warned = asked.check(spec.possible)
+        del warned  # what is no constraint is no error here: a slider may be at its end
+        wanted = replace(spec, task=asked)
+        names = [result.best(max_risk=max_risk)] if max_risk is not None else answer_by_estimates(result, wanted)
+        require(bool(names), "the question", "one that some arm answers, by the estimates", str(asked), NoAnswer)
+        words = f"{name_list(names)}: {asked.question(wanted_of(wanted)) or asked.called}"
+        proof = proof_of(result, wanted, names)
+    arm = result.arm(best_first(result, names))
+    words, also = f"{words}. {numbers_of(result, arm)}", not result.goal_reached and result.stopped == "open"
+    beside = None if baseline in (None, arm.name) else result.arm(str(baseline))
+    return {
+        "arm": arm.name,
+        "arms": names,
+        "mean": arm.mean,
+        "mean_interval": finite(arm.mean_interval),
+        "risk": arm.risk,
+        "risk_interval": finite(arm.risk_interval),
+        "risk_shown": arm.risk_shown,
+        "sentence": f"{words}{' The study is not done: this may change.' if also else ''}",
+        "proof": proof,
+        "beside": None if beside is None else compared(result, arm, beside, level_of_intervals(spec)),
+    }
+
+
+def best_first(result: Result, names: list[str]) -> str:
+    """Of several arms the one with the best mean."""
+    side = -1.0 if result.direction == "minimize" else 1.0
+    return max(names, key=lambda name: side * result.arm(name).mean)
+
+
+def answer_by_estimates(result: Result, spec: Spec) -> list[str]:
+    """The arms that answer a question if all are exactly as they were measured; the study's own answer to its own."""
+    if str(spec.task) == result.task:
+        return list(result.front)
+    estimates = on_one_scale(result, spec)
+    inside = spec.oriented_task.true_answer(estimates.mean_low, estimates.risk_low)
+    return [arm.name for arm, chosen in zip(result.arms, inside, strict=True) if chosen]
+
+
+def on_one_scale(result: Result, spec: Spec, intervals: bool = False) -> Boxes:
+    """Estimates, or intervals, of all arms, more mean being better and one tolerance serving both objectives."""
+    side = -1.0 if spec.direction == "minimize" else 1.0
+    means = [arm.mean_interval if intervals else (arm.mean, arm.mean) for arm in result.arms]
+    risks = [arm.risk_interval if intervals else (arm.risk, arm.risk) for arm in result.arms]
+    turned = np.sort(side * np.array(means), axis=1)
+    scaled = spec.risk_weight * np.array(risks)
+    return Boxes(turned[:, 0], turned[:, 1], scaled[:, 0], scaled[:, 1])
+
+
+def proof_of(result: Result, spec: Spec, names: list[str]) -> str:
+    """What the intervals prove of these arms as the answer, or that it is nothing useful."""
+    task: Task = spec.oriented_task
+    answer = np.array([arm.name in names for arm in result.arms])
+    tolerance = float(task.tolerances(answer, on_one_scale(result, spec, intervals=True))[0].max())
+    spread = max(result.spread[0], spec.risk_weight * max(result.spread[1], 0.0))
+    if not math.isfinite(tolerance) or tolerance > spread:
+        return "That rests on the estimates: the intervals are still too wide to prove anything useful of it."
+    claim = spec.task.claim(wanted_of(spec, names, max(tolerance, 0.0)))
+    how = "Approximately, with" if result.rigour == "approximate" else "With"
+    return f"{how} probability {confidence(level_of_intervals(replace(spec)))}, by the intervals: {claim}"
+
+
+def numbers_of(result: Result, arm: ArmReport) -> str:
+    """Mean and risk of an arm with their intervals, in words."""
+    mean, risk = Digits.of([arm.mean], [arm.mean_interval]), Digits.of([arm.risk_shown], [arm.risk_shown_interval])
+    label = risk_heading(result.risk, result.alpha, result.risk_label)
+    return (
+        f"Mean {mean.text(arm.mean)} ({' to '.join(mean.interval(*arm.mean_interval))}), {label} "
+        f"{risk.text(arm.risk_shown)} ({' to '.join(risk.interval(*arm.risk_shown_interval))})."
+    )
+
+
+def compared(result: Result, arm: ArmReport, other: ArmReport, level: float) -> dict[str, Any]:
+    """How an arm compares with another, by the intervals of both, or of their difference where that is known."""
+    found = next((row for row in result.differences if row.name == arm.name and other.name == result.control), None)
+    row = found or difference_between(arm, other)
+    ((risk, risk_interval),) = shown_risks(result, [row])
+    return {
+        "arm": other.name,
+        "mean": row.mean,
+        "mean_interval": finite(row.mean_interval),
+        "risk": row.risk,
+        "risk_interval": finite(row.risk_interval),
+        "sentence": difference_words(result, arm, other, row, (risk, risk_interval), level),
+    }
+
+
+def difference_words(
+    result: Result,
+    arm: ArmReport,
+    other: ArmReport,
+    row: ControlDifference,
+    risk: tuple[float, tuple[float, float]],
+    level: float,
+) -> str:
+    """Which of two arms is better in what, as far as the intervals tell."""
+    label = risk_heading(result.risk, result.alpha, result.risk_label)
+    costs, turned = result.direction == "minimize", is_turned(result.arms)
+    parts = [
+        side_words("mean", row.mean, row.mean_interval, better_low=costs),
+        side_words(label, *risk, better_low=not turned),
+    ]
+    how = "approximately " if result.rigour == "approximate" else ""
+    both = f"Beside {one_name(other.name)}, {one_name(arm.name)} has {parts[0]}, and {parts[1]}"
+    return f"{both} (all intervals hold together {how}with probability {confidence(level)})."
+
+
+def side_words(what: str, value: float, interval: tuple[float, float], *, better_low: bool) -> str:
+    """A difference, whether it is one for sure, and for whom.
+
+    >>> side_words("mean", 0.2, (0.1, 0.3), better_low=False)
+    'a better mean, by 0.20 (0.10 to 0.30)'
+    >>> side_words("mean", 0.2, (-0.1, 0.5), better_low=False)
+    'a mean that is not told apart: +0.2 (-0.1 to 0.5)'
+    """
+    digits = Digits.of([value], [interval])
+    low, high = interval
+    if low > 0.0 or high < 0.0:
+        word = "better" if (high < 0.0) == better_low else "worse"
+        ends = sorted((abs(low), abs(high)))
+        return f"a {word} {what}, by {digits.text(abs(value))} ({' to '.join(digits.interval(*ends))})"
+    sign = "+" if value > 0.0 else ""
+    return f"a {what} that is not told apart: {sign}{digits.text(value)} ({' to '.join(digits.interval(low, high))})"
+
+
+def finite(interval: tuple[float, float]) -> list[float | None]:
+    """An interval as JSON has it."""
+    return [end if math.isfinite(end) else None for end in interval]
+
+

@@ -1,0 +1,303 @@
+"""Who watches studies, and what they are sent: server-sent events.
+
+One study has one task, which runs while somebody watches. It makes a picture when something has changed, at most four a
+second and more rarely where one takes long, and hands the same bytes to all. Each watcher has a slot for one event: who
+is slow misses what is out of date, and keeps nobody waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from typing import Any, TypeVar
+
+from ramgape.errors import RamgapeError, UnknownStudy
+from ramgape.search.remaining import expect_pulls
+from ramgape.search.result import Expectation
+from ramgape.search.watching import Forecaster
+from ramgape.studies.session import StudySession
+from ramgape.web.frame import make_frame
+from ramgape.web.history import History
+from ramgape.web.picture import Look, look_at, make_picture
+
+PERIOD = 0.25  # seconds between two pictures, at least
+COST = 20.0  # and so many times as long as one takes
+FOREIGN = 0.5  # seconds after which others, who write to the same store, are looked for
+KEEP_ALIVE = 15.0  # seconds without an event, before a comment says that the stream still stands
+RETRY = b"retry: 2000\n\n"  # milliseconds after which a browser comes back
+STILL_HERE = b": still here\n\n"
+FAILURE_PAUSE = 5.0  # seconds between two counts of failures by arm
+LOST = 2.0  # seconds after which a store that cannot be reached is tried again
+
+Made = TypeVar("Made")
+RunInThread = Callable[[Callable[[], Made]], Awaitable[Made]]
+
+
+def event(name: str, data: Any, number: int | None = None) -> bytes:
+    """One event of a stream.
+
+    >>> event("picture", {"told": 3}, 7)
+    b'id: 7\\nevent: picture\\ndata: {"told":3}\\n\\n'
+    """
+    head = "" if number is None else f"id: {number}\n"
+    return f"{head}event: {name}\ndata: {json.dumps(data, separators=(',', ':'), allow_nan=False)}\n\n".encode()
+
+
+class Slot:
+    """What one watcher is to be sent next: one event, the latest."""
+
+    def __init__(self) -> None:
+        self._event: bytes | None = None
+        self._filled = asyncio.Event()
+
+    def offer(self, latest: bytes | None) -> None:
+        """Put the latest event in, in place of one that was not fetched; None ends the stream."""
+        self._event = latest
+        self._filled.set()
+
+    async def take(self) -> bytes | None:
+        """The event, when there is one; a comment if there is none for long."""
+        try:
+            async with asyncio.timeout(KEEP_ALIVE):
+                await self._filled.wait()
+        except TimeoutError:
+            return STILL_HERE
+        self._filled.clear()
+        return self._event
+
+
+class Watchers:
+    """Those who watch the same thing, and the task that shows it to them while there are any."""
+
+    def __init__(self, show: Callable[[], Awaitable[None]]) -> None:
+        self._show = show
+        self._slots: set[Slot] = set()
+        self._task: asyncio.Task[None] | None = None
+        self.latest: bytes | None = None
+        self.over = False
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def publish(self, latest: bytes) -> None:
+        """Give all of them an event."""
+        self.latest = latest
+        for slot in self._slots:
+            slot.offer(latest)
+
+    def end(self) -> None:
+        """There is nothing more to see."""
+        self.over = True
+        for slot in self._slots:
+            slot.offer(None)
+
+    async def stream(self, first: bytes | None) -> AsyncIterator[bytes]:
+        """What one of them is sent, from the first event on, for as long as it watches."""
+        slot = Slot()
+        self._slots.add(slot)
+        try:
+            if self._task is None or self._task.done():
+                self._task = asyncio.create_task(self._run())
+            if first is not None:
+                yield first
+            while not self.over and (sent := await slot.take()) is not None:
+                yield sent
+        finally:
+            self._slots.discard(slot)
+
+    async def _run(self) -> None:
+        while self._slots and not self.over:
+            await self._show()
+
+
+class Live:
+    """One study that is open here: its pictures, its past, and who watches it.
+
+    Args:
+        session: The study, with its store.
+        open_again: Opens it once more, with a connection of its own, for what takes long.
+        run: Runs something in a thread.
+    """
+
+    def __init__(
+        self,
+        session: StudySession,
+        open_again: Callable[[], AbstractContextManager[StudySession]],
+        run: RunInThread[Any] = asyncio.to_thread,
+    ) -> None:
+        self.session, self._open_again, self._run = session, open_again, run
+        self.history = History()
+        self.watchers = Watchers(self._show)
+        self.picture: dict[str, Any] | None = None
+        self._key: tuple[Any, ...] = ()
+        self._specification = ""
+        self._cost = 0.0
+        self._forecaster = Forecaster()
+        self._failed: Mapping[str, int] | None = None
+        self._counted: tuple[int, float] = 0, 0.0  # failures that were counted, and when to count again
+        self._changed = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._recalling: asyncio.Task[None] | None = None
+
+    def committed(self) -> None:
+        """To be called after every commit, by the thread that made it, before it goes on: it only looks."""
+        ledger = self.session.known
+        if ledger is not None and self.history.is_due(ledger.engine) and self.session.pause():
+            try:
+                self.history.note(ledger.engine)
+            finally:
+                self.session.resume()
+        if self._loop is not None and len(self.watchers) and not self._changed.is_set():
+            with suppress(RuntimeError):  # the loop is closed: the server stops
+                self._loop.call_soon_threadsafe(self._changed.set)
+
+    async def events(self, known: str | None = None) -> AsyncIterator[bytes]:
+        """The stream of one watcher.
+
+        Args:
+            known: The number of the last event that it has.
+        """
+        self._loop = asyncio.get_running_loop()
+        self.remember()
+        first = self.watchers.latest
+        if first is not None and known is not None and first.startswith(f"id: {known}\n".encode()):
+            first = None
+        async for sent in self.watchers.stream(first):
+            yield sent
+
+    async def present(self) -> dict[str, Any]:
+        """The picture of this moment, for those who do not watch."""
+        await self._run(self._make)
+        assert self.picture is not None
+        return self.picture
+
+    def remember(self) -> None:
+        """Have what is missing of the past looked for, in the background."""
+        if self.history.has_gaps and (self._recalling is None or self._recalling.done()):
+            self._recalling = asyncio.create_task(self._recall())
+
+    async def _recall(self) -> None:
+        def recall() -> None:
+            with self._open_again() as session:
+                self.history.recall(session)
+
+        with suppress(RamgapeError):  # a page without its past is better than none
+            await self._run(recall)
+
+    def close(self) -> None:
+        """Nobody is shown anything more."""
+        self._forecaster.over.set()
+        self.watchers.end()
+
+    # --- pictures ----------------------------------------------------------------------------------------------------
+
+    async def _show(self) -> None:
+        """One picture, if something has changed, and a pause."""
+        self._changed.clear()
+        begun = time.monotonic()
+        try:
+            made = await self._run(self._make)
+        except UnknownStudy:
+            self.watchers.publish(event("gone", {}))
+            await asyncio.sleep(PERIOD)  # so that it is fetched
+            self.watchers.end()
+            return
+        except RamgapeError as error:
+            self.watchers.publish(event("trouble", {"message": str(error)}))
+            await asyncio.sleep(LOST)
+            return
+        if made is not None:
+            self.watchers.publish(made)
+        pause = max(PERIOD, COST * self._cost)
+        await asyncio.sleep(max(pause - (time.monotonic() - begun), 0.0))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FOREIGN):
+                await self._changed.wait()
+
+    def _make(self) -> bytes | None:
+        """The present picture as an event; None if it is the last one. In a thread."""
+        begun = time.thread_time()
+        look = look_at(self.session)
+        self.history.note(look.inference.engine)
+        expected, failed = self._forecast(look), self._failures(look)
+        key = look.revision, expected, failed, tuple(map(tuple, look.workers)) and look.available
+        if key == self._key and self.picture is not None:
+            return None
+        least = self.history.least
+        self.picture = make_picture(look, expected=expected, least=least, failed=failed)
+        self._key, self._cost = key, time.thread_time() - begun
+        sent = event("picture", self.picture, look.revision)
+        if self.session.row.specification != self._specification:  # of arms that came, say
+            before, self._specification = self._specification, self.session.row.specification
+            if before:
+                sent = event("frame", make_frame(self.session.row, self.session.spec)) + sent
+        return sent
+
+    def _forecast(self, look: Look) -> Expectation | None:
+        """How many more trials: guessed now and then, on a copy, in another thread."""
+        engine = look.inference.engine
+        if look.draft["done"]:
+            return None
+        if engine.spec.goal == "budget":
+            return expect_pulls(engine)
+        self._forecaster.consider(engine)
+        return self._forecaster.expected(engine.samples)
+
+    def _failures(self, look: Look) -> Mapping[str, int] | None:
+        """How many trials of each arm have failed: counted when there are more, but not all the time."""
+        count, (counted, due) = look.draft["failed"], self._counted
+        if self._failed is None or (count != counted and time.monotonic() >= due):
+            begun, session = time.monotonic(), self.session
+            names = self.session.spec.search.names
+            with session.reading():
+                rows = session.store.read_failures(session.row.id) if count else []
+            self._failed = Counter(names[row.arm] for row in rows)
+            self._counted = count, time.monotonic() + max(FAILURE_PAUSE, COST * (time.monotonic() - begun))
+        return self._failed
+
+
+class LiveList:
+    """The list of studies, and who watches it.
+
+    Args:
+        rows: All of them by id, as the list has them, from the store.
+        run: Runs something in a thread.
+    """
+
+    def __init__(
+        self, rows: Callable[[], Mapping[int, dict[str, Any]]], run: RunInThread[Any] = asyncio.to_thread
+    ) -> None:
+        self._rows, self._run = rows, run
+        self._known: dict[int, dict[str, Any]] | None = None
+        self._pause = 1.0
+
+    async def events(self, sees: Callable[[str], bool]) -> AsyncIterator[bytes]:
+        """What has changed since one began to watch: `changed` with rows, `gone` with ids.
+
+        Args:
+            sees: Whether this watcher may see a study of that name.
+        """
+        yield RETRY
+        known: Mapping[int, dict[str, Any]] = await self._run(self._rows)
+        said = time.monotonic()
+        while True:
+            await asyncio.sleep(self._pause)
+            begun = time.thread_time()
+            rows: Mapping[int, dict[str, Any]] = await self._run(self._rows)
+            self._pause = max(1.0, COST * (time.thread_time() - begun))
+            changed = [row for number, row in rows.items() if row != known.get(number) and sees(row["name"])]
+            gone = [number for number, row in known.items() if number not in rows and sees(row["name"])]
+            known = rows
+            if changed:
+                yield event("changed", changed)
+            if gone:
+                yield event("gone", gone)
+            if changed or gone:
+                said = time.monotonic()
+            elif time.monotonic() - said > KEEP_ALIVE:
+                said = time.monotonic()
+                yield STILL_HERE

@@ -1,0 +1,63 @@
+"""The pages: plain files, which ask the API for all that they show. Nothing in them is secret, so everybody may have
+them; who may see a study is for the API to say."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+STATIC = Path(str(resources.files("ramgape.web") / "static"))
+LOOKS = Path(str(resources.files("ramgape.views") / "looks"))  # style sheets that reports have, too
+FRESH = {"Cache-Control": "no-cache"}  # kept, but asked about each time: after an upgrade nothing old is shown
+
+
+class Files(StaticFiles):
+    """Files that a browser keeps, and asks about each time."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """A file, with what says how long it may be kept."""
+        response = await super().get_response(path, scope)
+        response.headers.update(FRESH)
+        return response
+
+
+def page(name: str, status: int = 200) -> FileResponse:
+    """One of the pages."""
+    return FileResponse(STATIC / name, status, FRESH)
+
+
+async def list_page(request: Request) -> Response:
+    """All studies."""
+    return page("index.html")
+
+
+async def study_page(request: Request) -> Response:
+    """One study: which one is for the script to read from the address."""
+    return page("study.html")
+
+
+async def login_page(request: Request) -> Response:
+    """Who are you?"""
+    return page("login.html")
+
+
+def missing_page() -> Response:
+    """What a person is shown where there is nothing."""
+    return page("missing.html", 404)
+
+
+def page_routes() -> list[BaseRoute]:
+    """Where the pages are; `/studies/17-suppliers` has the name for people, and goes by the number."""
+    return [
+        Route("/", list_page),
+        Route("/login", login_page),
+        Route("/studies/{study}", study_page),
+        Mount("/static", Files(directory=STATIC)),
+        Mount("/looks", Files(directory=LOOKS)),
+    ]

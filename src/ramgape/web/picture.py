@@ -1,0 +1,241 @@
+"""What watchers of a study see at one moment: its answer in words, its counts, and a row of numbers for each arm.
+
+It is made of the state of the search, the counters of the ledger and the pulls under way. So what it costs depends on
+the number of arms, and not on that of observations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ramgape.common.formatting import Digits, cut
+from ramgape.errors import printable
+from ramgape.search.result import ArmReport, Expectation, Result
+from ramgape.storage.records import Moment, PullRow
+from ramgape.studies.ledger import AVAILABLE, Ledger
+from ramgape.studies.report import Inference, Report, draft_report, write_time
+from ramgape.studies.session import StudySession
+from ramgape.views.content import ENDINGS, SIGNS, alarm_words, certified_words, is_turned, odds
+from ramgape.views.sentence import answer_sentence
+from ramgape.views.study import expected_words, standing, study_title, trial_words
+from ramgape.views.table import estimate_digits
+from ramgape.views.verdicts import names_and_reasons, sure_words, verdict_words
+
+# The numbers of an arm, in this order. Risks are as people are shown them.
+COLUMNS = (
+    "arm",
+    "verdict",
+    "returned",
+    "sure",
+    "why",
+    "beaten_by",
+    "pulls",
+    "pending",
+    "failed",
+    "mean",
+    "mean_low",
+    "mean_high",
+    "std",
+    "risk",
+    "risk_low",
+    "risk_high",
+    "doubt",
+    "margin",
+    "price",
+    "spent",
+)
+MOST_WORKERS = 200
+REASON_WIDTH = 10_000  # a page breaks lines by itself
+SPARE = 2  # digits beyond those that are written, for drawing
+
+
+class Look(NamedTuple):
+    """What one transaction tells of a study.
+
+    Attributes:
+        revision: Changes whenever anything does.
+        inference: A copy of its search, to infer from while the study goes on.
+        draft: What a report has beside the result, but for failures.
+        workers: Who has pulls: the name or None, how many, of which arms, and when the first lease ends.
+        available: Pulls that wait for somebody, since a lease ran out or they were given back.
+        at: When.
+    """
+
+    revision: int
+    inference: Inference
+    draft: dict[str, Any]
+    workers: list[list[Any]]
+    available: int
+    at: str
+
+
+def look_at(session: StudySession) -> Look:
+    """Look at a study: it is brought up to date with what others have written, and waits no longer than that takes.
+
+    Args:
+        session: The study, with its store.
+    """
+    with session.reading() as (ledger, now):
+        draft = draft_report(session.row, ledger, (), ())
+        workers, available = under_way(ledger, now)
+        return Look(ledger.revision, Inference(ledger), draft, workers, available, write_time(now.time))
+
+
+def under_way(ledger: Ledger, now: Moment) -> tuple[list[list[Any]], int]:
+    """Who has which pulls, the longest list first; and how many are available."""
+    names, held = ledger.spec.search.names, dict[str | None, list[PullRow]]()
+    available = 0
+    for pull in ledger.open.values():
+        if pull.given_up or pull.answer is not None:
+            continue
+        if pull.lease_until <= max(now.clock, AVAILABLE):
+            available += 1
+        else:
+            held.setdefault(pull.worker, []).append(pull)
+    rows = []
+    for worker, pulls in sorted(held.items(), key=lambda pair: (-len(pair[1]), pair[0] or ""))[:MOST_WORKERS]:
+        first = min(pull.lease_until for pull in pulls) - now.clock
+        arms = Counter(names[pull.arm] for pull in pulls)
+        rows.append([worker, len(pulls), dict(arms.most_common(3)), round(first, 1) if math.isfinite(first) else None])
+    return rows, available
+
+
+def make_picture(
+    look: Look,
+    *,
+    expected: Expectation | None = None,
+    least: float | None = None,
+    failed: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """What is seen of a study, ready for JSON.
+
+    Args:
+        look: What was seen of it.
+        expected: How many more trials a forecast says.
+        least: The least doubt so far, as far as that is known.
+        failed: How many trials of each arm have failed, as far as that is known.
+    """
+    result = replace(look.inference.result("open", expect=False), expected=expected)
+    report = Report(result=result, **look.draft)
+    done, words = standing(report)
+    doubt = report.doubt if math.isfinite(report.doubt) else None
+    known = [each for each in (least, doubt) if each is not None]
+    digits = estimate_digits(result.arms)
+    return {
+        "revision": look.revision,
+        "at": look.at,
+        **{name: look.draft[name] for name in ("told", "pending", "failed", "given_up", "late", "held", "done")},
+        "available": look.available,
+        "state": state_of(report),
+        "title": study_title(report),
+        "sentence": printable(answer_sentence(result)),
+        "guarantee": printable(result.guarantee),
+        "certified": certified_words(result) if result.is_informative else None,
+        "rigour": result.rigour,
+        "stopped": result.stopped,
+        "ended": ENDINGS[result.stopped],
+        "goal_reached": result.goal_reached,
+        "front": list(result.front),
+        "begun": bool(result.front) or result.empty_answer != "nothing yet",
+        "standing": words,
+        "share": None if done is None else short(done, 4),
+        "trials": trial_words(report),
+        "doubt": None if doubt is None else short(doubt, 5),
+        "least": short(min(known), 5) if known else None,
+        "epsilon": report.progress.epsilon,
+        "unproved": report.progress.unproved,
+        "expected": None if expected is None else [expected.pulls, expected.at_least],
+        "expected_words": expected_words(expected, result.goal.budget is not None),
+        "limit": report.progress.limit,
+        "spent": None if result.spent is None else short(result.spent, 8),
+        "spend": result.goal.spend,
+        "alarm": alarm_words(result) if result.alarms else None,
+        "alarms": [[each.arm, SIGNS[each.kind], odds(each.evidence), each.pull] for each in result.alarms],
+        "warnings": [printable(warning) for warning in result.warnings],
+        "notes": list(result.notes),
+        "retired": [[each.name, each.pulls, each.retired_at] for each in report.retired],
+        "lines": plane_lines(result),
+        "workers": look.workers,
+        "digits": {name: [each.places, each.scientific] for name, each in zip(("mean", "risk"), digits, strict=True)},
+        "rows": arm_rows(report, digits, failed),
+    }
+
+
+def state_of(report: Report) -> str:
+    """In a word, as lists of studies have it."""
+    return study_state(done=report.done, given_up=report.given_up, pending=report.pending)
+
+
+def study_state(*, done: bool, given_up: int, pending: int) -> str:
+    """What a study is at: "done", "failing" where something was given up, "running", or "waiting" for somebody.
+
+    >>> study_state(done=False, given_up=0, pending=3)
+    'running'
+    """
+    return "done" if done else "failing" if given_up else "running" if pending else "waiting"
+
+
+def plane_lines(result: Result) -> list[list[Any]]:
+    """What the answer goes by, as lines in the plane of the mean and the risk as it is shown."""
+    side = -1.0 if is_turned(result.arms) else 1.0
+    return [
+        [line.mean_weight, side * line.risk_weight, line.value, printable(line.words), line.limit]
+        for line in result.lines
+    ]
+
+
+def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int] | None) -> list[list[Any]]:
+    """A row for each arm, in the order of `COLUMNS`."""
+    result, returned = report.result, set(report.result.front)
+    _, reasons = names_and_reasons(result, result.arms, REASON_WIDTH, together=False)
+    of_mean, of_risk = (_Rounding(each) for each in digits)
+
+    def row(arm: ArmReport, why: str) -> list[Any]:
+        (mean_low, mean_high), (risk_low, risk_high) = arm.mean_interval, arm.risk_shown_interval
+        return [
+            arm.name,
+            verdict_words(result, arm, symbols=False),
+            arm.name in returned,
+            sure_words(result, arm),
+            why,
+            arm.dominated_by,
+            arm.pulls,
+            report.arms_pending[arm.name],
+            None if failed is None else failed.get(arm.name, 0),
+            *map(of_mean, (arm.mean, mean_low, mean_high, arm.std)),
+            *map(of_risk, (arm.risk_shown, risk_low, risk_high)),
+            short(arm.doubt, 5),
+            None if arm.margin is None else short(arm.margin, 5),
+            None if arm.price is None else short(arm.price, 6),
+            None if arm.spent is None else short(arm.spent, 6),
+        ]
+
+    return [row(arm, cut(why, REASON_WIDTH)) for arm, why in zip(result.arms, reasons, strict=True)]
+
+
+class _Rounding:
+    """Numbers with a few digits more than are written: a page draws them, and writes them as tables do."""
+
+    def __init__(self, digits: Digits) -> None:
+        self._digits = digits
+
+    def __call__(self, value: float) -> float | None:
+        if not math.isfinite(value):
+            return None
+        return short(value, self._digits.places + SPARE + 1) if self._digits.scientific else self._fixed(value)
+
+    def _fixed(self, value: float) -> float:
+        return round(value, self._digits.places + SPARE)
+
+
+def short(value: float, significant: int) -> float | None:
+    """A number in few digits; None where JSON has none.
+
+    >>> short(0.0123456, 3), short(float("inf"), 3)
+    (0.0123, None)
+    """
+    return float(f"{value:.{significant}g}") if math.isfinite(value) else None

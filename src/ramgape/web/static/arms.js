@@ -1,0 +1,106 @@
+// @ts-check
+// The table of arms: the text form of the plane, sortable, with rows that are used again.
+import { el, say, set, show } from "./dom.js";
+import { brief, count, interval, write } from "./format.js";
+import { icon } from "./marks.js";
+
+const AT_ONCE = 200;
+const HEADS = [
+  ["arm", "Arm", ""], ["verdict", "Verdict", ""], ["pulls", "Trials", "right"], ["pending", "Under way", "right opt"], ["failed", "Failed", "right opt"],
+  ["mean", "Mean", "right"], ["risk", "Risk", "right"], ["doubt", "Doubt", "right opt"], ["spent", "Spent", "right opt"],
+];
+const ORDER = { in: 0, control: 1, undecided: 2, out: 3 };
+
+/** As tables in a terminal have it: the answer first, from the best mean on; then the others, the nearest first. */
+function usual(arms, side) {
+  const place = (arm) => arm.returned ? [0, arm.mean === null ? Infinity : -side * arm.mean] : arm.verdict === "control" ? [1, 0] : [2, arm.margin ?? -(arm.doubt ?? 0)];
+  return (a, b) => { const [p, q] = [place(a), place(b)]; return p[0] - q[0] || p[1] - q[1]; };
+}
+
+export class Arms {
+  /** @param {any} head @param {any} body @param {any} more @param {(name: string|null) => void} select */
+  constructor(head, body, more, select) {
+    this.body = body;
+    this.more = more;
+    this.select = select;
+    this.rows = new Map();
+    this.by = /** @type {string|null} */ (null);
+    this.up = false;
+    this.shown = AT_ONCE;
+    this.redraw = () => {};
+    this.heads = new Map(HEADS.map(([key, text, kind]) => {
+      const button = el("button", { class: "plain", type: "button" }, text);
+      button.addEventListener("click", () => this.sort(key));
+      return [key, { button, cell: el("th", { scope: "col", class: kind }, button) }];
+    }));
+    head.replaceChildren(el("tr", {}, ...[...this.heads.values()].map(({ cell }) => cell)));
+    more.addEventListener("click", () => { this.shown += AT_ONCE; this.redraw(); });
+  }
+
+  /** @param {string} key */
+  sort(key) {
+    if (this.by === key && this.up) { this.by = null; this.up = false; }  // a third time: as it was
+    else { this.up = this.by === key; this.by = key; }
+    for (const [name, { cell }] of this.heads) set(cell, { "aria-sort": name === this.by ? (this.up ? "ascending" : "descending") : null });
+    this.redraw();
+  }
+
+  order(arms, side) {
+    if (this.by === null) return [...arms].sort(usual(arms, side));
+    const key = { arm: "name" }[this.by] ?? this.by, value = (arm) => key === "verdict" ? ORDER[arm.verdict] : arm[key];
+    return [...arms].sort((a, b) => {
+      const [p, q] = [value(a), value(b)];
+      if (p === null || q === null) return (p === null ? 1 : 0) - (q === null ? 1 : 0);
+      return (p < q ? -1 : p > q ? 1 : 0) * (this.up !== (typeof p === "string" || key === "verdict") ? 1 : -1);
+    });
+  }
+
+  rowOf(arm) {
+    let row = this.rows.get(arm.name);
+    if (row) return row;
+    const second = () => el("span", { class: "second" });
+    row = { name: el("button", { class: "plain", type: "button" }, arm.name), why: second(), verdict: el("span"), sure: second(), pulls: el("span"), bar: el("span"), pending: el("td", { class: "right opt" }), failed: el("td", { class: "right opt" }), mean: el("span"), meanEnds: second(), risk: el("span"), riskEnds: second(), doubt: el("td", { class: "right opt" }), spent: el("td", { class: "right opt" }), icon: "" };
+    row.tr = el("tr", { class: "pick" }, el("th", { scope: "row" }, row.name, row.why), el("td", {}, row.verdict, row.sure), el("td", { class: "right" }, row.pulls, el("span", { class: "amount", "aria-hidden": "true" }, row.bar)),
+      row.pending, row.failed, el("td", { class: "right" }, row.mean, row.meanEnds), el("td", { class: "right" }, row.risk, row.riskEnds), row.doubt, row.spent);
+    row.tr.addEventListener("click", () => this.select(this.selected === arm.name ? null : arm.name));
+    this.rows.set(arm.name, row);
+    return row;
+  }
+
+  /** @param {any} frame @param {any} picture @param {any[]} arms @param {string|null} selected */
+  draw(frame, picture, arms, selected) {
+    this.selected = selected;
+    const { mean, risk } = picture.digits, side = frame.direction === "minimize" ? -1 : 1;
+    say(this.heads.get("risk").button, frame.risk.label[0].toUpperCase() + frame.risk.label.slice(1));
+    show(this.heads.get("spent").cell, frame.has_prices);
+    const most = Math.max(1, ...arms.map((arm) => arm.pulls)), sorted = this.order(arms, side), now = sorted.slice(0, this.shown);
+    const nodes = now.map((arm) => {
+      const row = this.rowOf(arm);
+      set(row.tr, { class: `pick ${arm.verdict}${arm.name === selected ? " selected" : ""}` });
+      set(row.name, { "aria-pressed": arm.name === selected ? "true" : "false" });
+      say(row.why, arm.why);
+      if (row.icon !== arm.verdict) {
+        row.icon = arm.verdict;
+        row.verdict.className = `verdict ${arm.verdict}`;
+        row.verdict.replaceChildren(icon(arm.verdict), arm.verdict);
+      }
+      say(row.sure, arm.sure);
+      say(row.pulls, count(arm.pulls));
+      const wide = `${Math.round(100 * arm.pulls / most)}%`;
+      if (row.wide !== wide) row.bar.style.width = row.wide = wide;
+      say(row.pending, arm.pending ? count(arm.pending) : "");
+      say(row.failed, arm.failed ? count(arm.failed) : "");
+      say(row.mean, write(arm.mean, mean));
+      say(row.meanEnds, arm.mean === null ? "" : interval(arm.mean_low, arm.mean_high, mean));
+      say(row.risk, write(arm.risk, risk));
+      say(row.riskEnds, arm.risk === null ? "" : interval(arm.risk_low, arm.risk_high, risk));
+      say(row.doubt, arm.doubt === null ? "" : brief(Math.max(arm.doubt, 0)));
+      show(row.spent, frame.has_prices);
+      say(row.spent, arm.spent === null ? "" : brief(arm.spent));
+      return row.tr;
+    });
+    if (nodes.length !== this.body.children.length || nodes.some((row, at) => this.body.children[at] !== row)) this.body.replaceChildren(...nodes);
+    show(this.more, sorted.length > this.shown);
+    if (sorted.length > this.shown) say(this.more, `Show more of ${count(sorted.length)} arms`);
+  }
+}

@@ -1,0 +1,224 @@
+// @ts-check
+// The arms in the plane of mean and risk: a box, or a cross, is what is known of an arm, and it moves as more is known.
+import { axes, path } from "./axes.js";
+import { pool, say, set, svg } from "./dom.js";
+import { brief, interval, write } from "./format.js";
+import { cut, place, widthOf } from "./labels.js";
+import { SHAPES } from "./marks.js";
+import { broughtInside, limits, ticks } from "./ticks.js";
+
+const CROWD = 30, NAMED = 60, NAME = 26, ROOMY = 1.4;
+const FONT = "600 12px system-ui, sans-serif";
+
+/** Which of several limits to keep: those that were, unless they are too narrow now, or far too wide: else all would tremble. */
+function steady(before, now, anew) {
+  if (!before || anew) return now;
+  const fits = before[0] <= now[0] + 1e-12 && before[1] >= now[1] - 1e-12;
+  return fits && before[1] - before[0] <= ROOMY * (now[1] - now[0]) ? before : now;
+}
+
+/** The corners of the front of the estimates. @param {any[]} arms @param {number} side  1 where more mean is better. @param {number} safe  1 where less of the risk that is shown is better. */
+export function stairs(arms, side, safe) {
+  const sorted = [...arms].sort((a, b) => safe * (a.risk - b.risk) || side * (b.mean - a.mean));
+  /** @type {[number, number][]} */
+  const corners = [];
+  for (const arm of sorted) {
+    const last = corners[corners.length - 1];
+    if (!last) corners.push([arm.mean, arm.risk]);
+    else if (side * arm.mean > side * last[0]) corners.push([last[0], arm.risk], [arm.mean, arm.risk]);
+  }
+  return corners;
+}
+
+export class Plane {
+  /** @param {any} root  The svg. @param {(name: string|null) => void} select */
+  constructor(root, select) {
+    this.root = root;
+    this.select = select;
+    this.nodes = new Map();
+    this.range = /** @type {any} */ (null);
+    this.grid = svg("g");
+    this.lines = svg("g");
+    this.stairs = svg("path", { class: "stairs" });
+    this.joins = svg("line", { class: "joins" });
+    this.ceiling = svg("line", { class: "ceiling" });
+    this.goesBy = svg("g");
+    this.goesByText = svg("g");
+    this.size = svg("path", { class: "scale" });
+    this.sizeText = svg("text", { class: "tick", "text-anchor": "end" });
+    this.lines.append(this.stairs, this.goesBy, this.ceiling, this.size, this.sizeText, this.joins);
+    this.arms = svg("g", { class: "moves" });
+    this.names = svg("g");
+    root.append(this.grid, this.lines, this.arms, this.names, this.goesByText);
+    root.addEventListener("keydown", (event) => this.key(event));
+    this.shown = /** @type {any[]} */ ([]);
+  }
+
+  /** The nodes of an arm, made once. @param {any} arm */
+  nodesOf(arm) {
+    let node = this.nodes.get(arm.name);
+    if (node) return node;
+    node = {
+      focus: svg("circle", { class: "focus", r: 11 }), box: svg("rect", { class: "box" }), cross: svg("path", { class: "cross" }), mark: svg("path", { class: "mark" }),
+      ring: svg("circle", { class: "ring", r: 9 }), chosen: svg("circle", { class: "chosen", r: 13 }), leader: svg("line", { class: "leader" }), name: svg("text", { class: "name halo", "text-anchor": "middle" }), more: svg("text", { class: "name halo", "text-anchor": "middle" }),
+    };
+    node.group = svg("g", { class: "arm", role: "button", tabindex: "-1" }, node.box, node.cross, node.focus, node.ring, node.chosen, node.mark);
+    node.label = svg("g", { class: "arm", "aria-hidden": "true" }, node.leader, node.name, node.more);
+    for (const each of [node.group, node.label]) each.addEventListener("click", () => this.select(this.selected === arm.name ? null : arm.name));
+    this.arms.append(node.group);
+    this.names.append(node.label);
+    this.nodes.set(arm.name, node);
+    return node;
+  }
+
+  /** Arrow keys go from arm to arm, in the order of their means. @param {KeyboardEvent} event */
+  key(event) {
+    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    const order = [...this.shown].sort((a, b) => a.mean - b.mean);
+    const at = order.findIndex((arm) => this.nodes.get(arm.name).group === event.target);
+    if (at < 0) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.select(this.selected === order[at].name ? null : order[at].name);
+    } else if (event.key === "Escape") this.select(null);
+    else if (step) {
+      event.preventDefault();
+      const next = order[(at + step + order.length) % order.length];
+      this.nodes.get(next.name).group.focus();
+      this.select(next.name);
+    }
+  }
+
+  /**
+   * @param {any} frame @param {any} picture @param {any[]} arms
+   * @param {{crosses: boolean, hideOut: boolean, selected: string|null, chosen: string|null, ceiling: number|null}} how
+   */
+  draw(frame, picture, arms, how) {
+    this.selected = how.selected;
+    const width = Math.max(this.root.clientWidth, 260), height = Math.round(width < 520 ? 0.95 * width : Math.min(0.68 * width, 660));
+    const known = arms.filter((arm) => arm.mean !== null && arm.risk !== null && picture.begun);
+    const shown = this.shown = known.filter((arm) => !how.hideOut || arm.verdict !== "out" || arm.name === how.selected);
+    set(this.root, { viewBox: `0 0 ${width} ${height}`, height, class: `${how.crosses ? "crosses" : "boxes"}${shown.length > CROWD ? " crowd" : ""}` });
+    const spot = this.scales(frame, picture, shown, { width, height, left: width < 520 ? 50 : 58, right: 12, top: 10, bottom: 38 }, how);
+    this.background(frame, picture, known, shown, spot, how);
+    const placed = shown.map((arm) => this.arm(frame, picture, arm, spot, how));
+    const there = new Set(shown.map((arm) => arm.name));
+    for (const [name, node] of this.nodes) if (!there.has(name)) for (const each of [node.group, node.label]) set(each, { display: "none" });
+    this.write(shown, placed, spot, how);
+    const tabbed = how.selected !== null && there.has(how.selected) ? how.selected : shown[0]?.name;
+    for (const arm of shown) set(this.nodes.get(arm.name).group, { tabindex: arm.name === tabbed ? "0" : "-1" });
+  }
+
+  /** The axes. @returns {any} */
+  scales(frame, picture, shown, room, how) {
+    const sure = new Set(shown.flatMap((arm, at) => arm.verdict === "in" || arm.verdict === "control" ? [at] : []));
+    const anew = this.kind !== `${how.hideOut}|${shown.length}`;
+    this.kind = `${how.hideOut}|${shown.length}`;
+    const acrossRange = limits(shown.map((arm) => arm.mean), shown.map((arm) => [arm.mean_low, arm.mean_high]), sure, frame.mean.possible);
+    let upRange = limits(shown.map((arm) => arm.risk), shown.map((arm) => frame.about_risk ? [arm.risk_low, arm.risk_high] : [arm.risk, arm.risk]), sure, frame.risk.possible);
+    for (const value of [how.ceiling, ...picture.lines.filter(([mean]) => mean === 0).map(([, risk, at]) => at / risk)])
+      if (value !== null && Number.isFinite(value)) upRange = [Math.min(upRange[0], value - 0.03 * (upRange[1] - upRange[0])), Math.max(upRange[1], value + 0.03 * (upRange[1] - upRange[0]))];
+    this.range = [steady(this.range?.[0], acrossRange, anew), steady(this.range?.[1], upRange, anew)];
+    const [[left, right], [low, high]] = this.range, few = room.width < 520;
+    const first = (text) => text[0].toUpperCase() + text.slice(1);
+    const arrow = (better, text) => better === "higher" ? `${text}  (higher is better →)` : `${text}  (← lower is better)`;
+    const fits = (text, space) => widthOf(text, "12px system-ui") < space;
+    const named = (axis, space) => { const text = first(axis.label), long = arrow(axis.better, text); return fits(long, space) ? long : cut(text, Math.floor(space / 7)); };
+    const found = axes(this.grid, room,
+      { low: left, high: right, at: ticks(left, right, few ? 5 : 8), label: named(frame.mean, room.width - room.left) },
+      { low, high, at: ticks(low, high, 6), label: named(frame.risk, room.height - room.bottom), turned: frame.risk.turned });
+    return { ...found, room };
+  }
+
+  /** What lies behind the arms. */
+  background(frame, picture, known, shown, { x, y, low, far, room }, how) {
+    const [[left, right], [bottom, top]] = this.range, side = frame.direction === "minimize" ? -1 : 1, safe = frame.risk.turned ? -1 : 1;
+    const corners = frame.task === "pareto" ? stairs(known, side, safe) : [];
+    const worst = frame.risk.turned ? bottom : top;
+    const clamp = (value, from, to) => Math.max(from, Math.min(to, value));
+    const whole = corners.length ? [[side > 0 ? left : right, corners[0][1]], ...corners, [corners[corners.length - 1][0], worst]] : [];
+    set(this.stairs, { d: path(whole.map(([mean, risk]) => [x(clamp(mean, left, right)), y(clamp(risk, bottom, top))])) });
+    const lines = picture.lines.flatMap(([ofMean, ofRisk, value, words]) => {
+      if (ofRisk === 0) return [[value / ofMean, bottom, value / ofMean, top, words]];
+      const at = (mean) => (value - ofMean * mean) / ofRisk;
+      return [[left, at(left), right, at(right), words]];
+    });
+    const nodes = pool(this.goesBy, lines.length, () => svg("line", { class: "goes-by" })), texts = pool(this.goesByText, lines.length, () => svg("text", { class: "halo tick" }));
+    lines.forEach(([x1, y1, x2, y2, words], at) => {
+      set(nodes[at], { x1: x(x1), y1: y(y1), x2: x(x2), y2: y(y2) });
+      const upright = x1 === x2;
+      set(texts[at], { x: upright ? x(x1) + 4 : room.left + 5, y: upright ? room.top + 12 + 14 * at : clamp(y(y1) - 5, room.top + 10, low - 4) });
+      say(texts[at], words);
+    });
+    const ceiling = how.ceiling === null ? null : y(how.ceiling);
+    set(this.ceiling, { visibility: ceiling === null ? "hidden" : null, x1: room.left, x2: far, y1: ceiling ?? 0, y2: ceiling ?? 0 });
+    const one = known.find((arm) => arm.name === how.selected), other = known.find((arm) => arm.name === one?.beaten_by);
+    set(this.joins, one && other ? { visibility: null, x1: x(broughtInside(one.mean, this.range[0])[0]), y1: y(broughtInside(one.risk, this.range[1])[0]), x2: x(broughtInside(other.mean, this.range[0])[0]), y2: y(broughtInside(other.risk, this.range[1])[0]) } : { visibility: "hidden" });
+    const epsilon = picture.epsilon, wide = epsilon ? Math.abs(x(left + epsilon) - x(left)) : 0;
+    const told = shown.length && wide >= 4 && wide < (far - room.left) / 2;
+    set(this.size, { visibility: told ? null : "hidden", d: `M${far - 8 - wide} ${room.top + 4}v8M${far - 8 - wide} ${room.top + 8}h${wide}M${far - 8} ${room.top + 4}v8` });
+    set(this.sizeText, { visibility: told ? null : "hidden", x: far - 14 - wide, y: room.top + 12 });
+    say(this.sizeText, told ? `tolerance ${brief(epsilon)}` : "");
+  }
+
+  /** One arm; returns what stands in the way of names. */
+  arm(frame, picture, arm, { x, y, low, far, room }, how) {
+    const node = this.nodesOf(arm), [across, up] = this.range, verdict = arm.verdict;
+    const [mean, right] = broughtInside(arm.mean, across), [risk, above] = broughtInside(arm.risk, up);
+    const cx = x(mean), cy = y(risk);
+    const at = (value, otherwise, scale, least, most) => Math.max(least, Math.min(most, value === null ? otherwise : scale(value)));
+    const left = at(arm.mean_low, room.left - 20, x, room.left - 20, far + 20), end = at(arm.mean_high, far + 20, x, room.left - 20, far + 20);
+    const [safe, unsafe] = frame.risk.turned ? [arm.risk_low, arm.risk_high] : [arm.risk_high, arm.risk_low];
+    const top = frame.about_risk ? at(safe, room.top - 20, y, room.top - 20, low + 20) : cy, bottom = frame.about_risk ? at(unsafe, low + 20, y, room.top - 20, low + 20) : cy;
+    const beyond = right !== 0 || above !== 0;
+    const selected = arm.name === how.selected ? " selected" : "";
+    set(node.group, { class: `arm ${verdict}${selected}`, display: null, "aria-pressed": selected ? "true" : "false", "aria-label": describe(arm, picture, frame) });
+    set(node.box, { visibility: beyond ? "hidden" : null, x: left, y: top, width: Math.max(end - left, 1), height: Math.max(bottom - top, 1) });
+    set(node.cross, { visibility: beyond ? "hidden" : null, d: `M${left} ${cy}L${end} ${cy}M${cx} ${top}L${cx} ${bottom}` });
+    const turn = beyond ? ` rotate(${Math.atan2(right, frame.risk.turned ? -above : above) * 180 / Math.PI})` : "";
+    set(node.mark, { d: beyond ? SHAPES.beyond : SHAPES[verdict], transform: `translate(${cx} ${cy})${turn}` });
+    set(node.focus, { cx, cy });
+    set(node.ring, { visibility: verdict === "undecided" && arm.returned ? null : "hidden", cx, cy });
+    set(node.chosen, { visibility: arm.name === how.chosen ? null : "hidden", cx, cy });
+    return { cx, cy, beyond, box: [left, top, end, bottom], right, above };
+  }
+
+  /** The names, off each other. */
+  write(shown, placed, { low, far, room }, how) {
+    const order = shown.map((_, at) => at).filter((at) => shown.length <= NAMED || shown[at].returned || placed[at].beyond || shown[at].verdict === "control" || shown[at].name === how.selected);
+    const first = (at) => (shown[at].name === how.selected ? 0 : placed[at].beyond ? 1 : shown[at].returned ? 2 : 3);
+    order.sort((a, b) => first(a) - first(b));
+    const named = order.slice(0, NAMED);
+    const texts = named.map((at) => {
+      const arm = shown[at], { right, above } = placed[at];
+      const more = [...(right ? [`mean ${brief(arm.mean)}`] : []), ...(above ? [`risk ${brief(arm.risk)}`] : [])].join(", ");
+      return { name: cut(arm.name, NAME), more };
+    });
+    const labels = named.map((at, rank) => ({ text: texts[rank].name, x: placed[at].cx, y: placed[at].cy, width: Math.max(widthOf(texts[rank].name, FONT), widthOf(texts[rank].more, FONT)) + 2, height: texts[rank].more ? 29 : 15, dispensable: first(at) === 3 }));
+    const markers = placed.map(({ cx, cy }) => /** @type {any} */ ([cx - 7, cy - 7, cx + 7, cy + 7]));
+    const lines = placed.flatMap(({ cx, cy, box: [left, top, end, bottom], beyond }) => beyond ? [] : how.crosses
+      ? [[left, cy - 1, end, cy + 1], [cx - 1, top, cx + 1, bottom]]
+      : [[left, top - 1, end, top + 1], [left, bottom - 1, end, bottom + 1], [left - 1, top, left + 1, bottom], [end - 1, top, end + 1, bottom]]);
+    const found = place(labels, [room.left, room.top, far, low], markers, /** @type {any} */ (lines), shown.length > CROWD);
+    const where = new Map(named.map((at, rank) => [at, rank]));
+    shown.forEach((arm, at) => {
+      const node = this.nodes.get(arm.name), rank = where.get(at), spot = rank === undefined ? null : found[rank];
+      set(node.label, { display: spot ? null : "none", class: `arm ${arm.verdict}${arm.name === how.selected ? " selected" : ""}` });
+      if (!spot || rank === undefined) return;
+      const { cx, cy } = placed[at], twoLines = Boolean(texts[rank].more);
+      set(node.name, { x: spot.x, y: spot.y + (twoLines ? -3 : 4) });
+      say(node.name, texts[rank].name);
+      set(node.more, { visibility: twoLines ? null : "hidden", x: spot.x, y: spot.y + 11 });
+      say(node.more, texts[rank].more);
+      set(node.leader, { visibility: spot.leader ? null : "hidden", x1: cx, y1: cy, x2: spot.x, y2: spot.y + (spot.y < cy ? 7 : -7) });
+    });
+  }
+}
+
+/** An arm in words. @param {any} arm @param {any} picture @param {any} frame */
+export function describe(arm, picture, frame) {
+  if (arm.mean === null) return `${arm.name}: no trials yet`;
+  const { mean, risk } = picture.digits;
+  const sure = [arm.verdict, arm.sure, arm.why].filter(Boolean).join(", ");
+  return `${arm.name}: ${sure}. Mean ${write(arm.mean, mean)}, ${interval(arm.mean_low, arm.mean_high, mean)}; ${frame.risk.label} ${write(arm.risk, risk)}, ${interval(arm.risk_low, arm.risk_high, risk)}; ${arm.pulls.toLocaleString("en-US")} trials.`;
+}

@@ -1,0 +1,253 @@
+// @ts-check
+// One study, live: everything is drawn from the last picture.
+import { API, get } from "./api.js";
+import { Arms } from "./arms.js";
+import { Choose } from "./choose.js";
+import { drawCode } from "./code.js";
+import { byId, el, kept, made, say, show, svg } from "./dom.js";
+import { brief, count, day, perCent, plural, roundUp } from "./format.js";
+import { follow } from "./live.js";
+import { Failures, Trials } from "./logs.js";
+import { icon, tellState } from "./marks.js";
+import { Plane, describe } from "./plane.js";
+import { Progress } from "./progress.js";
+import { savePng, saveSvg } from "./save.js";
+import { Shares } from "./shares.js";
+import { arrive, code, copy, menus, theme, whoami } from "./shell.js";
+import { tabs } from "./tabs.js";
+import { drawWorkers } from "./workers.js";
+
+const POINTS = 400, SPOKEN = 10_000, PAST = 20_000;
+const number = Number.parseInt(location.pathname.split("/").pop() ?? "", 10);
+const path = `/studies/${number}`;
+
+/** All that is known. @type {any} */
+const known = { frame: null, picture: null, arms: [], past: { told: [], doubt: [], unproved: [], arms: [], pulls: [], spent: null }, selected: null, at: 0, tab: "trials" };
+
+const plane = new Plane(byId("plane"), select);
+const table = new Arms(byId("arms-head"), byId("arms-rows"), byId("arms-more"), select);
+const progress = new Progress({ doubt: byId("doubt"), open: byId("open"), words: byId("progress-words") });
+const shares = new Shares(byId("shares"));
+const choose = new Choose(path, soon);
+const trials = new Trials(path), failures = new Failures(path);
+table.redraw = soon;
+
+/** @param {string|null} name */
+function select(name) { known.selected = name; soon(); }
+
+let waiting = false;
+/** Draw with the next frame of the screen, however often that is asked for. */
+function soon() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => { waiting = false; draw(); });
+}
+
+// --- what comes in ---------------------------------------------------------------------------------------------------
+
+function takeFrame(frame) {
+  known.frame = frame;
+  say(byId("name"), frame.name);
+  document.title = `${frame.name} - ramgape`;
+  trials.arms(frame.arms);
+  drawCode(frame);
+  byId("asked").replaceChildren(...facts([["Sought", frame.sought], ["Goal", frame.goal.words], ["Method", frame.method], ...frame.settings, ["Created", day(frame.created_at)], ...(frame.retired.length ? [["Retired arms", frame.retired.join(", ")]] : [])]));
+  byId("specification").replaceChildren(code(JSON.stringify(frame.specification, null, 2), "the specification"));
+  for (const [id, file] of [["save-csv", "/export.csv"], ["save-json", ""], ["save-report", "/report.html"]]) byId(id).href = `${API}${path}${file}`;
+  byId("save-json").download = `${slug()}.json`;
+  if (!known.picture) byId("tiles").replaceChildren(...tiles([["Arms", count(frame.arms.length), ""], ["Asked for", frame.goal.words, ""]]));
+  soon();
+}
+
+function takePicture(picture) {
+  known.picture = picture;
+  known.at = performance.now();
+  const { columns } = known.frame;
+  known.arms = picture.rows.map((row) => { const arm = {}; for (let at = 0; at < columns.length; at += 1) arm[columns[at]] = row[at]; arm.name = arm.arm; return arm; });
+  remember(picture);
+  soon();
+}
+
+/** Add the present to the past; fetch that anew where it is missing, or other arms take most trials now. */
+function remember(picture) {
+  const { past, arms } = known, last = past.told[past.told.length - 1] ?? -1, samples = arms.reduce((sum, arm) => sum + arm.pulls, 0);
+  if (!past.fetched || Date.now() - past.fetched > PAST && (picture.told > 1.2 * last || past.told.length > 2 * POINTS)) fetchPast();
+  if (!picture.begun || samples < last + Math.max(1, samples / POINTS) && !(picture.done && samples > last) || !past.arms.length) return;
+  const of = (key) => { const some = past.arms.map((name) => arms.find((arm) => arm.name === name)?.[key] ?? 0), all = arms.reduce((sum, arm) => sum + (arm[key] ?? 0), 0); return [...some, all - some.reduce((sum, each) => sum + each, 0)]; };
+  past.told.push(samples);
+  past.doubt.push(picture.doubt);
+  past.unproved.push(picture.unproved);
+  past.pulls.push(of("pulls"));
+  past.spent?.push(of("spent"));
+}
+
+async function fetchPast() {
+  known.past.fetched = Date.now();
+  const found = await get(`${path}/history`, { points: POINTS }).catch(() => null);
+  if (!found) return;
+  known.past = { ...found, fetched: Date.now() };
+  soon();
+  if (!found.complete) setTimeout(fetchPast, 1500);
+}
+
+// --- what is drawn ---------------------------------------------------------------------------------------------------
+
+function facts(pairs) { return pairs.filter(([, text]) => text).flatMap(([word, text]) => [el("dt", {}, word), el("dd", {}, text)]); }
+
+function tiles(rows) { return rows.map(([word, value, more]) => el("div", { class: "tile" }, el("dt", {}, word), el("dd", { class: value.length > 14 ? "words" : "" }, value), ...(more ? [el("dd", { class: "unseen" }, more)] : []))); }
+
+/** The tiles: their nodes stay, their words change. */
+function drawTiles(frame, picture) {
+  const counts = { in: 0, undecided: 0, out: 0 };
+  for (const arm of known.arms) if (arm.verdict in counts) counts[arm.verdict] += 1;
+  const still = picture.done ? "none" : picture.expected ? `${picture.expected[1] ? "over" : "about"} ${count(rough(picture.expected[0]))}` : "not known yet";
+  const rows = [
+    ["Trials", count(picture.told), picture.late ? `${count(picture.late)} after the end, not counted` : ""],
+    ["Under way", count(picture.pending), picture.done && picture.pending ? "given back when their leases end" : ""],
+    ["Failed", count(picture.failed), picture.given_up ? `${count(picture.given_up)} given up` : ""],
+    ...(frame.goal.kind === "budget" ? [] : [["Doubt", picture.doubt === null ? "not known yet" : roundUp(Math.max(picture.doubt, 0)), picture.epsilon ? `tolerance ${brief(picture.epsilon)}` : ""]]),
+    ["Expected still", still, ""],
+    ...(picture.spent === null ? [] : [["Spent", brief(picture.spent), picture.spend ? `of ${brief(picture.spend)}` : ""]]),
+    ["In, undecided, out", `${counts.in} / ${counts.undecided} / ${counts.out}`, ""],
+  ];
+  const place = byId("tiles");
+  if (place.made?.length !== rows.length) {
+    place.made = rows.map(() => ({ word: el("dt"), value: el("dd"), more: el("dd", { class: "faint small" }) }));
+    place.replaceChildren(...place.made.map((tile) => el("div", { class: "tile" }, tile.word, tile.value, tile.more)));
+  }
+  rows.forEach(([word, value, more], at) => {
+    const tile = place.made[at];
+    say(tile.word, word);
+    say(tile.value, value);
+    tile.value.className = String(value).length > 12 ? "words" : "";
+    say(tile.more, more);
+    show(tile.more, Boolean(more));
+  });
+}
+
+/** In two digits. */
+const rough = (value) => { const unit = 10 ** Math.max(String(value).length - 2, 0); return Math.round(value / unit) * unit; };
+
+function drawLegend(frame, picture) {
+  const counts = new Map();
+  for (const arm of known.arms) if (arm.mean !== null) counts.set(arm.verdict, (counts.get(arm.verdict) ?? 0) + 1);
+  const so = known.arms.filter((arm) => arm.returned && arm.verdict === "undecided").length;
+  const words = { in: `in the ${frame.task === "pareto" ? "Pareto set" : "answer"}`, undecided: "undecided", out: "out", control: "control" };
+  const entries = [...["in", "undecided", "out", "control"].flatMap((verdict) => counts.has(verdict) ? [[verdict, `${words[verdict]} (${counts.get(verdict)})`]] : []), ...(so ? [["ring", `in so far (${so})`]] : [])];
+  const key = JSON.stringify(entries), place = byId("legend");
+  if (place.key === key) return;
+  place.key = key;
+  place.replaceChildren(...entries.map(([verdict, text]) => el("li", { class: verdict }, verdict === "ring" ? svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { class: "ring", r: 6 })) : icon(verdict), text)));
+}
+
+function drawCallouts(picture) {
+  const said = [...(picture.alarm ? [["Alarm", picture.alarm]] : []), ...picture.warnings.map((text) => ["Warning", text])];
+  const key = JSON.stringify([said, picture.alarms, picture.notes]), place = byId("callouts");
+  if (place.key === key) return;
+  place.key = key;
+  const boxes = () => said.map(([word, text]) => el("p", { class: "callout" }, el("strong", {}, `${word}: `), text));
+  place.replaceChildren(...boxes());
+  show(place, said.length > 0);
+  const list = picture.alarms.map(([arm, sign, evidence, pull]) => el("tr", {}, el("th", { scope: "row" }, arm), el("td", {}, sign), el("td", { class: "right" }, `${evidence} to 1`), el("td", { class: "right" }, count(pull))));
+  const head = ["Arm", "What gave it away", "Evidence", "Since trial"].map((text, at) => el("th", { scope: "col", class: at > 1 ? "right" : "" }, text));
+  byId("alarms").replaceChildren(...(said.length ? boxes() : [el("p", { class: "faint" }, "No alarm, and no warning: nothing in the rewards speaks against what is assumed of them.")]),
+    ...(list.length ? [el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...list)))] : []), ...picture.notes.map((text) => el("p", { class: "faint" }, `Note: ${text}.`)));
+}
+
+function drawProved(picture) {
+  const rigour = picture.rigour === "approximate" ? "approximate: intervals hold nearly as often as they state, for large samples (central limit theorem)" : "proved: intervals hold as they are stated";
+  const pairs = [["Guarantee", picture.guarantee], ["Certified", picture.certified], ["Rigour", rigour], ["Ended", picture.ended]];
+  const key = JSON.stringify(pairs), place = byId("proved");
+  if (place.key === key) return;
+  place.key = key;
+  place.replaceChildren(...facts(pairs));
+}
+
+let spokenAt = 0;
+/** For those who listen: the answer, when it is another, and not all the time. */
+function speak(text) {
+  if (Date.now() - spokenAt < SPOKEN || byId("spoken").said === text) return;
+  spokenAt = Date.now();
+  say(byId("spoken"), text);
+}
+
+function draw() {
+  const { frame, picture, arms, past } = known;
+  if (!frame || !picture) return;
+  const began = performance.now(), before = made.nodes;
+  byId("sentence").classList.remove("skeleton");
+  byId("plane-place").classList.remove("skeleton");
+  tellState(byId("state"), picture.state);
+  say(byId("sentence"), picture.sentence);
+  speak(picture.sentence);
+  say(byId("guarantee"), picture.guarantee);
+  drawTiles(frame, picture);
+  drawLegend(frame, picture);
+  drawCallouts(picture);
+  drawProved(picture);
+  show(byId("not-yet"), !picture.begun);
+  show(byId("plane-place"), picture.begun);
+  if (!picture.begun) say(byId("not-yet"), `Not enough yet: every arm needs its first trials before anything can be drawn. ${plural(arms.filter((arm) => !arm.pulls).length, "arm")} of ${count(arms.length)} had none so far.`);
+  else plane.draw(frame, picture, arms, { crosses: byId("crosses").checked, hideOut: byId("hide-out").checked, selected: known.selected, chosen: choose.chosen, ceiling: choose.ceiling });
+  const chosen = arms.find((arm) => arm.name === known.selected);
+  say(byId("told"), chosen ? describe(chosen, picture, frame) : picture.begun ? "Each box is what is known of an arm: the smaller, the more. Click one, or a row of the table, to read more." : "");
+  choose.draw(frame, arms);
+  show(byId("share-meter"), picture.share !== null);
+  if (picture.share !== null) byId("share").style.width = perCent(picture.share).replace(" ", "");
+  say(byId("progress-title"), frame.goal.kind === "budget" ? "How far it is" : "Doubt and tolerance");
+  progress.draw(frame, picture, past);
+  show(byId("money-label"), Boolean(past.spent));
+  shares.draw(past, byId("money").checked && past.spent ? "spent" : "pulls");
+  say(byId("shares-title"), byId("money").checked && past.spent ? "Where the money went" : "Where the trials went");
+  say(byId("counts"), picture.trials);
+  table.draw(frame, picture, arms, known.selected);
+  drawTab();
+  const redraws = /** @type {any} */ (window).redraws ??= [];
+  redraws.push({ ms: performance.now() - began, nodes: made.nodes - before, told: picture.told });
+  if (redraws.length > 500) redraws.shift();
+}
+
+/** What is under the open tab. */
+function drawTab() {
+  const { picture, tab } = known;
+  if (!picture) return;
+  if (tab === "workers") drawWorkers(picture, (performance.now() - known.at) / 1000);
+  trials.heed(picture.told, tab === "trials");
+  failures.heed(picture.failed, tab === "failures");
+}
+
+// --- begin -----------------------------------------------------------------------------------------------------------
+
+const slug = () => `${known.frame?.name ?? "study"}`.replace(/[^\w.-]+/g, "-");
+
+function begin() {
+  for (const id of ["crosses", "hide-out"]) {
+    byId(id).checked = kept(id) === "yes";
+    byId(id).addEventListener("change", () => { kept(id, byId(id).checked ? "yes" : "no"); soon(); });
+  }
+  byId("money").addEventListener("change", soon);
+  byId("save-svg").addEventListener("click", () => saveSvg(byId("plane"), slug(), known.picture?.title ?? ""));
+  byId("save-png").addEventListener("click", () => savePng(byId("plane"), slug(), known.picture?.title ?? ""));
+  byId("share").addEventListener("click", () => copy(byId("share"), location.href));
+  tabs(byId("tabs"), (name) => { known.tab = name; trials.version = failures.version = -1; drawTab(); });
+  new ResizeObserver(soon).observe(byId("main"));
+  follow(`${path}/events`, {
+    frame: takeFrame,
+    picture: takePicture,
+    gone: () => missing("The study was deleted."),
+    trouble: ({ message }) => { say(byId("lost"), message); show(byId("lost"), true); },
+  }, () => known.picture?.at ?? null, missing);
+  setInterval(() => { if (known.tab === "workers") drawTab(); }, 1000);
+  whoami().catch(() => {});
+}
+
+/** @param {string} text */
+function missing(text) {
+  byId("main").replaceChildren(el("section", { class: "card whole" }, el("h2", {}, "There is no such study"), el("p", {}, text), el("p", {}, el("a", { href: ".." }, "All studies"))));
+  say(byId("state"), "");
+  show(byId("lost"), false);
+}
+
+theme();
+menus();
+if (!arrive()) begin();
