@@ -380,7 +380,7 @@ def test_an_own_token_that_others_may_know_is_not_used_again(tmp_path: Path) -> 
         (["--grace", "-1"], "grace must be a number of at least 0"),
         (["--log-format", "xml"], "log-format must be one of plain, json"),
         (["--log-level", "loud"], "log-level must be one of debug, info, warning, error"),
-        (["--storage", "http://127.0.0.1:8460"], "storage must be"),
+        (["--storage", "http://127.0.0.1:8460"], "storage must be a store, not another server"),
     ],
 )
 def test_options_that_cannot_be_meant(tmp_path: Path, options: list[str], message: str) -> None:

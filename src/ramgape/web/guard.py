@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 API, LOGIN, LOGOUT = "/api/", "/api/v1/login", "/api/v1/logout"
-OPEN = {"/", "/login", "/healthz", "/compare", "/studies", "/favicon.ico", "/robots.txt"}
-OPEN_BELOW = ("/static/", "/studies/")
+KEPT = ("/api", "/metrics")  # what needs a token, with all below it; the rest are pages, and what belongs to them
+KEPT_BELOW = tuple(f"{each}/" for each in KEPT)
 SAFE = ("GET", "HEAD")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 ONCE = (b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site")  # two of them would be one too many
@@ -299,8 +299,9 @@ POLICY_BYTES = POLICY.encode()
 def template_of(scope: Scope) -> str | None:
     """The route that was taken, with the names of its parameters for their values; None if there was none."""
     path: str = scope["path"]
-    if path.startswith("/static/"):
-        return "/static"
+    for folder in ("/static", "/looks"):
+        if path.startswith(f"{folder}/"):
+            return folder
     if "endpoint" not in scope:
         return None
     parts = path.split("/")
@@ -312,8 +313,8 @@ def template_of(scope: Scope) -> str | None:
 
 
 def is_page(path: str) -> bool:
-    """Whether a path leads to what everybody may see."""
-    return path in OPEN or path.startswith(OPEN_BELOW)
+    """Whether a path leads to what everybody may see, or to nothing."""
+    return not (path in KEPT or path.startswith(KEPT_BELOW))
 
 
 def session_cookie(headers: Mapping[bytes, bytes], hosts: Hosts) -> bytes | None:
