@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import logging
@@ -17,6 +18,7 @@ import pytest
 from ramgape.errors import InvalidSpec, StorageError, UnknownName, UnknownStudy
 from ramgape.web.access import ROLES, Access
 from ramgape.web.errors import Forbidden
+from ramgape.web.limits import Settings
 from ramgape.web.logs import Log, ToLog
 from ramgape.web.metrics import FAMILIES, Metrics
 from ramgape.web.token_file import TokenFile, new_secret
@@ -249,9 +251,19 @@ def test_numbers_have_the_form_of_prometheus() -> None:
         assert lines.count(f"# TYPE {name} {family.kind}") == 1
 
 
+PAGE = (Path(__file__).parents[1] / "docs" / "server.md").read_text(encoding="utf-8")
+
+
 def test_every_number_is_explained() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "server.md").read_text(encoding="utf-8")
-    assert [name for name in FAMILIES if f"`{name}`" not in page] == []
+    rows = [f"| `{name}` | {each.kind} | {', '.join(each.labels)} | {each.text} |" for name, each in FAMILIES.items()]
+    assert [row for row in rows if row not in PAGE] == []
+
+
+def test_every_limit_is_explained() -> None:
+    for each in dataclasses.fields(Settings):
+        row = re.search(rf"^\| `--{each.name.replace('_', '-')}` \| ([\d,]+)[ \w]* \| (.*) \|$", PAGE, re.MULTILINE)
+        assert row is not None, each.name
+        assert (float(row[1].replace(",", "")), row[2]) == (each.default, each.metadata["text"])
 
 
 # --- logs -------------------------------------------------------------------------------------------------------------
