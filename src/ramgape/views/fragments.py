@@ -19,6 +19,7 @@ from ramgape.views.picture import dark_colours
 
 NARROW = 46  # columns of a table on a telephone
 
+
 def style_sheet() -> str:
     """The style sheet of a report, with the colours of figures."""
     dark = dark_colours()

@@ -170,6 +170,7 @@ def application(storage: str) -> Callable[[Gate], ASGIApp]:
     def make(gate: Gate) -> ASGIApp:
         from ramgape.web.access_routes import access_routes, operation_routes
         from ramgape.web.app import make_app
+        from ramgape.web.express import Express
         from ramgape.web.rooms import Rooms
 
         rooms = Rooms(storage, gate.metrics)
@@ -177,6 +178,6 @@ def application(storage: str) -> Callable[[Gate], ASGIApp]:
         app = make_app(rooms)
         app.include_router(access_routes(gate), prefix="/api/v1")
         app.include_router(operation_routes(gate))
-        return app
+        return Express(app)
 
     return make
