@@ -173,15 +173,8 @@ def application(storage: str) -> Callable[[Gate], ASGIApp]:
         from ramgape.web.express import Express
         from ramgape.web.rooms import Rooms
 
-        metrics = gate.metrics
-
-        def noted(operations: int, waited: float) -> None:
-            metrics.count("ramgape_transactions_total")
-            metrics.observe("ramgape_transaction_operations", operations)
-            metrics.observe("ramgape_queue_wait_seconds", waited)
-
-        rooms = Rooms(storage, noted)
-        metrics.gauge("ramgape_open_studies", lambda: len(rooms.open))
+        rooms = Rooms(storage, gate.metrics)
+        gate.metrics.gauge("ramgape_open_studies", lambda: len(rooms.open))
         app = make_app(rooms)
         app.include_router(access_routes(gate), prefix="/api/v1")
         app.include_router(operation_routes(gate))
