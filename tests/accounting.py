@@ -88,13 +88,13 @@ def _check_counters(study: Study, own: list[dict[str, Any]], audit: Audit) -> No
     numbers = Counter(pull_id.number for pull_id in pull_ids)
     audit.doubled += [f"{study.name}: pull {number}, {times} times" for number, times in numbers.items() if times > 1]
     for row, (_, number, attempt) in zip(own, pull_ids, strict=True):
-        pull = Pull(row["pull"], row["arm"], seed_of(study._seed, number, attempt))
+        pull = Pull(row["pull"], row["arm"], seed_of(study._desk._seed, number, attempt))
         audit.expect(row["reward"] == (0.0 if row["failed"] else reward_of(pull)), f"{study.name}: {row}")
-    with study._session.reading() as (ledger, _):
+    with study._desk.session.reading() as (ledger, _):
         audit.expect(not numbers.keys() & ledger.open.keys(), f"{study.name}: pulls are answered and open")
         known = len(numbers.keys() | ledger.open.keys())
         audit.expect(known + ledger.withdrawn == ledger.asked, f"{study.name}: {known} of {ledger.asked} pulls")
-        failures = study._session.store.read_failures(study._session.row.id)
+        failures = study._desk.session.store.read_failures(study._desk.session.row.id)
     counted = (report.failed, len(failures), sum(report.arms_failed.values()))
     audit.expect(len(set(counted)) == 1, f"{study.name}: failures {counted}")
     audit.expect(report.told + report.pending <= study.spec.search.limit, f"{study.name}: above its limit")
@@ -114,7 +114,8 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
         name = row["pull"] or f"{ELSEWHERE}{row['arm']}-{row['reward']!r}"
         found.setdefault(name, []).append((row["arm"], row["reward"]))
     failed = {
-        (failure.number, failure.attempt) for failure in study._session.store.read_failures(study._session.row.id)
+        (failure.number, failure.attempt)
+        for failure in study._desk.session.store.read_failures(study._desk.session.row.id)
     }
     meant = {entry.name for entry in log if entry.what == "meant"}
     for name, seen in found.items():
@@ -140,8 +141,8 @@ def _check_log(study: Study, rows: list[dict[str, Any]], log: list[Entry], audit
 def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, Any], audit: Audit) -> None:
     """The stored rewards alone, in their order and their batches, give the study's answer; so they do to whoever opens
     it anew."""
-    with study._session.reading():
-        batches = dict(study._session.store.read_batches(study._session.row.id, 0))
+    with study._desk.session.reading():
+        batches = dict(study._desk.session.store.read_batches(study._desk.session.row.id, 0))
     again = Study.create(study.name, ARMS, **options)
     place = 0
     while place < len(rows):
@@ -150,8 +151,8 @@ def _check_answer(study: Study, rows: list[dict[str, Any]], options: dict[str, A
         else:
             again.observe(rows[place]["arm"], rows[place]["reward"])
         place += size or 1
-    assert study._storage is not None
-    with Study.load(study.name, study._storage) as anew:
+    assert study._desk.storage is not None
+    with Study.load(study.name, study._desk.storage) as anew:
         for other in (again, anew):
             same = other.result() == study.result() and other.report().late == study.report().late
             audit.expect(same, f"{study.name}: another result")

@@ -15,6 +15,7 @@ from ramgape import RamgapeError, StorageError, Study
 from ramgape.storage import upgrade
 from ramgape.storage.backup import back_up
 from ramgape.studies.checking import check_store
+from tests.keyed import observe_once
 
 
 def whole_store(folder: Path) -> bytes:
@@ -27,6 +28,7 @@ def whole_store(folder: Path) -> bytes:
         for pull in study.ask(20, worker="me"):
             study.tell(pull, 0.25)
         study.fail(study.ask(8, worker="you")[0], "broken")
+        observe_once(study, "a key")
     with Study.create("done", ["x", "y"], budget=60, **options) as study:
         while not study.done:
             study.tell_many([(pull, 0.9 if pull.arm == "x" else 0.1) for pull in study.ask(20)])
@@ -61,6 +63,7 @@ def use(file: Path) -> int:
             for pull in attempt(lambda study=study: study.ask(2)) or []:  # type: ignore[misc]
                 attempt(lambda study=study, pull=pull: study.tell(pull, 0.5))  # type: ignore[misc]
             attempt(lambda study=study: study.observe(study.arms[0], 0.5))  # type: ignore[misc]
+            attempt(lambda study=study: observe_once(study, "a key"))  # type: ignore[misc]
     return refused
 
 

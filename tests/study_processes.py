@@ -30,6 +30,7 @@ import ramgape
 from ramgape import Pull, Study
 from ramgape.storage import open_store
 from ramgape.studies import session
+from tests.keyed import observe_once
 from tests.storage_processes import in_child, say, wait_for
 
 ARMS = ["steady", "wild", "poor"]
@@ -284,6 +285,21 @@ def operations_by_statements(url: str) -> None:
                     assert counters(again) == counters(study)
 
 
+def requests_by_statements(url: str) -> None:
+    """Somebody dies before each statement of a request under a key, which is then made again by somebody else; say
+    what is there before, after the death, and afterwards."""
+    with Study.create("first", ARMS, storage=url, **OPTIONS["confidence"]) as study:
+        alive = False
+        for number in itertools.count(1):
+            if alive:
+                break
+            found = [counters(study)]
+            alive = not dies(lambda number=number: observe_once(study, f"key {number}"), number)  # type: ignore[misc]
+            found.append(counters(study))
+            answers = {observe_once(study, f"key {number}") for _ in range(2)}
+            say(json.dumps([alive, *found, counters(study), *answers]))
+
+
 def counters(study: Study) -> list[int]:
     report = study.report()
     return [report.told, report.pending, report.failed]
@@ -428,7 +444,7 @@ def fork_beside_a_long_operation(url: str) -> None:
     inside, over = threading.Event(), threading.Event()
 
     def operate() -> None:
-        with study._session.writing():
+        with study._desk.session.writing():
             inside.set()
             over.wait(300)
 

@@ -97,15 +97,15 @@ import ramgape
 from numba.core.event import install_recorder
 
 study = ramgape.Study.create("new", [*"abc"], storage="sqlite:///{tmp_path}/store.db", reward_range=(0, 1), {options})
-store = study._session.store
+store = study._desk.session.store
 begin, write, known = store.begin, store.write, []
 with install_recorder("numba:compile") as compiled:
     store.begin = lambda *arguments: (begin(*arguments), known.append(len(compiled.buffer)))[0]
     store.write = lambda *arguments: (write(*arguments), known.append(len(compiled.buffer)))[0]
     for _ in range(10):
         study.tell_many([(pull, 0.5) for pull in study.ask(3)])
-    other = ramgape.Study.load("new", study._storage)
-    other._session.begin(False)
+    other = ramgape.Study.load("new", study._desk.storage)
+    other._desk.session.begin(False)
     known.append(len(compiled.buffer))
 assert known[0] > 0 and len(set(known)) == 1, known
 """

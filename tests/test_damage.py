@@ -12,7 +12,7 @@ import pytest
 from ramgape import StorageError, Study
 from tests.stores import damage, use, whole_store
 
-TABLES = ("ramgape_studies", "ramgape_pulls", "ramgape_observations", "ramgape_failures", "ramgape_batches")
+TABLES = [f"ramgape_{name}" for name in ("studies", "pulls", "observations", "failures", "batches", "requests")]
 VALUES = ("abc", "", 0, -1, 2**63 - 1, -(2**63), 1.5, -1e308, float("inf"), b"\xff\xfe", "[1]", "{}", "[99, 99]")
 FIELDS = ("abc", 0, -1, 10**30, 1e308, float("nan"), None, True, [], [1, 2], ["a", "a"], {"name": "cvar", "level": 5})
 

@@ -36,9 +36,9 @@ def study(url: str) -> Iterator[Study]:
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_a_time_that_no_date_can_have_is_exported_all_the_same(study: Study, tmp_path: Path, form: str) -> None:
     times = (-62_135_647_200.0, 253_402_300_800.0, 1e300, -1e300, float("inf"))
-    with study._session.writing() as (ledger, now):
+    with study._desk.session.writing() as (ledger, now):
         for seconds in times:
-            ledger.observe(Trial(0, 0.5, told_at=seconds), now)
+            ledger.observe([Trial(0, 0.5, told_at=seconds)], now)
     first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
     assert getattr(study, f"export_{form}")(first) == ROWS + len(times)
     copy = Study.create("copy", study.arms, reward_range=(0, 1), budget=10_000)
@@ -53,20 +53,20 @@ def test_what_else_was_told_comes_back(study: Study, tmp_path: Path, form: str) 
     first, second = tmp_path / f"first.{form}", tmp_path / f"second.{form}"
     getattr(study, f"export_{form}")(first)
     assert "price" not in first.read_text()
-    with study._session.writing() as (ledger, now):  # whatever the study is: it is recorded
-        ledger.observe(Trial(0, 0.5, price=0.1, info='{"model": "\\u00fc"}'), now)
-        ledger.observe(Trial(1, 0.25, price=0.0), now)
+    with study._desk.session.writing() as (ledger, now):  # whatever the study is: it is recorded
+        ledger.observe([Trial(0, 0.5, price=0.1, info='{"model": "\\u00fc"}')], now)
+        ledger.observe([Trial(1, 0.25, price=0.0)], now)
     getattr(study, f"export_{form}")(first)
     assert "item" not in first.read_text()
-    with study._session.writing() as (ledger, now):
-        ledger.observe(Trial(1, 0.75, item=3), now)
+    with study._desk.session.writing() as (ledger, now):
+        ledger.observe([Trial(1, 0.75, item=3)], now)
     assert getattr(study, f"export_{form}")(first) == ROWS + 3
     copy = Study.create("copy", study.arms, reward_range=(0, 1), budget=10_000, price="told")
     getattr(copy, f"import_{form}")(first)
     getattr(copy, f"export_{form}")(second)
     assert first.read_bytes() == second.read_bytes()
-    with copy._session.reading() as (ledger, _):
-        items, prices = copy._session.details(ROWS - 1, ROWS + 3)
+    with copy._desk.session.reading() as (ledger, _):
+        items, prices = copy._desk.session.details(ROWS - 1, ROWS + 3)
     assert items.tolist() == [-1, -1, -1, 3]
     assert [None if price != price else price for price in prices.tolist()] == [None, 0.1, 0.0, None]
 
@@ -179,8 +179,8 @@ def test_rows_that_a_damaged_file_leaves_out_are_missed(
     study.export_csv(tmp_path / "all.csv")
     before = (tmp_path / "all.csv").read_text()
     study.observe("A", 0.25)
-    read_rows = study._session.store.read_rows
-    monkeypatch.setattr(study._session.store, "read_rows", lambda *arguments: spoiled(read_rows(*arguments)))
+    read_rows = study._desk.session.store.read_rows
+    monkeypatch.setattr(study._desk.session.store, "read_rows", lambda *arguments: spoiled(read_rows(*arguments)))
     with pytest.raises(StorageError, match=r"is damaged: .* observation"):
         study.export_csv(tmp_path / "all.csv")
     assert (tmp_path / "all.csv").read_text() == before

@@ -118,6 +118,18 @@ def test_whoever_dies_in_an_operation_has_done_all_of_it_or_nothing(play: Play, 
     assert min(deaths.values()) >= (4 if url.startswith("sqlite") else 3)
 
 
+def test_a_request_under_a_key_is_carried_out_once_whoever_dies_when(play: Play, url: str) -> None:
+    """Its key is there if what it changed is, and not otherwise."""
+    deaths: Counter[int] = Counter()
+    for line in play("requests_by_statements", url):
+        alive, (before, *_), (dead, *_), (after, *_), answer = json.loads(line)
+        assert after == before + 1 == int(answer), line
+        deaths[dead - before] += not alive
+        assert dead == after or not alive, line
+    assert deaths[0] >= (5 if url.startswith("sqlite") else 4)  # nothing was written yet
+    assert deaths.keys() <= {0, 1}
+
+
 # --- many at once ------------------------------------------------------------------------------------------------
 
 
@@ -234,7 +246,7 @@ def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, mon
                 study.give_back(pull)
             heard.append(str(caught.value))
 
-        write = study._session.store.write
+        write = study._desk.session.store.write
 
         def interrupted(*arguments: Any) -> None:
             signal.raise_signal(signal.SIGUSR1)
@@ -243,7 +255,7 @@ def test_a_signal_handler_in_the_middle_of_an_operation(url: str, what: str, mon
         usual = signal.signal(signal.SIGUSR1, handle)
         try:
             with monkeypatch.context() as patch:
-                patch.setattr(study._session.store, "write", interrupted)
+                patch.setattr(study._desk.session.store, "write", interrupted)
                 assert study.tell(pull, 0.5).accepted
         finally:
             signal.signal(signal.SIGUSR1, usual)

@@ -20,10 +20,13 @@ import pytest
 
 import ramgape
 from ramgape import Study
-from ramgape.storage import upgrade
-from ramgape.storage.versions import MIGRATIONS
+from ramgape.storage import open_store, upgrade
+from ramgape.storage.versions import MIGRATIONS, newest_version
+from ramgape.studies.checking import check_store
+from tests.keyed import observe_once
 
 DATA = Path(__file__).parent / "data"
+BUDGET: dict[str, Any] = {"reward_range": (0, 1), "budget": 50}
 
 
 def near(middle: float, width: float) -> Callable[[int], float]:
@@ -116,10 +119,31 @@ def test_the_old_store_in_and_out(old: str, tmp_path: Path) -> None:
         assert len({row["pull"].partition("-")[0] for row in rows}) == 1
 
 
+def test_requests_are_kept_after_an_upgrade(tmp_path: Path, url: str) -> None:
+    """A store of the version before has no place for them; all else in it stays as it was."""
+    older = tmp_path / "older"
+    shutil.copytree(MIGRATIONS, older, ignore=shutil.ignore_patterns("__pycache__", "0005*"))
+    study = Study.create("before", ["a", "b"], storage=open_store(url, create=True, folder=older), **BUDGET)
+    study.tell_many([(pull, 0.5) for pull in study.ask(5)])
+    (pull,) = study.ask()
+    shown = study.report().to_dict()
+    study.close()
+    with pytest.raises(
+        ramgape.StorageError, match=f"version 0004, made by an older ramgape.* needs {newest_version()}"
+    ):
+        Study.load("before", url)
+    assert upgrade(url) == ("0004", newest_version())
+    with Study.load("before", url) as study:
+        assert study.report().to_dict() == shown
+        assert study.tell(pull, 0.5)
+        assert [observe_once(study, "a key") for _ in range(2)] == ["7", "7"]
+    assert check_store(url).sound
+
+
 def test_damage_is_not_sealed_by_an_upgrade(tmp_path: Path) -> None:
     """Rows are sealed anew only if their old seals are unbroken."""
     older = tmp_path / "older"
-    shutil.copytree(MIGRATIONS, older, ignore=shutil.ignore_patterns("__pycache__", "0004*"))
+    shutil.copytree(MIGRATIONS, older, ignore=shutil.ignore_patterns("__pycache__", "0004*", "0005*"))
     shutil.copy(DATA / "studies-0001.db", tmp_path / "old.db")
     url = f"sqlite:///{tmp_path / 'old.db'}"
     assert upgrade(url, folder=older).after == "0003"
@@ -131,4 +155,4 @@ def test_damage_is_not_sealed_by_an_upgrade(tmp_path: Path) -> None:
         with pytest.raises(ramgape.StorageError, match=f"is damaged: row .* of {table} is not what was written"):
             upgrade(url)
         (tmp_path / "old.db").write_bytes(before)
-    assert upgrade(url) == ("0003", "0004")
+    assert upgrade(url) == ("0003", newest_version())

@@ -51,10 +51,17 @@ NEW = {
     "storage/migrations/versions/0003_snapshots.py": "snapshots",
     "storage/migrations/versions/0004_items_prices_info.py": "items, prices and remarks",
     **dict.fromkeys(
+        ["storage/migrations/versions/0005_requests.py", "studies/requests.py"],
+        "requests that are made again and change nothing twice",
+    ),
+    **dict.fromkeys(
         ["core/prices.py", "search/spending.py", "search/pricing.py", "search/outcome.py"], "prices and money"
     ),
     **dict.fromkeys(["studies/arrivals.py", "studies/field.py"], "arms that come and go"),
     "studies/exchange.py": "answers and pulls in one transaction",
+    "studies/desk.py": "what a study asks of where it is kept, here or behind a server",
+    "studies/local_desk.py": "operations of several requests in one transaction",
+    "web/": "a server for studies",
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
     "search/blocks.py": "means of consecutive rows",
@@ -141,6 +148,7 @@ GROWN = {
         "curves over pulls, what is drawn of many runs, policies and instances of one's own",
         170,
     ),
+    "storage/, studies/session.py": ("requests that are made again and change nothing twice", 72),
     "studies/in_and_out.py": ("all trials as a data frame", 45),
     "studies/, search/, views/, cli/study_work.py, ...": ("prices, money, remarks, arms that come and go", 390),
     "problems/distribution.py, problems/distributions.py": (

@@ -652,14 +652,14 @@ def test_only_free_places_are_asked_for(create: Callable[..., Study], monkeypatc
     """Every pull is handed out once, however many are under way; also if somebody has a pull back to give."""
     study, made = create(budget=300), Counter[str]()
     (left,) = study.ask(1, "this one")
-    usual = Study._pull
+    usual = Study.exchange
 
-    def counted(self: Study, row: Any) -> ramgape.Pull:
-        pull = usual(self, row)
-        made[pull.id] += 1
-        return pull
+    def counted(self: Study, *given: Any, **asked: Any) -> ramgape.Exchange:
+        exchanged = usual(self, *given, **asked)
+        made.update(pull.id for pull in exchanged.pulls)
+        return exchanged
 
-    monkeypatch.setattr(Study, "_pull", counted)
+    monkeypatch.setattr(Study, "exchange", counted)
     with ThreadPoolExecutor(1) as pool:
         assert study.run(lambda arm: 0.5, workers=pool, slots=100, worker="this one").samples == 300
     assert set(made.values()) == {1}
@@ -767,14 +767,14 @@ def test_pickling(create: Callable[..., Study], storage: str | None) -> None:
 def test_an_exchange_is_one_transaction(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
     study = create(budget=40)
     commits = 0
-    commit = study._session.store.commit
+    commit = study._desk.session.store.commit
 
     def counted() -> None:
         nonlocal commits
         commits += 1
         commit()
 
-    monkeypatch.setattr(study._session.store, "commit", counted)
+    monkeypatch.setattr(study._desk.session.store, "commit", counted)
     pulls = study.exchange().pulls
     numbers = []
     while pulls:
@@ -791,8 +791,8 @@ def test_an_exchange_is_one_transaction(create: Callable[..., Study], monkeypatc
 def test_run_makes_one_transaction_a_trial(create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
     study = create(budget=20)
     begun = []
-    begin = study._session.store.begin
-    monkeypatch.setattr(study._session.store, "begin", lambda *how: (begun.append(how[1]), begin(*how))[1])
+    begin = study._desk.session.store.begin
+    monkeypatch.setattr(study._desk.session.store, "begin", lambda *how: (begun.append(how[1]), begin(*how))[1])
     assert study.run(lambda arm: 0.5, progress=False).samples == 20
     assert begun.count(True) == 21
 

@@ -583,7 +583,7 @@ class Machine(RuleBasedStateMachine):
             number: (pull.arm, pull.attempt, pull.worker, pull.given_up) for number, pull in self.model.open.items()
         }
         for study in self.handles:
-            with study._session.reading() as (ledger, _):
+            with study._desk.session.reading() as (ledger, _):
                 found = ledger.open
             assert {
                 number: (ARMS[pull.arm], pull.attempt, pull.worker, pull.given_up) for number, pull in found.items()

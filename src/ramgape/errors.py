@@ -16,7 +16,8 @@
      │    ├── StudyExists              a name that another study in the store has already
      │    ├── UnknownPull              a pull that this study never handed out
      │    ├── ChangedAnswer            a second, different answer to the same attempt of a pull
-     │    └── BudgetSpent              an observation for which the budget has no room
+     │    ├── BudgetSpent              an observation for which the budget has no room
+     │    └── KeyReused                the key of a request that was another one
      ├── TrialError               trials that fail
      │    ├── FailingArm               an arm whose trials fail again and again
      │    ├── FailedTrial              a command that failed, or printed no reward
@@ -154,6 +155,10 @@ class BudgetSpent(StudyError):
     """All pulls of the budget are made or under way."""
 
 
+class KeyReused(StudyError):
+    """The key of a request is that of another one, which the study has done; this one changes nothing."""
+
+
 class TrialError(RamgapeError):
     """Trials fail."""
 
@@ -247,6 +252,18 @@ def known_name(name: object, table: Iterable[str], what: str) -> str:
     hint = f"; did you mean {near[0]!r}?" if near else ""
     shown = ", ".join(names) if len(names) <= 20 else f"{', '.join(names[:8])}, ... ({len(names)} names)"
     raise UnknownName(what=what, allowed=f"one of {shown}", given=shorten(name), hint=hint)
+
+
+def unknown_study(name: str, names: Sequence[str], url: str) -> UnknownStudy:
+    """The error for a study that is not in a store, which says what is, and suggests the nearest.
+
+    >>> unknown_study("model", ["models", "coins"], "sqlite:///file.db").message
+    "study must be one of those in sqlite:///file.db ('models', 'coins'), got 'model'; did you mean 'models'?"
+    """
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
+    return UnknownStudy(f"study must be one of those in {url} ({there}), got {shorten(name)}{hint}")
 
 
 def shorten(value: object, limit: int = 80) -> str:

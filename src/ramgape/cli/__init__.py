@@ -1,124 +1,75 @@
 """The command `ramgape`: parse, call, show.
 
+    commands                             all of them, by their names
     simulate, analyze, run, reproduce, benchmark,
     demo, listing, lower_bound, plan     one command each
     study                                the commands for studies: study_create, study_delete, study_work, study_show,
-                                         study_files
+                                         study_files, study_worker
+    thin, work_words                     the commands of workers where a server has the study; what they read and say
     storage, stores                      the commands for stores; where studies are kept
+    serve, token                         a server for studies, and who may use it
     options                              the options of a search, from the table; what several commands have in common
     timing                               what `run` takes for commands that are typed
     csv_rows                             logged rewards from a file
     reports                              what `reproduce` and `benchmark` share
     table                                commands that are imported when they are called
-    errors                               errors, warnings and interrupts, as lines on stderr and exit codes
+    streams                              what is said on stderr, and exit codes
+    errors                               errors, warnings and interrupts, as such lines
     workers                              processes that share the runs
     pictures                             files with figures
     completion                           what the tab key offers
     summary                              many runs as a table
 
 A command's module is imported when it is called, and what takes long to import (NumPy, Numba, rich, matplotlib)
-inside the command, so that help is there at once.
+inside the command, so that help is there at once. Not even typer is imported before it is known that it is needed: a
+worker in a shell calls the command for every trial.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+import os
+import sys
+from typing import TYPE_CHECKING, Any
 
-import typer
+from ramgape.cli.streams import output_flushed, prepare_streams
+from ramgape.remote.address import is_remote
 
-from ramgape.cli.errors import Commands, output_flushed, prepare_streams
-from ramgape.cli.table import CommandTable, Line
+if TYPE_CHECKING:
+    from ramgape.cli.commands import AllCommands, app
 
-__all__ = ["app", "main"]
-
-EPILOG = """\
-Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted (Ctrl-C).
-Results go to stdout; progress, warnings and errors to stderr."""
-
-
-class AllCommands(Commands, CommandTable):
-    """Every command, guarded."""
-
-    lines: ClassVar = {
-        "demo": Line(
-            "demo.demo",
-            "Watch a search on a small story: which of eight couriers are worth keeping? Takes some seconds.",
-        ),
-        "simulate": Line(
-            "simulate.simulate",
-            "Search an instance whose truth is known, once or many times, and compare the answer with the truth.",
-        ),
-        "analyze": Line(
-            "analyze.analyze", "Tell what logged rewards prove about the Pareto set, and which arms to try next."
-        ),
-        "plan": Line(
-            "plan.plan",
-            "Tell what a search will take before its first trial, from a guess of the arms, "
-            "as a power calculation does.",
-        ),
-        "run": Line(
-            "run.run",
-            "Time commands, or run those of a study file, and tell which is fastest, or has the best trade-offs.",
-        ),
-        "reproduce": Line(
-            "reproduce.reproduce",
-            "Run the paper's experiments and write raw data (CSV), figures (PNG, SVG), summary.json and report.html.",
-        ),
-        "benchmark": Line(
-            "benchmark.benchmark",
-            "Compare all methods on many instances and write raw data (CSV), figures (PNG, SVG), "
-            "summary.json and report.html.",
-        ),
-        "lower-bound": Line(
-            "lower_bound.lower_bound",
-            "Tell how few samples could suffice if the arms were Gaussian, "
-            "and how an ideal algorithm would share them out.",
-        ),
-        "list": Line(
-            "listing.show_list",
-            "List the tasks, policies, bounds, risks or instances that can be simulated, and what they mean.",
-        ),
-        "study": Line(
-            "study.app", "Search with trials of your own, over hours or weeks, from any number of processes at once."
-        ),
-        "storage": Line("storage.app", "Care of the stores that studies live in."),
-    }
+__all__ = ["AllCommands", "app", "main"]
 
 
-app = typer.Typer(
-    name="ramgape",
-    cls=AllCommands,
-    epilog=EPILOG,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
+COMPLETION = "_RAMGAPE_COMPLETE"  # set where a shell wants to know what could be typed
 
 
 def main() -> None:
     """The console script."""
     prepare_streams()
     with output_flushed():
+        code = answer_thinly(sys.argv[1:])
+        if code is not None:
+            sys.exit(code)
+        from ramgape.cli.commands import app
+
         app()
 
 
-def show_version(wanted: bool) -> None:
-    """Print the version and leave."""
-    if wanted:
-        from ramgape import __version__
+def answer_thinly(arguments: list[str]) -> int | None:
+    """The exit code of a command that a server answers; None where it is not so simple."""
+    storage = os.environ.get("RAMGAPE_STORAGE")
+    if arguments[:1] != ["study"] or COMPLETION in os.environ:
+        return None
+    if not any(is_remote(text.removeprefix("--storage=")) for text in [storage or "", *arguments]):
+        return None
+    from ramgape.cli.thin import answer
 
-        typer.echo(f"ramgape {__version__}")
-        raise typer.Exit
+    return answer(arguments[1:], storage)
 
 
-@app.callback()
-def root(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Find the options with the best trade-offs between mean reward and risk, with few noisy trials and a certificate.
+def __getattr__(name: str) -> Any:
+    if name in ("AllCommands", "app"):
+        from ramgape.cli import commands
 
-    New here? Try [bold]ramgape demo[/bold], then [bold]ramgape simulate paper:46 --epsilon 0.02[/bold].
-    """
+        return getattr(commands, name)
+    raise AttributeError(f"module 'ramgape.cli' has no attribute {name!r}")

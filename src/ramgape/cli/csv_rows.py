@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import os
 import re
 import shlex
+import shutil
 import stat
 import sys
 import zlib
@@ -18,6 +20,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, cast
 
 from ramgape.common.columns import find_column
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from ramgape.search.batch import Batch
 
 STANDARD_INPUT = "-"
+IN_MEMORY = 2**24  # bytes of standard input; the rest goes to a temporary file
 CHUNK = 512  # rows that are looked at together; of more of them Python would ask, in vain, whether they are garbage
 BREAK = re.compile("\r\n|\r|\n")
 LONGEST_MARK = 10  # letters of a text that may stand for a missing value
@@ -72,6 +76,22 @@ def open_source(path: str) -> Iterator[Source]:
             yield Source(as_text(binary, name), name, _size(file), file.tell)
         except UNPACKING as error:
             raise InvalidData(place=name, allowed="whole and packed by gzip", hint=f", got: {error}") from None
+
+
+@contextmanager
+def reading(file: str) -> Iterator[IO[str]]:
+    """A file, or standard input, as text; complete before anything is done with it.
+
+    A study is locked while it takes in trials, and whoever writes into a pipe may take long.
+    """
+    with open_source(file) as source:
+        if file != STANDARD_INPUT:
+            yield source.text
+            return
+        with SpooledTemporaryFile(IN_MEMORY) as copy:
+            shutil.copyfileobj(source.text.buffer, copy)  # type: ignore[attr-defined]
+            copy.seek(0)
+            yield io.TextIOWrapper(cast(IO[bytes], copy), encoding="utf-8-sig", newline="")
 
 
 def _size(binary: IO[bytes]) -> int | None:

@@ -1,29 +1,30 @@
-"""What goes wrong, as one line on stderr and an exit code.
-
-0     done
-1     unexpected failure: a traceback, which is a bug worth reporting; or the reader of a pipe went away; or damage that
-      `storage check` has found; or a deletion that was not confirmed
-2     bad input or usage
-130   interrupted
-"""
+"""Errors, warnings and interrupts of commands, as lines on stderr and exit codes (`streams`)."""
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from ramgape.cli.streams import FAILED, INTERRUPTED, tell, tell_error
 from ramgape.errors import RamgapeError, RamgapeWarning, printable
 from ramgape.storage.urls import shown_in
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+__all__ = [
+    "FAILED",
+    "INTERRUPTED",
+    "USAGE",
+    "Commands",
+    "guarded",
+    "tell",
+    "usage_printable",
+    "warnings_told",
+]
+
 # Arguments that were not understood. Typer has Click's class inside itself or beside it, depending on its version.
 USAGE: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "UsageError")
 
@@ -58,38 +59,8 @@ def guarded() -> Iterator[None]:
     try:
         with warnings_told(), usage_printable():
             yield
-    except RamgapeError as error:
-        tell("error", str(error), "bold red")
-        raise typer.Exit(BAD_INPUT) from None
-    except KeyboardInterrupt as interrupt:
-        tell("interrupted", str(interrupt), "bold yellow")
-        raise typer.Exit(INTERRUPTED) from None
-    except OSError as error:  # a full disk, say
-        tell_unwritten(error)
-        raise typer.Exit(FAILED) from None
-
-
-def tell_unwritten(error: OSError) -> None:
-    """Say what the system would not do, unless it is only that nobody reads on; and let the rest of the output go."""
-    if not isinstance(error, BrokenPipeError):
-        tell("error", str(error), "bold red")
-    try:
-        sys.stdout.flush()
-    except OSError:
-        leave_output()
-
-
-@contextmanager
-def output_flushed() -> Iterator[None]:
-    """See to it that the output has arrived; Python itself would complain of that only in passing."""
-    try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-    except OSError as error:
-        tell_unwritten(error)
-        raise SystemExit(FAILED) from None
+    except (RamgapeError, KeyboardInterrupt, OSError) as error:
+        raise typer.Exit(tell_error(error)) from None
 
 
 @contextmanager
@@ -109,35 +80,3 @@ def warnings_told() -> Iterator[list[str]]:
 
         warnings.showwarning = show
         yield told
-
-
-def tell(word: str, text: str, style: str) -> None:
-    """One line on stderr, never wrapped, so that scripts can read it; never with a password, nor with what a terminal
-    would obey."""
-    from rich.text import Text
-
-    from ramgape.views.terminal import messages
-
-    console = messages()
-    with console.capture() as line:
-        shown = printable(shown_in(text))
-        words = Text.assemble((f"{word}:" if text else word, style), " " if text else "", shown)
-        console.print(words, soft_wrap=True)
-    # Written to the stream rather than by the console, so that it comes out above a live display, not inside it.
-    sys.stderr.write(line.get())
-    sys.stderr.flush()
-
-
-def prepare_streams() -> None:
-    """Write out letters that the terminal does not know, rather than fail; let what nobody wants go nowhere."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started this process
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
-        elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def leave_output() -> None:
-    """Nobody reads on, or there is no room: let what Python still wants to write at its end go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -21,7 +21,7 @@ VARIABLE = "RAMGAPE_STORAGE"
 DEFAULT_STORAGE = "sqlite:///ramgape.db"
 STORE = "Where it is kept"
 STORAGE = (
-    "sqlite:///FILE or postgresql://USER@HOST/DATABASE. Unless given: the environment's "
+    "sqlite:///FILE, postgresql://USER@HOST/DATABASE, or a server: http://HOST:PORT. Unless given: the environment's "
     f"{VARIABLE}, or what a study file says, or else {DEFAULT_STORAGE}, a file in the present folder."
 )
 
@@ -46,6 +46,7 @@ def storage_url(given: str | None, fallback: str | None = None) -> str:
     One with a password is refused on the command line, which everybody on the machine can read.
     """
     if given is not None and has_password(given):
+        parse_url(given)  # a server's address has its own words for that
         allowed = (
             "given without a password, which others could read in the list of processes: set "
             f"{VARIABLE} instead, or put the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass)"

@@ -43,11 +43,19 @@ class StudyCommands(CommandTable):
             "Tell the reward of a pull, or of many. It is stored when the command returns.",
             NEGATIVE,
         ),
+        "exchange": Line(
+            "study_work.exchange",
+            "Tell what came out and get the next pulls, in one transaction: a whole round of a worker.",
+        ),
         "fail": Line(
             "study_work.fail",
             "A trial has failed: it is tried again, or counts as the worst reward, as the study was created.",
         ),
         "observe": Line("study_work.observe", "Tell the reward of a trial that was made without asking.", NEGATIVE),
+        "done": Line(
+            "study_work.done",
+            "Whether a study is done, for scripts: exit code 0 if it is, 1 if there is more to try.",
+        ),
         "front": Line(
             "study_show.front", "The names of the returned arms, one a line; on stderr a note, if they are not final."
         ),

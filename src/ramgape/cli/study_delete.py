@@ -10,8 +10,8 @@ import typer
 from ramgape.cli.errors import FAILED, tell
 from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Name, Storage, existing_storage
+from ramgape.cli.streams import write_object
 from ramgape.errors import InvalidSpec
-from ramgape.views.terminal import print_object
 
 
 def delete(
@@ -30,7 +30,7 @@ def delete(
             confirm(name, found.told)
     delete_study(name, url)
     if as_json:
-        print_object({"deleted": name})
+        write_object({"deleted": name})
     else:
         from ramgape.errors import printable
 

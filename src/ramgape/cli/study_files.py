@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from tempfile import SpooledTemporaryFile
-from typing import IO, Annotated, cast
+from typing import IO, Annotated
 
 import typer
 
-from ramgape.cli.csv_rows import STANDARD_INPUT, open_source
+from ramgape.cli.csv_rows import STANDARD_INPUT, reading
 from ramgape.cli.options import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
+from ramgape.cli.streams import write_object
 from ramgape.common.formatting import plural
 from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
-from ramgape.views.terminal import print_object, waiting
+from ramgape.views.terminal import waiting
 
 FILE, START = "What is in the file", "Start"
-IN_MEMORY = 2**24  # bytes of standard input; the rest goes to a temporary file
 
 ARM_COLUMN = "The column, or key, with the arms' names."
 REWARD_COLUMN = "The column, or key, with the rewards."
@@ -48,7 +46,7 @@ def import_trials(
         count = take_in(stream, arm_column=arm_column, reward_column=reward_column)
         done = study.done
     if as_json:
-        print_object({"imported": count, "done": done})
+        write_object({"imported": count, "done": done})
     else:
         typer.echo(f"{plural(count, 'trial')} imported.{' The study is done.' if done else ''}")
 
@@ -69,7 +67,7 @@ def export_trials(
         count = (study.export_csv if chosen == "csv" else study.export_jsonl)(stream)
         done = study.done
     if as_json:
-        print_object({"exported": count, "file": file, "format": chosen, "done": done})
+        write_object({"exported": count, "file": file, "format": chosen, "done": done})
     elif file != STANDARD_INPUT:
         typer.echo(printable(f"{plural(count, 'observation')} written to {file}."))
 
@@ -87,22 +85,6 @@ def form_of(file: str, given: str | None) -> str:
         allowed = "in .csv or .jsonl, or come with --format"
         raise InvalidSpec(what="file", verb="end", allowed=allowed, given=repr(file))
     return ending
-
-
-@contextmanager
-def reading(file: str) -> Iterator[IO[str]]:
-    """A file, or standard input, as text; complete before anything is done with it.
-
-    A study is locked while it takes in trials, and whoever writes into a pipe may take long.
-    """
-    with open_source(file) as source:
-        if file != STANDARD_INPUT:
-            yield source.text
-            return
-        with SpooledTemporaryFile(IN_MEMORY) as copy:
-            shutil.copyfileobj(source.text.buffer, copy)  # type: ignore[attr-defined]
-            copy.seek(0)
-            yield io.TextIOWrapper(cast(IO[bytes], copy), encoding="utf-8-sig", newline="")
 
 
 @contextmanager

@@ -1,25 +1,35 @@
-"""`ramgape study ask`, `tell` and what else happens to pulls: fail, observe, renew, give-back, retry."""
+"""`ramgape study ask`, `tell` and what else happens to pulls: exchange, fail, observe, renew, give-back, retry."""
 
 from __future__ import annotations
 
-import json
-import shlex
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from ramgape.cli.errors import tell
 from ramgape.cli.options import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
-from ramgape.cli.study_files import reading
-from ramgape.common.files import read_number
+from ramgape.cli.streams import write_object
+from ramgape.cli.work_words import (
+    details,
+    failed_pairs,
+    hint_retry,
+    lease_of,
+    one_reward,
+    read_answers,
+    show_answer,
+    show_answers,
+    show_done,
+    show_exchange,
+    show_pulls,
+    show_renewed,
+    told_pairs,
+)
 from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_number
-from ramgape.errors import FailingArm, InvalidSpec, located, require, shorten
-from ramgape.views.terminal import print_object
+from ramgape.errors import FailingArm, InvalidSpec, located, require
 
 if TYPE_CHECKING:
-    from ramgape.studies.exchange import Answer
+    from ramgape.search.outcome import Outcome
     from ramgape.studies.exchange import Pull as Handed
     from ramgape.studies.study import Study
 
@@ -34,6 +44,10 @@ FROM = (
     'and "info"; - for stdin.'
 )
 
+TELL = "A pull and its reward; may be given many times."
+FAIL = "A pull whose trial has failed, and perhaps why; may be given many times."
+GIVE_BACK = "A pull that will not be made; may be given many times."
+NEXT = "How many pulls to have next; 0 for none."
 PRICE = "What the trial has cost, in a study whose prices are told."
 INFO = 'What else to keep with the answer, as a JSON object: {"model_version": "3.1"}.'
 
@@ -66,19 +80,10 @@ def ask(
         try:
             pulls = study.ask(wanted, worker, seconds)  # type: ignore[arg-type]
         except FailingArm as error:
-            error.hint += f"; in the shell: ramgape study retry {shlex.quote(name)}"
+            hint_retry(error, name)
             raise
         done = study.done
-    if as_json:
-        print_object({"pulls": [described(each) for each in pulls], "done": done})
-        return
-    from ramgape.errors import printable
-
-    for each in pulls:
-        item = "" if each.item is None else f"\t{printable(json.dumps(each.item))}"
-        typer.echo(f"{each.id}\t{printable(each.arm)}\t{each.seed}{item}")
-    if not pulls:
-        tell("note", "the study is done" if done else "nothing to try now: enough pulls are under way", "bold")
+    show_pulls([described(each) for each in pulls], done, as_json)
 
 
 def described(pull: Handed) -> dict[str, object]:
@@ -107,41 +112,71 @@ def tell_reward(
     if source is not None:
         require(pull is None and reward_option is None, "--from", "given without a pull and a reward", pull or "both")
         with opened_study(name, storage) as study:
-            tell_many(study, source, as_json)
+            answers = answers_in(source, study)
+            accepted = [each.accepted for each in study.tell_many(answers)]
+            show_answers([pull for pull, _ in answers], accepted, study.done, as_json)
         return
     if pull is None:
         raise InvalidSpec(what="a pull and its reward", allowed="given, or --from FILE", given="neither")
     value = one_reward(reward, reward_option)
     with opened_study(name, storage) as study:
-        show_answer(study.tell(pull, value, **details(price, info)), {"pull": pull}, as_json)
+        answer = study.tell(pull, value, **details(price, info))
+    show_answer(answer.accepted, answer.done, {"pull": pull}, as_json)
 
 
-def tell_many(study: Study, file: str, as_json: bool) -> None:
-    """All answers of a file, in one transaction."""
+def answers_in(file: str, study: Study) -> list[tuple[str, float | Outcome]]:
+    """All answers of a file, checked so that an error names its line."""
     from ramgape.search.outcome import Outcome
-    from ramgape.studies.files import name_of, read_objects
-    from ramgape.studies.files import opened as checked
 
-    answers: list[tuple[str, Any]] = []
-    with reading(file) as stream, checked(stream):
-        source = name_of(stream)
-        for line, found in read_objects(stream, source):
-            place = f"{source}, line {line}"
-            pull = found.get("pull", found.get("id"))
-            with located(place):
-                if not isinstance(pull, str) or "reward" not in found:
-                    raise InvalidSpec(verb="have", allowed='"pull" (or "id") and "reward"', given=shorten(found))
-                outcome = Outcome(found["reward"], found.get("price"), found.get("info"))
-                answers.append((pull, study.check_outcome(outcome)))
-    told = study.tell_many(answers)
-    done = study.done
-    if as_json:
-        pairs = zip(answers, told, strict=True)
-        print_object({"pulls": [{"id": pull, "accepted": each.accepted} for (pull, _), each in pairs], "done": done})
-        return
-    accepted = sum(each.accepted for each in told)
-    late = f", {len(told) - accepted:,} not: other answers came first" if accepted < len(told) else ""
-    typer.echo(f"{accepted:,} accepted{late}.{' The study is done.' if done else ''}")
+    answers = []
+    for place, pull, told in read_answers(file):
+        with located(place):
+            answers.append((pull, study.check_outcome(Outcome(**told))))
+    return answers
+
+
+def exchange(
+    name: Name,
+    told: Annotated[list[str] | None, typer.Option("--tell", metavar="PULL=REWARD", help=TELL)] = None,
+    source: Annotated[Text, typer.Option("--from", metavar="FILE", help=FROM)] = None,
+    failed: Annotated[list[str] | None, typer.Option("--fail", metavar="PULL[=REASON]", help=FAIL)] = None,
+    given_back: Annotated[list[str] | None, typer.Option("--give-back", metavar="PULL", help=GIVE_BACK)] = None,
+    count: Annotated[str, typer.Option("--count", metavar="COUNT", help=NEXT)] = "1",
+    worker: Annotated[Text, typer.Option("--worker", metavar="NAME", help=WORKER)] = None,
+    lease: Lease = "3600",
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what came out and get the next pulls, in one transaction: a whole round of a worker.
+
+    [bold]ramgape study exchange models --tell a1b2c3-17=0.5 --count 1 --worker me --json[/bold]
+    {"answers": [{"pull": "a1b2c3-17", "accepted": true}], "pulls": [{"id": ...}], "done": false}
+
+    What is given is taken in as a whole or, after an error, not at all.
+    """
+    wanted, seconds = parse_number(count, "count"), lease_of(lease)
+    pairs: list[tuple[str, float | Outcome]] = [*told_pairs(told or [])]
+    failures, back = failed_pairs(failed or []), given_back or []
+    with opened_study(name, storage) as study:
+        if source is not None:
+            pairs += answers_in(source, study)
+        try:
+            found = study.exchange(
+                pairs, failed=failures, given_back=back, count=cast(int, wanted), worker=worker, lease=seconds
+            )
+        except FailingArm as error:
+            hint_retry(error, name)
+            raise
+    given = [pull for pull, _ in [*pairs, *failures]] + back
+    accepted = [each.accepted for each in found.answers]
+    show_exchange(given, accepted, [described(each) for each in found.pulls], found.done, as_json)
+
+
+def done(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+    """Whether a study is done, for scripts: exit code 0 if it is, 1 if there is more to try."""
+    with opened_study(name, storage) as study:
+        ended = study.done
+    raise typer.Exit(show_done(ended, as_json))
 
 
 def fail(
@@ -153,13 +188,15 @@ def fail(
 ) -> None:
     """A trial has failed: it is tried again, or counts as the worst reward, as the study was created."""
     with opened_study(name, storage) as study:
-        show_answer(study.fail(pull, reason), {"pull": pull}, as_json)
+        answer = study.fail(pull, reason)
+    show_answer(answer.accepted, answer.done, {"pull": pull}, as_json)
 
 
 def give_back(name: Name, pull: Pull, storage: Storage = None, as_json: AsJson = False) -> None:
     """A pull will not be made: it is available to others at once, and that is no failure."""
     with opened_study(name, storage) as study:
-        show_answer(study.give_back(pull), {"pull": pull}, as_json)
+        answer = study.give_back(pull)
+    show_answer(answer.accepted, answer.done, {"pull": pull}, as_json)
 
 
 def observe(
@@ -175,7 +212,8 @@ def observe(
     """Tell the reward of a trial that was made without asking."""
     value = one_reward(reward, reward_option)
     with opened_study(name, storage) as study:
-        show_answer(study.observe(arm, value, **details(price, info)), {"arm": arm}, as_json)
+        answer = study.observe(arm, value, **details(price, info))
+    show_answer(answer.accepted, answer.done, {"arm": arm}, as_json)
 
 
 def renew(
@@ -190,12 +228,7 @@ def renew(
     with opened_study(name, storage) as study:
         renewed = study.renew(pulls, seconds)
         done = study.done
-    if as_json:
-        rows = [{"id": pull, "renewed": each} for pull, each in zip(pulls, renewed, strict=True)]
-        print_object({"pulls": rows, "done": done})
-        return
-    for pull, each in zip(pulls, renewed, strict=True):
-        typer.echo(f"{pull}\t{'renewed' if each else 'no longer yours'}")
+    show_renewed(pulls, renewed, done, as_json)
 
 
 def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
@@ -203,7 +236,7 @@ def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     with opened_study(name, storage) as study:
         count, done = study.retry(), study.done
     if as_json:
-        print_object({"retried": count, "done": done})
+        write_object({"retried": count, "done": done})
     else:
         typer.echo(f"{plural(count, 'pull is', 'pulls are')} available again.")
 
@@ -231,7 +264,7 @@ def extend(
         goal = study.result(expect=False).goal
     if as_json:
         described = {"name": name, "epsilon": goal.epsilon, "budget": goal.budget, "done": not more}
-        print_object(described if goal.spend is None else {**described, "spend": goal.spend})
+        write_object(described if goal.spend is None else {**described, "spend": goal.spend})
         return
     from ramgape.views.study import goal_words
 
@@ -269,47 +302,7 @@ def show_arms(study: Study, done: bool, as_json: bool) -> None:
     from ramgape.common.formatting import list_names
 
     if as_json:
-        print_object({"arms": list(study.arms), "done": done})
+        write_object({"arms": list(study.arms), "done": done})
     else:
         state = "the study is done" if done else "the study goes on"
         typer.echo(f"{plural(len(study.arms), 'arm')}: {list_names(study.arms)}; {state}.")
-
-
-def one_reward(argument: str | None, given: str | None) -> float:
-    """The reward as a number, from where it stands; whether it is possible is for the study to say."""
-    if (argument is None) == (given is None):
-        got = "none" if given is None else "two"
-        allowed = "given, as the last argument or with --reward"
-        raise InvalidSpec(what="one reward", allowed=allowed, given=got)
-    text = str(argument if given is None else given)
-    try:
-        return read_number(text)
-    except ValueError:
-        raise InvalidSpec(what="reward", allowed="a number", given=shorten(text)) from None
-
-
-def details(price: str | None, info: str | None) -> dict[str, Any]:
-    """What is told beside a reward."""
-    found: dict[str, Any] = {}
-    if price is not None:
-        found["price"] = parse_number(price, "price")
-    if info is not None:
-        try:
-            found["info"] = json.loads(info)
-        except (ValueError, RecursionError):
-            raise InvalidSpec(what="info", allowed="a JSON object", given=shorten(info)) from None
-    return found
-
-
-def lease_of(text: str) -> float | None:
-    """Seconds; None for ever."""
-    return None if text.lower() == "none" else parse_number(text, "lease")
-
-
-def show_answer(answer: Answer, about: dict[str, str], as_json: bool) -> None:
-    """What became of it."""
-    if as_json:
-        print_object({**about, "accepted": answer.accepted, "done": answer.done})
-        return
-    accepted = "accepted" if answer.accepted else "not accepted: the pull is answered already, or with somebody else"
-    typer.echo(f"{accepted}{'; the study is done' if answer.done else ''}")

@@ -37,7 +37,7 @@ CANNOT_START = (126, 127)  # exit codes of a shell that found no such program, o
 FIRST_RUNS = 3  # of a command that has not succeeded yet, before it is taken for one that never will
 SHELL_RUNS = 9  # of a shell that has nothing to do
 SHOWN = 200  # letters of what a failed command printed
-OUR_STORE = ("RAMGAPE_STORAGE",)  # variables that are no business of a command
+OUR_STORE = ("RAMGAPE_STORAGE", "RAMGAPE_TOKEN")  # variables that are no business of a command
 OUR_PASSWORD = ("PGPASSWORD", "PGPASSFILE")  # nor these, where they open our store
 
 

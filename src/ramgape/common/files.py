@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from ramgape.errors import InvalidData
+from ramgape.errors import InvalidData, InvalidSpec, require, shorten
 
 LONGEST_LINE = 500_000  # bytes: what is longer is no line of observations, and would have to be held in memory
 LARGEST_FILE = 64 * 2**20  # bytes of a file that is taken in as a whole
@@ -56,6 +59,59 @@ def read_whole(path: str | os.PathLike[str], most: int = LARGEST_FILE) -> bytes:
 def as_text(binary: IO[bytes], name: str) -> io.TextIOWrapper:
     """UTF-8 with bounded lines; line breaks are left as they are, since the names in a CSV file may contain them."""
     return io.TextIOWrapper(cast(IO[bytes], BoundedLines(binary, name)), encoding="utf-8-sig", newline="")
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
+    """A file as text, UTF-8; what cannot be read as such is a clear error."""
+    check_path(path, "read")
+    try:
+        if isinstance(path, (str, os.PathLike)):
+            with open_file(path) as binary:
+                yield as_text(binary, str(path))
+        else:
+            yield path
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise InvalidSpec(place=name_of(path), allowed="text in UTF-8", given=f"byte {byte:#04x}") from None
+
+
+def name_of(path: str | os.PathLike[str] | IO[str]) -> str:
+    """What errors call a file; a stream without a name of its own is taken for standard input."""
+    if isinstance(path, (str, os.PathLike)):
+        return str(path)
+    name = getattr(path, "name", None)
+    return str(name) if isinstance(name, (str, os.PathLike)) and name else "standard input"
+
+
+def check_path(path: object, method: str) -> None:
+    """A path, or a stream that can do what is asked of it."""
+    if isinstance(path, str | os.PathLike):
+        require("\0" not in os.fspath(path), "path", "without null characters", path)
+    else:
+        require(hasattr(path, method), "path", "the path of a file, or a stream of text", path)
+
+
+def read_objects(stream: IO[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a stream, one a line, each with the number of its line."""
+    for number, line in enumerate(stream, start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line, object_pairs_hook=_object)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise InvalidSpec(place=f"{name}, line {number}", allowed="a JSON object", given=shorten(line))
+        yield number, found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of two values with one key nobody knows which is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
 
 
 class BoundedLines(io.RawIOBase):

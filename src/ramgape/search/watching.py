@@ -16,7 +16,7 @@ import numpy as np
 
 from ramgape.core.comparisons import BLOCKER
 from ramgape.search.engine import Engine
-from ramgape.search.progress import progress_of
+from ramgape.search.progress import Progress, progress_of
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation
 from ramgape.views.progress import Standing
@@ -94,6 +94,12 @@ class Watcher:
         if self.wanted:
             self.wanted = False
             self._look(engine)
+
+    def note(self, progress: Progress, budget: bool) -> None:
+        """The same of a search that is elsewhere: how far it is, and no more."""
+        self.wanted = False
+        left = Expectation(progress.limit - progress.samples) if budget and progress.spend is None else None
+        self._standing = Standing(progress, budget, None, (), left, self._pace(progress.samples))
 
     def _look(self, engine: Engine) -> None:
         progress, budget, names = progress_of(engine), engine.spec.goal == "budget", engine.spec.names

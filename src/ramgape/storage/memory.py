@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ramgape.errors import StorageError, StorageUnavailable
 from ramgape.storage.records import (
+    KEPT,
     AnswerRow,
     BatchRow,
     Changes,
@@ -18,6 +19,7 @@ from ramgape.storage.records import (
     Moment,
     ObservationRow,
     PullRow,
+    RequestRow,
     SnapshotRow,
     StudyRow,
 )
@@ -40,6 +42,7 @@ class StudyRows:
     failures: list[FailureRow] = field(default_factory=list)
     batches: list[BatchRow] = field(default_factory=list)
     snapshot: SnapshotRow | None = None
+    requests: dict[str, RequestRow] = field(default_factory=dict)  # the oldest first
 
 
 class MemoryStore:
@@ -140,6 +143,14 @@ class MemoryStore:
         """Keep it in place of the last one."""
         self._rows(study_id).snapshot = snapshot
 
+    def read_request(self, study_id: int, key: str) -> RequestRow | None:
+        """The request of that key, if it is kept."""
+        return self._rows(study_id).requests.get(key)
+
+    def read_requests(self, study_id: int) -> list[RequestRow]:
+        """All that are kept."""
+        return list(self._rows(study_id).requests.values())
+
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Keep observations, the first of which has this place. What is there already was never committed."""
         study = self._studies[study_id]
@@ -171,7 +182,11 @@ class MemoryStore:
             study.pulls.pop(pull.number, None)
         study.failures += changes.failures
         study.batches += changes.batches
+        made = {each.key: each for each in changes.requests}
         study.row, self._written = row, None
+        study.requests.update(made)
+        for each in changes.requests[-1:]:
+            _forget(study.requests, each.made_at - KEPT)
 
     def rollback(self) -> None:
         """Forget what was added to a study whose row was not written: an interrupt may have come in between."""
@@ -195,6 +210,12 @@ class MemoryStore:
 
     def _rows(self, study_id: int) -> StudyRows:
         return self._studies.get(study_id) or NONE
+
+
+def _forget(requests: dict[str, RequestRow], time: float) -> None:
+    """Those made before a time, which stand first."""
+    while requests and (first := next(iter(requests.values()))).made_at < time:
+        del requests[first.key]
 
 
 NONE = StudyRows(StudyRow(0, "", "", "", 0.0))  # of a study that is not there

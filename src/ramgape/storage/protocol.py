@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Moment,
         ObservationRow,
         PullRow,
+        RequestRow,
         SnapshotRow,
         StudyRow,
     )
@@ -194,3 +195,26 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds; it opens again when it is needed."""
+
+
+class KeepsRequests(Protocol):
+    """What a store has besides if it keeps the requests in `Changes.requests`, written with the rest or not at all.
+
+    One that does not is a store all the same. But of a request that is made again, after an answer that was lost, a
+    study on it does not know that it has done it already.
+    """
+
+    def read_request(self, study_id: int, key: str) -> RequestRow | None:
+        """The request of that key, if there was one in the last `KEPT` seconds; perhaps also if it was earlier.
+
+        Args:
+            study_id: The study.
+            key: Exactly as it was given.
+        """
+
+    def read_requests(self, study_id: int) -> list[RequestRow]:
+        """All that are kept, the oldest first.
+
+        Args:
+            study_id: The study.
+        """

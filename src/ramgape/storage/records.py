@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+KEPT = 86_400.0  # seconds, for which a request is known at least
+
 
 class Moment(NamedTuple):
     """When a transaction takes place."""
@@ -109,6 +111,15 @@ class SnapshotRow(NamedTuple):
     state: bytes
 
 
+class RequestRow(NamedTuple):
+    """A request that changed a study, under a key that whoever made it has chosen: made again it changes nothing."""
+
+    key: str
+    digest: str  # of what was asked for, so that the same key is not taken for another request
+    answer: str
+    made_at: float
+
+
 class AnswerRow(NamedTuple):
     """What is known of a pull that has been answered."""
 
@@ -131,11 +142,17 @@ class Changes:
     failures: list[FailureRow] = field(default_factory=list)
     batches: list[BatchRow] = field(default_factory=list)
     specification: str | None = None  # the new one, of a study that is to go on for more
+    requests: list[RequestRow] = field(default_factory=list)  # by which the rest was asked for
 
     def any(self) -> bool:
         """Whether there is anything to write."""
         written = self.observations or self.new_pulls or self.changed_pulls or self.answered_pulls or self.failures
-        return bool(written or self.specification)
+        return bool(written or self.specification or self.requests)
+
+    def count(self) -> int:
+        """How many there are, without requests; more whenever anything is noted."""
+        pulls = len(self.new_pulls) + len(self.changed_pulls) + len(self.answered_pulls)
+        return pulls + len(self.observations) + len(self.failures) + len(self.batches) + bool(self.specification)
 
     def clear(self) -> None:
         """Begin anew, when they are written."""
@@ -146,3 +163,4 @@ class Changes:
         self.failures.clear()
         self.batches.clear()
         self.specification = None
+        self.requests.clear()

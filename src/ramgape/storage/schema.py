@@ -175,3 +175,18 @@ SNAPSHOTS = Table(
     PrimaryKeyConstraint("study_id", name="ramgape_snapshots_key"),
     _of_study("ramgape_snapshots"),
 )
+
+REQUESTS = Table(
+    "ramgape_requests",
+    METADATA,
+    Column("study_id", BigInteger, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("made_at", Exact, nullable=False),
+    Column("seal", BigInteger, nullable=False),
+    PrimaryKeyConstraint("study_id", "key", name="ramgape_requests_key"),
+    Index("ramgape_requests_made", "study_id", "made_at"),
+    _of_study("ramgape_requests"),
+    sqlite_with_rowid=False,
+)

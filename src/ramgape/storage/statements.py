@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ramgape.storage.records import BatchRow, FailureRow, ObservationRow, PullRow, SnapshotRow, StudyRow
+from ramgape.storage.records import BatchRow, FailureRow, ObservationRow, PullRow, RequestRow, SnapshotRow, StudyRow
 
 VERSION_TABLE = "ramgape_version"
 STUDY = (*StudyRow._fields, "seal")
@@ -20,6 +20,7 @@ OBSERVATION = (*ObservationRow._fields, "seal")
 FAILURE = (*FailureRow._fields, "seal")
 BATCH = (*BatchRow._fields, "seal")
 SNAPSHOT = (*SnapshotRow._fields, "seal")
+REQUEST = (*RequestRow._fields, "seal")
 COUNTERS = STUDY[5:]
 PULL_CHANGES = PULL[1:]
 
@@ -54,6 +55,10 @@ class Statements(NamedTuple):
     snapshot: str  # study
     delete_snapshot: str  # study
     insert_snapshot: str  # study, *SnapshotRow, seal
+    request: str  # study, key
+    requests: str  # study
+    insert_request: str  # study, *RequestRow, seal
+    forget_requests: str  # study, time: those made before
 
 
 def _list(names: Sequence[str]) -> str:
@@ -73,6 +78,7 @@ _PENDING = "SELECT count(*) FROM ramgape_pulls WHERE NOT given_up AND answer IS 
 # With its token: a store that was restored may have another pull of that number.
 _THIS_PULL = "WHERE study_id = ? AND number = ? AND token = ?"
 _PULLS = f"SELECT {_list(PULL[:-1])} FROM ramgape_pulls WHERE study_id = ?"
+_REQUESTS = f"SELECT {_list(REQUEST)} FROM ramgape_requests WHERE study_id = ?"
 _SINCE = "FROM ramgape_observations WHERE study_id = ? AND place >= ?"
 _BETWEEN = f"{_SINCE} AND place < ? ORDER BY place"
 
@@ -104,6 +110,10 @@ _STATEMENTS = Statements(
     snapshot=f"SELECT {_list(SNAPSHOT)} FROM ramgape_snapshots WHERE study_id = ?",
     delete_snapshot="DELETE FROM ramgape_snapshots WHERE study_id = ?",
     insert_snapshot=_insert("snapshots", ("study_id", *SNAPSHOT)),
+    request=f'{_REQUESTS} AND "key" = ?',
+    requests=f"{_REQUESTS} ORDER BY made_at",
+    insert_request=_insert("requests", ("study_id", *REQUEST)),
+    forget_requests="DELETE FROM ramgape_requests WHERE study_id = ? AND made_at < ?",
 )
 
 

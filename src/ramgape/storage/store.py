@@ -12,6 +12,7 @@ from typing import Any
 from ramgape.errors import StorageUnavailable
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.records import (
+    KEPT,
     AnswerRow,
     BatchRow,
     Changes,
@@ -19,6 +20,7 @@ from ramgape.storage.records import (
     Moment,
     ObservationRow,
     PullRow,
+    RequestRow,
     SnapshotRow,
     StudyRow,
 )
@@ -184,6 +186,15 @@ class SqlStore:
         finally:
             database.rollback()
 
+    def read_request(self, study_id: int, key: str) -> RequestRow | None:
+        """The request of that key, if it is kept."""
+        rows = self._database.fetch(self._statements.request, (study_id, key))
+        return open_rows(RequestRow, rows, self.url)[0] if rows else None
+
+    def read_requests(self, study_id: int) -> list[RequestRow]:
+        """All that are kept, the oldest first."""
+        return open_rows(RequestRow, self._database.fetch(self._statements.requests, (study_id,)), self.url)
+
     def add_observations(self, study_id: int, rows: list[ObservationRow], place: int) -> None:
         """Write observations, the first of which gets this place; `write`, with their counters, follows."""
         placed = [(study_id, at, *sealed(seen)) for at, seen in enumerate(rows, place)]
@@ -225,4 +236,7 @@ class SqlStore:
             database.execute_many(statements.insert_failure, [(study, *sealed(each)) for each in changes.failures])
         if changes.batches:
             database.execute_many(statements.insert_batch, [(study, *sealed(each)) for each in changes.batches])
+        if changes.requests:
+            database.execute_many(statements.insert_request, [(study, *sealed(each)) for each in changes.requests])
+            database.execute(statements.forget_requests, (study, changes.requests[-1].made_at - KEPT))
         return touched, len(answered) + len(changed)

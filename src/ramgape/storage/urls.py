@@ -3,6 +3,8 @@
 sqlite:///file.db                     a file in the present folder
 sqlite:////home/me/file.db            a file anywhere
 postgresql://me:secret@host/database  a PostgreSQL database, as libpq reads it; `postgres://` is the same
+http://host:8460, https://host/base,
+unix:///run/ramgape.sock              a server, `ramgape serve`, which has a store of its own (see `remote.address`)
 
 `?timeout=SECONDS` at the end says how long to wait for others who hold a lock, instead of a minute. Other schemes are
 those of stores from outside, which read the rest of their URLs themselves.
@@ -18,13 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from ramgape.errors import StorageError, printable
+from ramgape.remote import address
 
 if TYPE_CHECKING:
     from ramgape.storage.protocol import Store
 
 PATIENCE = 60.0  # seconds to wait for others who hold a lock
 HIDDEN = "***"
-FORMS = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+FORMS = "sqlite:///FILE, postgresql://USER@HOST/DATABASE or the address of a server, http://HOST:PORT"
 
 # A URL and whatever follows, up to the next one. Of a scheme so many letters are enough: to look for the beginning of
 # every word again from each of its letters takes minutes where somebody gives a book for a name.
@@ -49,8 +52,8 @@ def parse_url(url: str) -> StoreUrl:
 
     >>> parse_url("mysql://me:secret@host/studies")
     Traceback (most recent call last):
-    ramgape.errors.StorageError: storage must be sqlite:///FILE or postgresql://USER@HOST/DATABASE,
-    got 'mysql://me:***@host/studies'
+    ramgape.errors.StorageError: storage must be sqlite:///FILE, postgresql://USER@HOST/DATABASE or the address of a
+    server, http://HOST:PORT, got 'mysql://me:***@host/studies'
     """
     if not isinstance(url, str):
         raise StorageError(what="storage", allowed=FORMS, given=type(url).__name__)
@@ -74,6 +77,8 @@ def shown(url: str) -> str:
     >>> shown("postgresql://me:secret@host/studies?sslpassword=another")
     'postgresql://me:***@host/studies?sslpassword=***'
     """
+    if address.is_remote(url):
+        return address.shown(url)
     span = _password_span(url)
     if span is not None:
         url = f"{url[: span[0]]}{HIDDEN}{url[span[1] :]}"
@@ -108,12 +113,12 @@ def _shown_first(found: re.Match[str]) -> str:
 
 
 def has_password(url: str) -> bool:
-    """Whether the URL itself contains a password, which then should not be written anywhere.
+    """Whether the URL itself contains a password, or a token, which then should not be written anywhere.
 
     >>> has_password("postgresql://me@host/studies"), has_password("postgresql://host/studies?password=secret")
     (False, True)
     """
-    return bool(secrets_in(url))
+    return address.has_secret(url) if address.is_remote(url) else bool(secrets_in(url))
 
 
 def normalised(url: str) -> str:
@@ -142,6 +147,8 @@ def anchored(url: str, folder: Path) -> str:
 
 def secrets_in(url: str) -> tuple[str, ...]:
     """The passwords in a URL, as they are written and as they are meant."""
+    if address.is_remote(url):
+        return address.secrets_in(url)
     span = _password_span(url)
     written = [url[slice(*span)]] if span else []
     written += [match.group(2) for match in _QUERY_PASSWORD.finditer(url)]
@@ -197,6 +204,15 @@ def _parse_postgres(url: str, rest: str) -> StoreUrl:
     return StoreUrl(shown(url), None, address, patience, secrets_in(url))
 
 
+def _parse_server(url: str, rest: str) -> StoreUrl:
+    return StoreUrl(shown(url), None, "", address.parse_address(url).patience, (), _no_store)
+
+
+def _no_store(url: str, create: bool) -> Store:
+    """A server has its store to itself; studies are asked for one by one."""
+    raise StorageError(what="the store", allowed="on SQLite or PostgreSQL for this", given=shown(url))
+
+
 def _take_timeout(url: str, query: str) -> tuple[float, str]:
     """The timeout among the options, and the options without it."""
     patience, others = PATIENCE, []
@@ -220,4 +236,5 @@ SCHEMES: dict[str, Callable[[str, str], StoreUrl]] = {  # of our own stores
     "postgresql": _parse_postgres,
     "postgres": _parse_postgres,
     "postgresql+psycopg": _parse_postgres,
+    **dict.fromkeys(address.SCHEMES, _parse_server),
 }

@@ -2,51 +2,75 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from ramgape.common.checks import check_text
-from ramgape.errors import UnknownStudy, shorten
+from ramgape.errors import UnknownStudy, unknown_study
+from ramgape.remote.address import is_remote
+from ramgape.search.explained import restore
 from ramgape.storage import Store, open_store
 from ramgape.studies.report import StudySummary, summarize
 
+if TYPE_CHECKING:
+    from ramgape.remote.connection import Connection
 
-def list_studies(storage: str | Store) -> list[StudySummary]:
+
+def list_studies(storage: str | Store, *, token: str | None = None) -> list[StudySummary]:
     """The studies in a store, by name.
 
     Args:
-        storage: As for `Study.create`.
+        storage, token: As for `Study.create`.
 
     Raises:
         StorageError: There is no store, or it cannot be used.
     """
+    if is_remote(storage):
+        from ramgape.remote.studies import all_studies
+
+        with connected(storage, token) as connection:
+            return [restore(StudySummary, row) for row in all_studies(connection)]
     with opened_store(storage) as store:
         return [summarize(row, pending) for row, pending in store.list_studies()]
 
 
-def find_summary(name: str, storage: str | Store) -> StudySummary | None:
+def find_summary(name: str, storage: str | Store, token: str | None = None) -> StudySummary | None:
     """One study as in the list, which may be long; None if there is none of that name."""
+    if is_remote(storage):
+        from ramgape.remote.studies import find_study
+
+        with connected(storage, token) as connection:
+            found = find_study(connection, name)
+            return None if found is None else restore(StudySummary, found)
     with opened_store(storage) as store:
         row = store.find_study(name)
         return None if row is None else summarize(row, store.count_pending(row.id))
 
 
-def delete_study(name: str, storage: str | Store) -> None:
+def delete_study(name: str, storage: str | Store, *, token: str | None = None) -> None:
     """Delete a study with all its observations, for good.
 
     Args:
         name: Its name.
-        storage: As for `Study.create`.
+        storage, token: As for `Study.create`.
 
     Raises:
         UnknownStudy: The store has no such study.
         StorageError: There is no store, or it cannot be used.
     """
     check_text(name, "name")
+    if is_remote(storage):
+        from ramgape.remote.studies import known_study
+
+        with connected(storage, token) as connection:
+            number = known_study(connection, name)["id"]
+            with suppress(UnknownStudy):  # it was there a moment ago: somebody has deleted it, perhaps we ourselves
+                connection.call("DELETE", f"/studies/{number}", query={"confirm": name})
+        return
     with opened_store(storage) as store:
         if not store.delete_study(name):
-            raise unknown_study(store, name)
+            raise unknown_study(name, store.study_names(), store.url)
 
 
 @contextmanager
@@ -59,10 +83,8 @@ def opened_store(storage: str | Store) -> Iterator[Store]:
         store.close()
 
 
-def unknown_study(store: Store, name: str) -> UnknownStudy:
-    """What to say of a name that is not there."""
-    names = store.study_names()
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
-    return UnknownStudy(f"study must be one of those in {store.url} ({there}), got {shorten(name)}{hint}")
+def connected(url: str, token: str | None) -> closing[Connection]:
+    """A server, for a moment."""
+    from ramgape.remote.connection import Connection
+
+    return closing(Connection(url, token))

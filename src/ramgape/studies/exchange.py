@@ -73,7 +73,7 @@ class Request(NamedTuple):
     wanted: int
     worker: str | None
     seconds: float
-    known: frozenset[int] = frozenset()
+    known: tuple[PullId, ...] = ()
 
 
 ANSWERS = {(accepted, done): Answer(accepted, done) for accepted in (False, True) for done in (False, True)}
@@ -92,7 +92,7 @@ def check_request(
         worker = check_text(worker, "worker")
     if known != ():
         check_many(known, "known", "a list of pulls")
-        return Request(count, worker, check_lease(lease), frozenset(pull_id_of(pull).number for pull in known))
+        return Request(count, worker, check_lease(lease), tuple(pull_id_of(pull) for pull in known))
     return Request(count, worker, check_lease(lease))
 
 

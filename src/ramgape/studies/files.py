@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 
 from ramgape.common.checks import check_text, whole
 from ramgape.common.columns import find_column
-from ramgape.common.files import as_text, open_file, read_number
+from ramgape.common.files import check_path, name_of, opened, read_number, read_objects
 from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
 from ramgape.search.outcome import told_price
@@ -50,7 +50,7 @@ def write_rows(
     with written(path) as stream:
         if form == "jsonl":
             for row in make_rows():
-                stream.write(json.dumps(_plain(row), ensure_ascii=False) + "\n")
+                stream.write(f"{write_object(row)}\n")
                 count += 1
             return count
         columns, there = _columns(make_rows())
@@ -60,6 +60,11 @@ def write_rows(
             writer.writerow(_cells(row, columns))
             count += 1
     return count
+
+
+def write_object(row: ImportedRow) -> str:
+    """A row as a JSON object, on one line."""
+    return json.dumps(_plain(row), ensure_ascii=False)
 
 
 def _columns(rows: Iterable[ImportedRow]) -> tuple[list[str], int]:
@@ -179,36 +184,6 @@ def _read_csv(stream: IO[str], name: str, *columns: str) -> Iterator[tuple[int, 
         raise InvalidSpec(place=f"{name}, line {reader.line_num}", allowed=f"CSV ({error})") from None
 
 
-def read_objects(stream: IO[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects of a stream, one a line, each with the number of its line."""
-    for number, line in enumerate(stream, start=1):
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line, object_pairs_hook=_object)
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
-            raise InvalidSpec(place=f"{name}, line {number}", allowed="a JSON object", given=shorten(line))
-        yield number, found
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; of two values with one key nobody knows which is meant."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands there twice")
-    return found
-
-
-def check_path(path: object, method: str) -> None:
-    """A path, or a stream that can do what is asked of it."""
-    if isinstance(path, str | os.PathLike):
-        require("\0" not in os.fspath(path), "path", "without null characters", path)
-    else:
-        require(hasattr(path, method), "path", "the path of a file, or a stream of text", path)
-
-
 @contextmanager
 def written(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """A file for text in UTF-8, which appears when it is whole. What is a stream already is written to as it is."""
@@ -221,26 +196,3 @@ def written(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     else:
         with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
             yield stream
-
-
-@contextmanager
-def opened(path: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
-    """A file as text, UTF-8; what cannot be read as such is a clear error."""
-    check_path(path, "read")
-    try:
-        if isinstance(path, (str, os.PathLike)):
-            with open_file(path) as binary:
-                yield as_text(binary, str(path))
-        else:
-            yield path
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise InvalidSpec(place=name_of(path), allowed="text in UTF-8", given=f"byte {byte:#04x}") from None
-
-
-def name_of(path: str | os.PathLike[str] | IO[str]) -> str:
-    """What errors call a file; a stream without a name of its own is taken for standard input."""
-    if isinstance(path, (str, os.PathLike)):
-        return str(path)
-    name = getattr(path, "name", None)
-    return str(name) if isinstance(name, (str, os.PathLike)) and name else "standard input"

@@ -12,11 +12,9 @@ from typing import IO, TYPE_CHECKING
 from ramgape.errors import known_name, located, require
 from ramgape.search.explained import load_extra
 from ramgape.search.outcome import check_price, check_reward
-from ramgape.storage.records import FailureRow, ObservationRow
+from ramgape.studies.desk import Desk
 from ramgape.studies.entries import Trial
 from ramgape.studies.files import ImportedRow, read_rows, write_rows
-from ramgape.studies.pull_ids import seed_of, write_pull_id
-from ramgape.studies.session import StudySession
 from ramgape.studies.spool import Spool
 
 if TYPE_CHECKING:
@@ -28,13 +26,12 @@ IMPORTED_AT_ONCE = 10_000
 class InAndOut:
     """What a study takes in from files and writes into them."""
 
-    _session: StudySession
-    _seed: int
+    _desk: Desk
 
     @property
     def arms(self) -> tuple[str, ...]:
         """The names of its arms, without those that are retired."""
-        return tuple(self._session.places)
+        return tuple(self._desk.places)
 
     def check_reward(self, reward: object) -> float:
         """A reward as a float, or an error that says what is allowed.
@@ -42,11 +39,11 @@ class InAndOut:
         Args:
             reward: What a trial gave.
         """
-        return check_reward(self._session.spec.search, reward)
+        return check_reward(self._desk.spec.search, reward)
 
     def _place(self, arm: object) -> int:
         """The number of an arm, by its name."""
-        place = self._session.places.get(arm) if isinstance(arm, str) else None
+        place = self._desk.places.get(arm) if isinstance(arm, str) else None
         if place is None:
             known_name(arm, self.arms, "arm")
             raise AssertionError(arm)
@@ -115,21 +112,15 @@ class InAndOut:
         """
         require(isinstance(failures, bool), "failures", "true or false", failures)
         pandas = load_extra("pandas", "frame")
-        reasons: dict[tuple[int | None, int], FailureRow] = {}
-        with self._session.reading():
-            for each in self._session.store.read_failures(self._session.row.id):
-                reasons[each.number, each.attempt] = each
+        reasons = {each.pull: each for each in self._desk.failures()}
         rows = []
-        for row in self._session.observations():
-            known, failure = self._described(row)._asdict(), reasons.pop((row.number, row.attempt), None)
+        for row, seed in self._desk.observations():
+            known, failure = row._asdict(), None if row.pull is None else reasons.pop(row.pull, None)
             known["info"] = None if row.info is None else json.loads(row.info)
-            seed = None if row.number is None else seed_of(self._seed, row.number, row.attempt)
             rows.append({**known, "seed": seed, "reason": None if failure is None else failure.reason})
         for each in reasons.values() if failures else ():
-            name, pull = self._session.spec.search.names[each.arm], write_pull_id(each.token, each.number, each.attempt)
-            known = ImportedRow(name, math.nan, True, each.worker, each.failed_at, pull)._asdict()
-            seed = seed_of(self._seed, each.number, each.attempt)
-            rows.append({**known, "seed": seed, "reason": each.reason})
+            known = ImportedRow(each.arm, math.nan, True, each.worker, each.failed_at, each.pull)._asdict()
+            rows.append({**known, "seed": each.seed, "reason": each.reason})
         frame: DataFrame = pandas.DataFrame(rows, columns=[*ImportedRow._fields, "seed", "reason"])
         kinds = {"reward": "float64", "failed": "bool", "item": "Int64", "price": "float64", "seed": "Int64"}
         moments = pandas.to_datetime(frame["told_at"], unit="s", utc=True, errors="coerce")  # the year 10,000 has none
@@ -137,35 +128,27 @@ class InAndOut:
 
     def _observations(self) -> Iterator[ImportedRow]:
         """All observations there are by now, in their order."""
-        return map(self._described, self._session.observations())
-
-    def _described(self, row: ObservationRow) -> ImportedRow:
-        """An observation, as people read it."""
-        pull = row.origin
-        if row.number is not None and row.token is not None:
-            pull = write_pull_id(row.token, row.number, row.attempt)
-        known = (self._session.spec.search.names[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
-        return ImportedRow(*known, row.item, row.price, row.info)
+        return (seen.row for seen in self._desk.observations())
 
     def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
         """Read and check everything first, so that nobody has to wait for a slow or faulty file."""
-        rows = read_rows(path, form, arm_column, reward_column)
         with Spool() as spool:
-            while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
-                spool.add([self._trial(place, row) for place, row in chunk])
+            self._read_into(spool, path, form, arm_column, reward_column)
             if spool.count:
-                with self._session.writing() as (ledger, now):
-                    ledger.open_batch(spool.count)
-                    for trials in spool:
-                        ledger.add(trials, now)
-                        self._session.flush()
-                    ledger.close_batch()
+                self._desk.take_in(spool)
         return spool.count
+
+    def _read_into(
+        self, spool: Spool, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str
+    ) -> None:
+        rows = read_rows(path, form, arm_column, reward_column)
+        while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
+            spool.add([self._trial(place, row) for place, row in chunk])
 
     def _trial(self, place: str, row: ImportedRow) -> Trial:
         with located(place):
             arm, reward = self._place(row.arm), self.check_reward(row.reward)
-            check_price(row.price, self._session.spec.search)
+            check_price(row.price, self._desk.spec.search)
         return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull, row.item, row.price, row.info)
 
     def _export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:

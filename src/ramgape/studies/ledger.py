@@ -200,15 +200,8 @@ class Ledger:
     ) -> list[bool]:
         """Answers, failures and pulls that will not be made; tells which of them were accepted."""
         accepted = self.tell(told, now, find_answer) if told else []
-        if failed or given_back:
-
-            def find(number: int) -> AnswerRow | None:
-                """What was answered just now is in no store yet."""
-                fresh = (row.answer() for row in self.changes.observations if row.number == number)
-                return next(fresh, None) or find_answer(number)
-
-            accepted += [self.fail(pull_id, reason, now, find) for pull_id, reason in failed]
-            accepted += [self.give_back(pull_id, find) for pull_id in given_back]
+        accepted += [self.fail(pull_id, reason, now, find_answer) for pull_id, reason in failed]
+        accepted += [self.give_back(pull_id, find_answer) for pull_id in given_back]
         return accepted
 
     def tell(self, answers: Sequence[Told], now: Moment, find_answer: FindAnswer) -> list[bool]:
@@ -315,11 +308,11 @@ class Ledger:
                 again += 1
         return again
 
-    def observe(self, trial: Trial, now: Moment) -> None:
-        """Take in a trial made elsewhere."""
-        self._require_room(1)
-        require_money(self.field, [trial])
-        self._observe([self._observation(trial, now)])
+    def observe(self, trials: Sequence[Trial], now: Moment) -> None:
+        """Take in trials made elsewhere, one after the other."""
+        self._require_room(len(trials))
+        require_money(self.field, trials)
+        self._observe([self._observation(trial, now) for trial in trials])
 
     # --- batches: trials made elsewhere, whose order means nothing ---------------------------------------------------
 

@@ -200,7 +200,7 @@ class Runner:
     def _tell_watcher(self) -> None:
         """Say where the study stands, if somebody wants to know."""
         if self.watcher is not None and self.watcher.wanted:
-            self._patiently(partial(self.study._look, self.watcher.heed))
+            self._patiently(partial(self.study._desk.show, self.watcher))
 
     def _is_ended(self) -> bool:
         """Whether the callback wants to end it here; an error if no trial can be made any more."""

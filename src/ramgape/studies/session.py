@@ -22,7 +22,7 @@ from ramgape.search.history import Recorder
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
 from ramgape.storage.protocol import Store
-from ramgape.storage.records import AnswerRow, Moment, ObservationRow, StudyRow
+from ramgape.storage.records import AnswerRow, Moment, ObservationRow, RequestRow, StudyRow
 from ramgape.storage.rows import damaged
 from ramgape.storage.seals import link_over, next_link
 from ramgape.studies.entries import Seen
@@ -63,21 +63,12 @@ class StudySession:
         self._lock = threading.RLock()
         self._holder: int | None = None  # the thread with an operation under way
         self._ledger: Ledger | None = None
-        self._named: tuple[StudySpec | None, dict[str, int]] = None, {}
         self._place = 0  # of the first observation that is not written yet
         self._flushed = False  # some of those in the transaction under way are
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
         self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
         self._rehearsed = not shared  # all is compiled that others would wait for
         _SESSIONS.add(self)
-
-    @property
-    def places(self) -> dict[str, int]:
-        """The numbers of arms by their names."""
-        if self._named[0] is not self.spec:
-            names, retired = self.spec.search.names, set(self.spec.retired)
-            self._named = self.spec, {name: place for place, name in enumerate(names) if name not in retired}
-        return self._named[1]
 
     @property
     def is_changed(self) -> bool:
@@ -151,8 +142,17 @@ class StudySession:
     # --- transactions ----------------------------------------------------------------------------------------------
 
     def find_answer(self, number: int) -> AnswerRow | None:
-        """The answer to a pull; to be called inside a transaction."""
-        return self.store.read_answer(self.row.id, number)
+        """The answer to a pull, if only just now, in no store yet; to be called inside a transaction."""
+        assert self._ledger is not None
+        unwritten = (row.answer() for row in self._ledger.changes.observations if row.number == number)
+        return next(unwritten, None) or self.store.read_answer(self.row.id, number)
+
+    def find_request(self, key: str) -> RequestRow | None:
+        """The request of a key, if it was made; likewise. A store from outside may keep none."""
+        assert self._ledger is not None
+        unwritten = (made for made in self._ledger.changes.requests if made.key == key)
+        read = getattr(self.store, "read_request", None)
+        return next(unwritten, None) or (None if read is None else read(self.row.id, key))
 
     def begin(self, write: bool) -> tuple[Ledger, Moment]:
         """Begin a transaction, and catch up with what others have written."""
@@ -259,6 +259,7 @@ class StudySession:
         """
         before, store, study = self._ledger, self.store, self.row.id
         assert before is not None
+        assert not self.is_changed  # which would be lost
         row = before.row()._replace(specification=spec.to_text())
         if spec.arm_changes != self.spec.arm_changes:
             row = row._replace(decision="")  # where a rule stands is said by numbers that other arms have now

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
-from dataclasses import replace
-from typing import Any, TypeVar, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
-from ramgape.errors import DamagedStore, FailingArm, RamgapeWarning, StudyExists, known_name, require, shorten
+from ramgape.errors import RamgapeError, RamgapeWarning, known_name, located, require, shorten
 from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
-from ramgape.search.engine import Engine
+from ramgape.remote.address import is_remote
 from ramgape.search.outcome import Outcome, check_price, outcome_of
-from ramgape.search.progress import Progress, progress_of
+from ramgape.search.progress import Progress
 from ramgape.search.result import Result, Stopped
-from ramgape.storage import Store, open_store
+from ramgape.storage import Store
 from ramgape.storage.memory import MemoryStore
-from ramgape.storage.records import ObservationRow, PullRow
-from ramgape.storage.rows import damaged
-from ramgape.storage.urls import PATIENCE, parse_url
-from ramgape.studies.arrivals import with_arm, without_arm
-from ramgape.studies.catalog import unknown_study
+from ramgape.studies.desk import Desk
 from ramgape.studies.entries import Told, Trial, require_room
 from ramgape.studies.exchange import (
     ANSWERS,
@@ -34,7 +27,6 @@ from ramgape.studies.exchange import (
     Answer,
     Exchange,
     Pull,
-    Request,
     check_lease,
     check_reason,
     check_request,
@@ -44,15 +36,11 @@ from ramgape.studies.exchange import (
 )
 from ramgape.studies.field import require_first_money
 from ramgape.studies.in_and_out import InAndOut
-from ramgape.studies.ledger import Ledger
-from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
-from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
-from ramgape.studies.session import StudySession
+from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.report import Report
 from ramgape.studies.showing import Shown
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import trials_of
-
-Seen = TypeVar("Seen")
 
 
 class Study(InAndOut, Shown):
@@ -71,13 +59,10 @@ class Study(InAndOut, Shown):
         ('bent',)
     """
 
-    def __init__(self, session: StudySession, storage: str | Store) -> None:
+    def __init__(self, desk: Desk) -> None:
         """For `create` and `load`."""
-        self._session = session
-        self._storage = storage
-        self._seed = base_seed(session.spec.seed, session.row.key) & SEEDS
-        self._inference: Inference | None = None  # the last one that was looked at
-        weakref.finalize(self, session.close)
+        self._desk = desk
+        weakref.finalize(self, desk.close)
 
     # --- create, load --------------------------------------------------------------------------------------------
 
@@ -91,6 +76,7 @@ class Study(InAndOut, Shown):
         storage: str | Store | None = None,
         exist_ok: bool = False,
         data: Iterable[object] | None = None,
+        token: str | None = None,
         **options: Unpack[StudyOptions],
     ) -> Study:
         """Make a new study.
@@ -98,10 +84,12 @@ class Study(InAndOut, Shown):
         Args:
             name: By which it is found in the store.
             arms: Their names; other objects count by their text.
-            storage: "sqlite:///file.db", "postgresql://user@host/database", a store of your own, or None: in memory.
+            storage: "sqlite:///file.db", "postgresql://user@host/database", "http://host:8460" (a server), a store of
+                your own, or None: in memory.
             exist_ok: Open a study of that name if there is one; its specification must be the same.
             data: Trials made already: pairs (arm, reward), or mappings with these two keys; one batch, which is looked
                 at once, at its end, so that their order means nothing.
+            token: For a server; unless given, RAMGAPE_TOKEN, or what the server has left on this machine.
             {options}
 
         Returns:
@@ -112,73 +100,36 @@ class Study(InAndOut, Shown):
             StudyExists: The store has another study of that name.
         """
         name = check_text(name, "name")
-        spec = make_study_spec(arms, options)
-        for arm in spec.search.names:
-            require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
-        rows = None if data is None else list(trials_of(data, spec))
-        require_room(spec, 0, 0, len(rows or ()))
-        require_first_money(spec, rows or ())
-        study = cls._create_in(MemoryStore() if storage is None else storage, name, spec, exist_ok)
-        if rows:
-            with study._session.writing() as (ledger, now):
-                if not ledger.told:  # others may have created it at the same moment, with the same data
-                    ledger.open_batch(len(rows))
-                    ledger.add(rows, now)
-                    ledger.close_batch()
+        spec, rows = checked_study(arms, data, options)
+        desk: Desk
+        if is_remote(storage):
+            from ramgape.studies.remote_desk import RemoteDesk
+
+            desk = RemoteDesk.create(storage, token, name, spec, exist_ok, rows, options)
+        else:
+            desk = LocalDesk.create(MemoryStore() if storage is None else storage, name, spec, exist_ok, rows)
+        study = cls(desk)
         for warning in spec.search.warnings:
             warnings.warn(warning, RamgapeWarning, stacklevel=2)
         return study
 
     @classmethod
-    def _create_in(cls, storage: str | Store, name: str, spec: StudySpec, exist_ok: bool) -> Study:
-        store = open_store(storage, create=True)
-        try:
-            made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
-            while made is None and store.find_study(name) is None:  # it was the key that another study has
-                made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
-            if made is not None:
-                return cls(StudySession(store, spec, made, shared=not isinstance(store, MemoryStore)), storage)
-            if not exist_ok:
-                allowed, hint = f"that of no other study in {store.url}", "; load it, or create it with exist_ok"
-                raise StudyExists(what="name", allowed=allowed, given=shorten(name), hint=hint)
-            study = cls._open(store, name, storage)
-        except BaseException:
-            store.close()
-            raise
-        differences = study._session.spec.differences(spec)
-        if differences and study._session.spec.first().differences(spec):
-            study.close()
-            raise StudyExists(
-                f"study {shorten(name)} in {store.url} has another specification: {'; '.join(differences)}"
-            )
-        return study
-
-    @classmethod
-    def load(cls, name: str, storage: str | Store) -> Study:
+    def load(cls, name: str, storage: str | Store, *, token: str | None = None) -> Study:
         """Open a study that exists.
 
         Args:
-            name, storage: As for `create`.
+            name, storage, token: As for `create`.
         """
         check_text(name, "name")
-        store = open_store(storage, create=False)
-        try:
-            return cls._open(store, name, storage)
-        except BaseException:
-            store.close()
-            raise
+        if is_remote(storage):
+            from ramgape.studies.remote_desk import RemoteDesk
 
-    @classmethod
-    def _open(cls, store: Store, name: str, storage: str | Store) -> Study:
-        row = store.find_study(name)
-        if row is None:
-            raise unknown_study(store, name)
-        spec = StudySpec.from_text(row.specification)
-        return cls(StudySession(store, spec, row, shared=not isinstance(store, MemoryStore)), storage)
+            return cls(RemoteDesk.load(storage, token, name))
+        return cls(LocalDesk.load(name, storage))
 
     def close(self) -> None:
         """Let go of the store. What was told is there already; a study need not be closed."""
-        self._session.close()
+        self._desk.close()
 
     def __enter__(self) -> Study:
         return self
@@ -187,43 +138,41 @@ class Study(InAndOut, Shown):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Study {shorten(self.name)} in {self._session.store.url}>"
+        return f"<Study {shorten(self.name)} in {self._desk.url}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Opened anew where it arrives."""
-        if not isinstance(self._storage, str):
+        storage = self._desk.storage
+        if not isinstance(storage, str):
             raise TypeError("a study in memory cannot be sent to another process: give it a storage by its URL")
-        return Study.load, (self.name, self._storage)
+        return Study.load, (self.name, storage)
 
     # --- what it is ----------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
         """Its name in the store."""
-        return self._session.row.name
+        return self._desk.name
 
     @property
     def spec(self) -> StudySpec:
         """What it is to do."""
-        return self._session.spec
+        return self._desk.spec
 
     @property
     def done(self) -> bool:
         """Whether the goal is reached; once true, it stays true, unless more is asked of the study (`extend`)."""
-        with self._session.reading() as (ledger, _):
-            return ledger.done
+        return self._desk.is_done()
 
     @property
     def durable(self) -> bool:
         """Whether it outlasts this process."""
-        return not isinstance(self._session.store, MemoryStore)
+        return self._desk.durable
 
     @property
     def patience(self) -> float:
         """For how many seconds its store is worth waiting for."""
-        if not self.durable:
-            return 0.0
-        return parse_url(self._storage).patience if isinstance(self._storage, str) else PATIENCE
+        return self._desk.patience
 
     # --- ask and tell ----------------------------------------------------------------------------------------------
 
@@ -267,33 +216,14 @@ class Study(InAndOut, Shown):
             True
         """
         request = check_request(count, worker, lease, 0, known)
-        told = [self._told(*pair) for pair in pairs_of(answers, "answers", "(pull, reward)")]
+        told = self._told_all(pairs_of(answers, "answers", "(pull, reward)"))
         failures = [
             (pull_id_of(pull), check_reason(reason)) for pull, reason in pairs_of(failed, "failed", "(pull, reason)")
         ]
         check_many(given_back, "given_back", "a list of pulls")
-        accepted, rows, done = self._exchange(told, failures, [pull_id_of(pull) for pull in given_back], request)
-        return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(map(self._pull, rows)), done)
-
-    def _exchange(
-        self,
-        told: Sequence[Told] = (),
-        failed: Sequence[tuple[PullId, str]] = (),
-        given_back: Sequence[PullId] = (),
-        request: Request = NO_REQUEST,
-    ) -> tuple[list[bool], list[PullRow], bool]:
-        """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
-        session = self._session
-        rows: list[PullRow] = []
-        with session.writing() as (ledger, now):
-            accepted = ledger.take_in(told, failed, given_back, now, session.find_answer)
-            if request.wanted:
-                try:
-                    rows = ledger.ask(*request, now, alone=not accepted)
-                except FailingArm as failing:
-                    raise self._explained(ledger, str(failing)) from None
-            done = ledger.done
-        return accepted, rows, done
+        backs = [pull_id_of(pull) for pull in given_back]
+        accepted, pulls, done = self._desk.exchange(told, failures, backs, request)
+        return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(pulls), done)
 
     def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
         """The next pulls: up to `count`, none when the goal is reached or enough pulls are under way.
@@ -304,8 +234,8 @@ class Study(InAndOut, Shown):
                 it wants to have open. Without a name all pulls are new to the caller.
             lease: After so many seconds without an answer a pull is given to somebody else; None: never.
         """
-        _, rows, _ = self._exchange(request=check_request(count, worker, lease, 1))
-        return list(map(self._pull, rows))
+        _, pulls, _ = self._desk.exchange((), (), (), check_request(count, worker, lease, 1))
+        return pulls
 
     def tell(
         self, pull: Pull | str, reward: float, *, price: float | None = None, info: Mapping[str, Any] | None = None
@@ -321,7 +251,7 @@ class Study(InAndOut, Shown):
             price: What it has cost, in a study whose prices are told.
             info: What else to keep with the answer, such as {"model_version": "..."}: whatever JSON can hold.
         """
-        accepted, _, done = self._exchange([self._told(pull, reward, price, info)])
+        accepted, _, done = self._desk.exchange([self._told(pull, reward, price, info)], (), (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float | Outcome]]) -> list[Answer]:
@@ -344,7 +274,8 @@ class Study(InAndOut, Shown):
             pull: The pull, or its id.
             reason: Why, for whoever looks at the study.
         """
-        accepted, _, done = self._exchange(failed=[(pull_id_of(pull), check_reason(reason))])
+        failure = pull_id_of(pull), check_reason(reason)
+        accepted, _, done = self._desk.exchange((), [failure], (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def give_back(self, pull: Pull | str) -> Answer:
@@ -353,7 +284,7 @@ class Study(InAndOut, Shown):
         Args:
             pull: The pull, or its id.
         """
-        accepted, _, done = self._exchange(given_back=[pull_id_of(pull)])
+        accepted, _, done = self._desk.exchange((), (), [pull_id_of(pull)], NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def leave(self, worker: str) -> int:
@@ -362,9 +293,7 @@ class Study(InAndOut, Shown):
         Args:
             worker: The name under which it asked.
         """
-        worker = check_text(worker, "worker")
-        with self._session.writing() as (ledger, _):
-            return ledger.leave(worker)
+        return self._desk.leave(check_text(worker, "worker"))
 
     def renew(self, pulls: Iterable[Pull | str], lease: float | None = DEFAULT_LEASE) -> list[bool]:
         """Pulls are still being worked on: their leases begin anew. Tells which of them are still the caller's.
@@ -374,14 +303,11 @@ class Study(InAndOut, Shown):
             lease: As for `ask`.
         """
         check_many(pulls, "pulls", "a list of pulls")
-        pull_ids, seconds = [pull_id_of(pull) for pull in pulls], check_lease(lease)
-        with self._session.writing() as (ledger, now):
-            return ledger.renew(pull_ids, seconds, now)
+        return self._desk.renew([pull_id_of(pull) for pull in pulls], check_lease(lease))
 
     def retry(self) -> int:
         """Try again what was given up after too many failures; returns how many pulls that are."""
-        with self._session.writing() as (ledger, _):
-            return ledger.retry()
+        return self._desk.retry()
 
     def observe(
         self, arm: str, reward: float, *, price: float | None = None, info: Mapping[str, Any] | None = None
@@ -392,11 +318,24 @@ class Study(InAndOut, Shown):
             arm, reward: Which arm was tried, and what came out.
             price, info: As for `tell`.
         """
-        paid = check_price(price, self._session.spec.search)
+        paid = check_price(price, self._desk.spec.search)
         trial = Trial(self._place(arm), self.check_reward(reward), price=paid, info=write_info(info))
-        with self._session.writing() as (ledger, now):
-            ledger.observe(trial, now)
-            return ANSWERS[True, ledger.done]
+        return ANSWERS[True, self._desk.observe([trial])]
+
+    def observe_many(self, trials: Iterable[tuple[str, float | Outcome]]) -> list[Answer]:
+        """Trials that were made without asking, in their order: all are stored or, after an error, none.
+
+        Args:
+            trials: Pairs of an arm and its reward, or an `Outcome` with more.
+        """
+        seen = []
+        for number, (arm, given) in enumerate(pairs_of(trials, "trials", "(arm, reward)")):
+            with located(f"trials[{number}]"):
+                outcome = outcome_of(given)
+                paid = check_price(outcome.price, self._desk.spec.search)
+                reward, info = self.check_reward(outcome.reward), write_info(outcome.info)
+                seen.append(Trial(self._place(arm), reward, price=paid, info=info))
+        return [ANSWERS[True, self._desk.observe(seen)]] * len(seen) if seen else []
 
     def extend(
         self, *, epsilon: Tolerance | None = None, budget: int | None = None, spend: float | None = None
@@ -421,12 +360,7 @@ class Study(InAndOut, Shown):
         Raises:
             InvalidSpec: It is not more, or of another kind than what the study was created for.
         """
-        from ramgape.studies.extending import extended
-
-        with self._session.writing() as (ledger, now):
-            asked = {"epsilon": epsilon, "budget": budget, "spend": spend}
-            spec = extended(ledger.spec, asked, ledger.told, ledger.done, now.time)
-            return not (ledger if spec == ledger.spec else self._session.change(spec)).done
+        return self._desk.extend({"epsilon": epsilon, "budget": budget, "spend": spend})
 
     def add_arm(self, name: str, *, price: float | None = None) -> bool:
         """One more arm, for a study that was created with `expected_arms`: also because of what was seen.
@@ -444,9 +378,7 @@ class Study(InAndOut, Shown):
         Raises:
             InvalidSpec: There is no reserve, or none that is left; or the name is taken.
         """
-        with self._session.writing() as (ledger, now):
-            spec = with_arm(ledger.spec, name, price, ledger.told, write_time(now.time))
-            return not self._session.change(spec).done
+        return self._desk.add_arm(name, price)
 
     def retire(self, name: str) -> bool:
         """An arm takes part no longer, in a study that was created with `expected_arms`: also because of what was seen.
@@ -464,9 +396,7 @@ class Study(InAndOut, Shown):
             InvalidSpec: It is the control of the task, or one of the last two; or the study has no `expected_arms`.
             UnknownName: There is no such arm.
         """
-        with self._session.writing() as (ledger, now):
-            spec = without_arm(ledger.spec, name, ledger.told, write_time(now.time))
-            return not self._session.change(spec).done
+        return self._desk.retire(name)
 
     # --- what it has found -------------------------------------------------------------------------------------------
 
@@ -481,9 +411,7 @@ class Study(InAndOut, Shown):
             expect: Whether to say how many more pulls are expected, which takes simulations.
         """
         known_name(ended, get_args(Stopped), "ended")
-        with self._session.reading() as (ledger, _):
-            inference = self._inference_of(ledger)
-        return inference.result(ended, expect)
+        return self._desk.result(ended, expect)
 
     def report(self, *, expect: bool = True, history: bool = False) -> Report:
         """The result, and how the study is going: pulls under way, failures, and what they were.
@@ -492,34 +420,11 @@ class Study(InAndOut, Shown):
             expect: Whether the result says how many more pulls are expected, which takes simulations.
             history: Whether it says what was known on the way, for which all observations are learnt again.
         """
-        with self._session.reading() as (ledger, _):
-            store = self._session.store
-            failures = store.read_failures(self._session.row.id)
-            if len(failures) != ledger.failed:
-                damaged(store.url, f"there are {len(failures)} of {ledger.failed} failures")
-            last: Sequence[ObservationRow] = ()
-            with suppress(DamagedStore):  # remarks are no part of the result; whoever reads rows for that will complain
-                last = store.read_rows(self._session.row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
-            inference, draft = self._inference_of(ledger), draft_report(self._session.row, ledger, failures, last)
-            points = self._session.history() if history else ()
-        return Report(result=replace(inference.result("open", expect), history=points), **draft)
-
-    def _inference_of(self, ledger: Ledger) -> Inference:
-        """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""
-        if self._inference is None or not self._inference.is_of(ledger):
-            self._inference = Inference(ledger)
-        return self._inference
+        return self._desk.report(expect, history)
 
     def known_progress(self) -> Progress:
         """How far it is, as far as this process knows: pulls made, the limit on them, the doubt that is left."""
-        return self._look(progress_of)
-
-    def _look(self, look: Callable[[Engine], Seen]) -> Seen:
-        """What somebody sees of the search, as far as this process knows it."""
-        if self._session.known is not None:
-            return look(self._session.known.engine)
-        with self._session.reading() as (ledger, _):
-            return look(ledger.engine)
+        return self._desk.progress()
 
     def run(
         self,
@@ -554,7 +459,7 @@ class Study(InAndOut, Shown):
 
         return run_study(
             self,
-            maker_of(pull, self._session.spec.search.items is not None),
+            maker_of(pull, self._desk.spec.search.items is not None),
             workers,
             slots,
             worker,
@@ -566,34 +471,46 @@ class Study(InAndOut, Shown):
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
-    def _pull(self, row: PullRow) -> Pull:
-        number, attempt = row.number, row.attempt
-        seed = seed_of(self._seed, number, attempt)
-        items = self._session.spec.search.items
-        item = None if items is None or row.item is None else items.values[row.item]
-        return Pull(write_pull_id(row.token, number, attempt), self._session.spec.search.names[row.arm], seed, item)
-
     def check_outcome(self, given: object) -> float | Outcome:
         """What a trial gave, a reward or an `Outcome`, or an error that says what is allowed.
 
         Args:
             given: The reward, or the outcome.
         """
-        if not isinstance(given, Outcome) and self._session.spec.search.spend is None:
+        if not isinstance(given, Outcome) and self._desk.spec.search.spend is None:
             return self.check_reward(given)
         given = outcome_of(given)
-        paid = check_price(given.price, self._session.spec.search)
+        paid = check_price(given.price, self._desk.spec.search)
         write_info(given.info)
         return Outcome(self.check_reward(given.reward), paid, given.info)
+
+    def _told_all(self, answers: Sequence[tuple[Pull | str, object]]) -> list[Told]:
+        """Answers, checked; of several, an error says which of them is meant."""
+        told: list[Told] = []
+        try:
+            for pull, reward in answers:
+                told.append(self._told(pull, reward))
+        except RamgapeError as error:
+            if len(answers) > 1:
+                error.place = f"answers[{len(told)}]"
+            raise
+        return told
 
     def _told(self, pull: Pull | str, reward: object, price: object = None, info: object = None) -> Told:
         """An answer, checked."""
         outcome = outcome_of(reward) if price is None and info is None else Outcome(reward, price, info)  # type: ignore[arg-type]
-        paid = check_price(outcome.price, self._session.spec.search)
+        paid = check_price(outcome.price, self._desk.spec.search)
         return Told(pull_id_of(pull), self.check_reward(outcome.reward), paid, write_info(outcome.info))
 
-    def _explained(self, ledger: Ledger, arm: str) -> FailingArm:
-        """Why nothing more is asked of an arm."""
-        place = self._session.places[arm]
-        failures = [each for each in self._session.store.read_failures(self._session.row.id) if each.arm == place]
-        return failing_arm(arm, failures, self.spec.retries)
+
+def checked_study(
+    arms: Iterable[object], data: Iterable[object] | None, options: StudyOptions
+) -> tuple[StudySpec, list[Trial]]:
+    """What a new study is to do, and what is known already; or an error that says what cannot be meant."""
+    spec = make_study_spec(arms, options)
+    for arm in spec.search.names:
+        require(is_text(arm), "arms", "names that are text, without halves of characters", arm)
+    rows = [] if data is None else list(trials_of(data, spec))
+    require_room(spec, 0, 0, len(rows))
+    require_first_money(spec, rows)
+    return spec, rows

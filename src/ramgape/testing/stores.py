@@ -9,7 +9,18 @@ from contextlib import contextmanager
 
 from ramgape.errors import StorageError, StorageUnavailable, UnknownStudy
 from ramgape.storage.protocol import Store
-from ramgape.storage.records import AnswerRow, BatchRow, Changes, FailureRow, Moment, ObservationRow, PullRow, StudyRow
+from ramgape.storage.records import (
+    KEPT,
+    AnswerRow,
+    BatchRow,
+    Changes,
+    FailureRow,
+    Moment,
+    ObservationRow,
+    PullRow,
+    RequestRow,
+    StudyRow,
+)
 from ramgape.studies.study import Study
 from ramgape.testing.expecting import expect
 
@@ -251,6 +262,32 @@ def check_answers(store: Store) -> None:
         expect(store.read_pulls(row.id, NOW), theirs, "the pulls of others, after that")
 
 
+def check_requests(store: Store) -> None:
+    """Those of a study are found by their keys, for a day; a store need not keep any."""
+    if not (hasattr(store, "read_request") and hasattr(store, "read_requests")):
+        return
+    row, neighbour = new_study(store, "requests"), new_study(store, "requests beside it")
+    first = RequestRow("a key", "digest", '{"done": false, "\N{GAME DIE}": "it\'s"}', 1e9 + 0.1)
+    same_key, second = first._replace(digest="of another"), RequestRow("A key", "", "", 1e9 + KEPT)
+    store.begin(row.id, write=True)
+    store.write(row._replace(revision=1), Changes(requests=[first]), 0)
+    store.rollback()
+    expect(store.read_request(row.id, "a key"), None, "a request after a rollback")
+    commit(store, row._replace(revision=1), Changes(requests=[first]))
+    commit(store, neighbour._replace(revision=1), Changes(requests=[same_key]))
+    expect(store.read_request(row.id, "a key"), first, "read_request()")
+    expect(store.read_request(neighbour.id, "a key"), same_key, "read_request() of another study")
+    expect(store.read_request(row.id, "A key"), None, "read_request() of a key that is not there")
+    commit(store, row._replace(revision=2), Changes(requests=[second]))
+    expect(store.read_requests(row.id), [first, second], "read_requests() within a day")
+    last = RequestRow("later", "", "", 1e9 + 1.0 + KEPT)
+    commit(store, row._replace(revision=3), Changes(requests=[last]))
+    expect(store.read_requests(row.id), [second, last], "read_requests() when a day is over")
+    expect(store.read_requests(neighbour.id), [same_key], "read_requests() of another study, which is left alone")
+    store.delete_study(row.name)
+    expect(store.read_requests(row.id), [], "read_requests() of a study that was deleted")
+
+
 def check_closing(store: Store) -> None:
     """A closed store opens again when it is needed; any thread may do so."""
     row = new_study(store, "closed")
@@ -333,6 +370,7 @@ CHECKS: tuple[Callable[[Store], None], ...] = (
     check_places,
     check_rollback,
     check_answers,
+    check_requests,
     check_closing,
     check_whole_study,
 )

@@ -6,11 +6,10 @@ Results go to stdout. Progress goes to stderr, and only if that is a terminal; i
 from __future__ import annotations
 
 import functools
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import plural
 
@@ -28,11 +27,6 @@ def output() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
-
-
-def print_object(described: dict[str, Any]) -> None:
-    """One JSON object where results go (ASCII, so that it survives any terminal)."""
-    sys.stdout.write(json.dumps(described, indent=2, allow_nan=False) + "\n")
 
 
 def messages() -> Console:

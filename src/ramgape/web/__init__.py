@@ -1,1 +1,1 @@
-"""A server for studies: an API over HTTP, pages that show them live, and who may do what."""
+"""A server for studies: an API under /api/v1, pages that follow a study while it goes on, and who may do what."""

@@ -1,0 +1,110 @@
+"""What is said on stderr, one line each, and the exit codes.
+
+0     done
+1     unexpected failure: a traceback, which is a bug worth reporting; or the reader of a pipe went away; or damage that
+      `storage check` has found; or a deletion that was not confirmed
+2     bad input or usage
+130   interrupted
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ramgape.errors import RamgapeError, printable
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which colours are wanted where there is no terminal
+
+
+def write(text: str) -> None:
+    """A line where results go."""
+    sys.stdout.write(f"{text}\n")
+
+
+def write_object(described: dict[str, Any]) -> None:
+    """One JSON object where results go (ASCII, so that it survives any terminal)."""
+    write(json.dumps(described, indent=2, allow_nan=False))
+
+
+def tell(word: str, text: str, style: str) -> None:
+    """One line on stderr, never wrapped, so that scripts can read it; never with a password, nor with what a terminal
+    would obey."""
+    from ramgape.storage.urls import shown_in
+
+    shown = printable(shown_in(text))
+    line = f"{word}: {shown}\n" if text else f"{word}\n"
+    if sys.stderr.isatty() or any(os.environ.get(name) for name in COLOURS):
+        line = _coloured(word, shown, style)
+    # Written to the stream rather than by a console, so that it comes out above a live display, not inside it.
+    sys.stderr.write(line)
+    sys.stderr.flush()
+
+
+def _coloured(word: str, text: str, style: str) -> str:
+    from rich.text import Text
+
+    from ramgape.views.terminal import messages
+
+    console = messages()
+    with console.capture() as line:
+        words = Text.assemble((f"{word}:" if text else word, style), " " if text else "", text)
+        console.print(words, soft_wrap=True)
+    return line.get()
+
+
+def tell_error(error: BaseException) -> int:
+    """Say what has gone wrong, as far as that is known, and give the exit code."""
+    if isinstance(error, RamgapeError):
+        tell("error", str(error), "bold red")
+        return BAD_INPUT
+    if isinstance(error, KeyboardInterrupt):
+        tell("interrupted", str(error), "bold yellow")
+        return INTERRUPTED
+    assert isinstance(error, OSError)  # a full disk, say
+    tell_unwritten(error)
+    return FAILED
+
+
+def tell_unwritten(error: OSError) -> None:
+    """Say what the system would not do, unless it is only that nobody reads on; and let the rest of the output go."""
+    if not isinstance(error, BrokenPipeError):
+        tell("error", str(error), "bold red")
+    try:
+        sys.stdout.flush()
+    except OSError:
+        leave_output()
+
+
+@contextmanager
+def output_flushed() -> Iterator[None]:
+    """See to it that the output has arrived; Python itself would complain of that only in passing."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        tell_unwritten(error)
+        raise SystemExit(FAILED) from None
+
+
+def prepare_streams() -> None:
+    """Write out letters that the terminal does not know, rather than fail; let what nobody wants go nowhere."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started this process
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def leave_output() -> None:
+    """Nobody reads on, or there is no room: let what Python still wants to write at its end go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

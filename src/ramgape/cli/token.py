@@ -1,0 +1,111 @@
+"""`ramgape token`: who may use a server, and for what."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ramgape.cli.options import AsJson, Text
+from ramgape.cli.streams import write_object
+from ramgape.common.parsing import parse_number
+from ramgape.errors import printable
+from ramgape.views.terminal import output
+from ramgape.web.state import default_tokens
+from ramgape.web.token_file import DEFAULT_DAYS, Token, TokenFile
+
+FILE = "The file of tokens, as `ramgape serve --tokens` has it. Unless given, the usual one of both."
+ROLE = "read: look. work: ask and tell as well. admin: make, change and delete studies and tokens as well."
+STUDY = "Only for studies with such names: 'suppliers*'. May be repeated. Unless given, for all."
+DAYS = "How long it is valid."
+
+app = typer.Typer(
+    help="Who may use a server, and for what.", add_completion=False, no_args_is_help=True, rich_markup_mode="rich"
+)
+Tokens = Annotated[Text, typer.Option("--tokens", metavar="FILE", help=FILE)]
+
+
+@app.callback()
+def token_commands() -> None:
+    """Who may use a server, and for what. A server that runs knows of a change within a moment."""
+
+
+def token_file(given: str | None) -> TokenFile:
+    """The file that is meant."""
+    return TokenFile(Path(given) if given is not None else default_tokens())
+
+
+@app.command("new")
+def new(
+    role: Annotated[str, typer.Option("--role", metavar="read|work|admin", help=ROLE)] = "work",
+    study: Annotated[list[str] | None, typer.Option("--study", metavar="PATTERN", help=STUDY)] = None,
+    days: Annotated[str, typer.Option("--days", metavar="DAYS", help=DAYS)] = str(DEFAULT_DAYS),
+    forever: Annotated[bool, typer.Option("--forever", help="Valid until it is revoked.")] = False,
+    name: Annotated[Text, typer.Option("--name", metavar="NAME", help="Who will have it, for lists and logs.")] = None,
+    tokens: Tokens = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a token and print it: now, and never again, since only its hash is kept."""
+    lasting = None if forever else parse_number(days, "days")
+    made, secret = token_file(tokens).add(role, study or ("*",), lasting, name)
+    if as_json:
+        write_object({**made.to_dict(), "token": secret})
+    else:
+        typer.echo(secret)
+        ends = "does not end" if made.expires is None else f"ends {day(made.expires)}"
+        typer.echo(
+            printable(f"{made.id}: {made.name}, may {made.role} {', '.join(made.studies)}, {ends}. Use: RAMGAPE_TOKEN"),
+            err=True,
+        )
+
+
+@app.command("list")
+def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
+    """All tokens, without what is secret of them."""
+    found = list(token_file(tokens).read().values())
+    if as_json:
+        write_object({"tokens": [each.to_dict() for each in found]})
+    elif not found:
+        typer.echo("There are no tokens: ramgape token new makes one.")
+    else:
+        output().print(table(found))
+
+
+@app.command("revoke")
+def revoke(
+    token: Annotated[str, typer.Argument(metavar="ID", help="Which, as `token list` calls it.", show_default=False)],
+    tokens: Tokens = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take a token back: it is worth nothing from now on."""
+    gone = token_file(tokens).revoke(token)
+    if as_json:
+        write_object({"revoked": gone.id})
+    else:
+        typer.echo(printable(f"Revoked {gone.id}, {gone.name}."))
+
+
+def table(found: list[Token]) -> object:
+    """Tokens for people."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text as Words
+
+    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("id", "name", "role", "studies", "ends", "last used"):
+        rows.add_column(title, overflow="fold")
+    now = time.time()
+    for each in found:
+        ends = "never" if each.expires is None else f"ended {day(each.expires)}" * each.has_ended(now)
+        ends = ends or day(each.expires or 0.0)
+        used = "never" if each.last_used is None else day(each.last_used)
+        cells = (each.id, each.name, each.role, ", ".join(each.studies), ends, used)
+        rows.add_row(*(Words(printable(cell)) for cell in cells))
+    return rows
+
+
+def day(seconds: float) -> str:
+    """A moment in local time, to the minute."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -1,0 +1,8 @@
+"""Talking to a server of studies, `ramgape serve`: the standard library only, since a shell must not wait for more.
+
+address       where a server is
+credentials   the token that is shown to it, and where that is looked for
+refusals      what a server refuses, as the error that it was there
+connection    questions and answers, repeated until they have arrived
+studies       the studies of a server by their names
+"""

@@ -1,0 +1,71 @@
+"""The studies of a server: found by name once, then called by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ramgape.errors import unknown_study
+from ramgape.remote.connection import Connection, new_key
+
+AT_ONCE = 1000  # studies of a list
+
+Json = dict[str, Any]
+
+
+class RemoteStudy:
+    """One study of a server, by its number; what goes back and forth is what JSON has."""
+
+    def __init__(self, connection: Connection, number: int) -> None:
+        self.connection = connection
+        self.path = f"/studies/{number}"
+
+    def exchange(
+        self,
+        answers: list[Json],
+        failed: list[Json],
+        given_back: list[str],
+        *,
+        count: int,
+        worker: str | None,
+        lease: float | None,
+        known: list[str],
+    ) -> Json:
+        """Tell what came out and ask for the next pulls. New pulls for nobody by name are given once by a key."""
+        body = {"answers": answers, "failed": failed, "given_back": given_back, "count": count}
+        body |= {"worker": worker, "lease": lease, "known": known}
+        return self.post("exchange", body, once=count > 0 and worker is None)
+
+    def renew(self, pulls: list[str], lease: float | None) -> Json:
+        """Let the leases of some pulls begin anew."""
+        return self.post("renew", {"pulls": pulls, "lease": lease})
+
+    def post(self, verb: str, body: Json, *, once: bool = False) -> Json:
+        """What becomes of something that is told; `once` where only a key says that it is told again."""
+        found: Json = self.connection.call("POST", f"{self.path}/{verb}", body, key=new_key() if once else None)
+        return found
+
+
+def find_study(connection: Connection, name: str) -> Json | None:
+    """A study as in the list; None if there is none of that name."""
+    found = connection.call("GET", "/studies", query={"name": name})["studies"]
+    return next((study for study in found if study["name"] == name), None)
+
+
+def known_study(connection: Connection, name: str) -> Json:
+    """A study as in the list, or an error that says which there are."""
+    found = find_study(connection, name)
+    if found is None:
+        raise unknown_study(name, [study["name"] for study in all_studies(connection)], connection.url)
+    return found
+
+
+def all_studies(connection: Connection) -> Iterator[Json]:
+    """The list, page by page."""
+    after: object = None
+    while True:
+        page = connection.call("GET", "/studies", query={"after": after, "limit": AT_ONCE})
+        yield from page["studies"]
+        after = page["next"]
+        if after is None:
+            return

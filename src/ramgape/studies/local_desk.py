@@ -1,0 +1,386 @@
+"""A study with its store at hand: every operation is one transaction, or joins one that several of them share."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ramgape.errors import DamagedStore, FailingArm, RamgapeError, StudyExists, shorten, unknown_study
+from ramgape.search.progress import Progress, progress_of
+from ramgape.search.result import Result, Stopped
+from ramgape.storage import Store, open_store
+from ramgape.storage.memory import MemoryStore
+from ramgape.storage.records import FailureRow, Moment, ObservationRow, PullRow
+from ramgape.storage.rows import damaged
+from ramgape.storage.urls import PATIENCE, parse_url
+from ramgape.studies.arrivals import with_arm, without_arm
+from ramgape.studies.desk import Desk, FailedAttempt, Observed
+from ramgape.studies.entries import Told, Trial
+from ramgape.studies.exchange import Pull, Request
+from ramgape.studies.files import ImportedRow
+from ramgape.studies.ledger import Ledger
+from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of, write_pull_id
+from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
+from ramgape.studies.requests import answered_once
+from ramgape.studies.session import StudySession
+from ramgape.studies.specification import StudySpec
+from ramgape.studies.spool import Spool
+
+if TYPE_CHECKING:
+    from ramgape.search.watching import Watcher
+
+Given = TypeVar("Given")
+
+
+class Halfway(Exception):
+    """An operation has failed after it had changed something, in a transaction that others share."""
+
+
+class LocalDesk(Desk):
+    """A study in a store that this process has open."""
+
+    def __init__(self, session: StudySession, storage: str | Store) -> None:
+        self.session = session
+        self.storage = storage
+        self._seed = base_seed(session.spec.seed, session.row.key) & SEEDS
+        self._inference: Inference | None = None  # the last one that was looked at
+        self._joined: tuple[int, Moment] | None = None  # a thread whose operations share a transaction, and its time
+
+    # --- create, open ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls, storage: str | Store, name: str, spec: StudySpec, exist_ok: bool, rows: Sequence[Trial] = (), key: str = ""
+    ) -> LocalDesk:
+        """A new study with what is known already; with `exist_ok`, perhaps one that is there.
+
+        A study with the same `key` is taken for the one that is to be made, so that this can be said twice.
+        """
+        desk = cls._create(storage, name, spec, exist_ok, key)
+        if rows:
+            with desk.session.writing() as (ledger, now):
+                if not ledger.told:  # others may have created it at the same moment, with the same data
+                    ledger.open_batch(len(rows))
+                    ledger.add(rows, now)
+                    ledger.close_batch()
+        return desk
+
+    @classmethod
+    def _create(cls, storage: str | Store, name: str, spec: StudySpec, exist_ok: bool, key: str) -> LocalDesk:
+        store = open_store(storage, create=True)
+        try:
+            made = store.create_study(name, key or new_key(), spec.to_text(), round(time.time(), 6))
+            while made is None and store.find_study(name) is None:  # it was the key that another study has
+                made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
+            if made is not None:
+                return cls(StudySession(store, spec, made, shared=not isinstance(store, MemoryStore)), storage)
+            desk = cls._open(store, name, storage)
+            if not exist_ok and desk.session.row.key != key:
+                allowed, hint = f"that of no other study in {store.url}", "; load it, or create it with exist_ok"
+                raise StudyExists(what="name", allowed=allowed, given=shorten(name), hint=hint)
+        except BaseException:
+            store.close()
+            raise
+        differences = desk.spec.differences(spec)
+        if differences and desk.spec.first().differences(spec):
+            desk.close()
+            raise StudyExists(
+                f"study {shorten(name)} in {store.url} has another specification: {'; '.join(differences)}"
+            )
+        return desk
+
+    @classmethod
+    def load(cls, name: str, storage: str | Store) -> LocalDesk:
+        """A study that exists."""
+        store = open_store(storage, create=False)
+        try:
+            return cls._open(store, name, storage)
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def _open(cls, store: Store, name: str, storage: str | Store) -> LocalDesk:
+        row = store.find_study(name)
+        if row is None:
+            raise unknown_study(name, store.study_names(), store.url)
+        spec = StudySpec.from_text(row.specification)
+        return cls(StudySession(store, spec, row, shared=not isinstance(store, MemoryStore)), storage)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.session.close()
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Of the study."""
+        return self.session.row.name
+
+    @property
+    def url(self) -> str:
+        """Where the store is."""
+        return self.session.store.url
+
+    @property
+    def spec(self) -> StudySpec:
+        """What the study is to do."""
+        return self.session.spec
+
+    @property
+    def durable(self) -> bool:
+        """Whether the store is more than memory."""
+        return not isinstance(self.session.store, MemoryStore)
+
+    @property
+    def patience(self) -> float:
+        """As the store's URL says."""
+        if not self.durable:
+            return 0.0
+        return parse_url(self.storage).patience if isinstance(self.storage, str) else PATIENCE
+
+    # --- transactions ------------------------------------------------------------------------------------------------
+
+    def together(self, operations: Sequence[Callable[[], Given]]) -> list[Given | Exception]:
+        """What each of several operations gives, or the error that it ends with, all of them in one transaction.
+
+        An operation that fails has changed nothing, and the others count. Where one had changed something before it
+        failed, or something went wrong that nobody expects, each is made by itself.
+        """
+        if len(operations) == 1:
+            return [attempt(operations[0])]
+        outcomes: list[Given | Exception] = []
+        try:
+            with self._sharing():
+                for operation in operations:
+                    before = self._changes()
+                    try:
+                        outcomes.append(operation())
+                    except RamgapeError as error:
+                        if self._changes() != before:
+                            raise Halfway from error
+                        outcomes.append(error)
+        except RamgapeError as error:  # the store's
+            return [error] * len(operations)
+        except Exception:  # noqa: BLE001 - whoever made the others must not suffer for it
+            return [attempt(operation) for operation in operations]
+        return outcomes
+
+    def once(self, key: str, digest: str, operate: Callable[[], str]) -> str:
+        """What an operation gives, made once for each key; a repetition gets the first answer.
+
+        Args:
+            key: By which a request says that it is the same.
+            digest: Of what it asks for: another request may not have the same key.
+            operate: Gives the answer.
+        """
+        with self._sharing() as (ledger, now):
+            return answered_once(self.session, ledger, now, key, digest, operate)
+
+    @contextmanager
+    def _sharing(self) -> Iterator[tuple[Ledger, Moment]]:
+        """A transaction that all operations of this thread share, until its end."""
+        with self._writing() as (ledger, now):
+            before, self._joined = self._joined, (threading.get_ident(), now)
+            try:
+                yield ledger, now
+            finally:
+                self._joined = before
+
+    def _changes(self) -> int:
+        """How much the transaction under way has changed."""
+        ledger = self.session.known
+        return 0 if ledger is None else ledger.changes.count()
+
+    def _shared(self) -> AbstractContextManager[tuple[Ledger, Moment]] | None:
+        """The transaction that this thread's operations share, if there is one."""
+        joined = self._joined
+        if joined is None or joined[0] != threading.get_ident():
+            return None
+        assert self.session.known is not None
+        return nullcontext((self.session.known, joined[1]))
+
+    def _writing(self) -> AbstractContextManager[tuple[Ledger, Moment]]:
+        """The ledger, up to date, and the time; in a transaction of its own unless this thread shares one."""
+        return self._shared() or self.session.writing()
+
+    def _reading(self) -> AbstractContextManager[tuple[Ledger, Moment]]:
+        return self._shared() or self.session.reading()
+
+    # --- pulls -------------------------------------------------------------------------------------------------------
+
+    def exchange(
+        self, told: Sequence[Told], failed: Sequence[tuple[PullId, str]], given_back: Sequence[PullId], request: Request
+    ) -> tuple[list[bool], list[Pull], bool]:
+        """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
+        rows: list[PullRow] = []
+        with self._writing() as (ledger, now):
+            accepted = ledger.take_in(told, failed, given_back, now, self.session.find_answer)
+            if request.wanted:
+                known = frozenset(each.number for each in request.known) if request.known else frozenset()
+                try:
+                    rows = ledger.ask(*request[:3], known, now, alone=not accepted)
+                except FailingArm as failing:
+                    raise self._explained(ledger, str(failing)) from None
+            done = ledger.done
+        return accepted, list(map(self._pull, rows)), done
+
+    def leave(self, worker: str) -> int:
+        """Give back what a worker has open; how many pulls that were."""
+        with self._writing() as (ledger, _):
+            return ledger.leave(worker)
+
+    def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
+        """Begin leases anew; which of the pulls are still the caller's."""
+        with self._writing() as (ledger, now):
+            return ledger.renew(pull_ids, seconds, now)
+
+    def retry(self) -> int:
+        """Make available what was given up; how many pulls that are."""
+        with self._writing() as (ledger, _):
+            return ledger.retry()
+
+    def observe(self, trials: Sequence[Trial]) -> bool:
+        """Take in trials made elsewhere, one after the other; whether the goal is reached."""
+        with self._writing() as (ledger, now):
+            ledger.observe(trials, now)
+            return ledger.done
+
+    def take_in(self, spool: Spool) -> None:
+        """Take in a batch of trials made elsewhere."""
+        with self._writing() as (ledger, now):
+            ledger.open_batch(spool.count)
+            for trials in spool:
+                ledger.add(trials, now)
+                self.session.flush()
+            ledger.close_batch()
+
+    def _pull(self, row: PullRow) -> Pull:
+        number, attempt = row.number, row.attempt
+        seed = seed_of(self._seed, number, attempt)
+        items = self.session.spec.search.items
+        item = None if items is None or row.item is None else items.values[row.item]
+        return Pull(write_pull_id(row.token, number, attempt), self.session.spec.search.names[row.arm], seed, item)
+
+    def _explained(self, ledger: Ledger, arm: str) -> FailingArm:
+        """Why nothing more is asked of an arm."""
+        place = self.places[arm]
+        failures = [each for each in self._failures() if each.arm == place]
+        return failing_arm(arm, failures, ledger.spec.retries)
+
+    # --- another specification ---------------------------------------------------------------------------------------
+
+    def extend(self, asked: Mapping[str, Any]) -> bool:
+        """Ask for more; whether there is something to try."""
+        from ramgape.studies.extending import extended
+
+        with self._writing() as (ledger, now):
+            spec = extended(ledger.spec, dict(asked), ledger.told, ledger.done, now.time)
+            return not (ledger if spec == ledger.spec else self.session.change(spec)).done
+
+    def add_arm(self, name: str, price: float | None) -> bool:
+        """One more arm; whether there is something to try."""
+        with self._writing() as (ledger, now):
+            spec = with_arm(ledger.spec, name, price, ledger.told, write_time(now.time))
+            return not self.session.change(spec).done
+
+    def retire(self, name: str) -> bool:
+        """One arm less; whether there is something to try."""
+        with self._writing() as (ledger, now):
+            spec = without_arm(ledger.spec, name, ledger.told, write_time(now.time))
+            return not self.session.change(spec).done
+
+    # --- what is known -----------------------------------------------------------------------------------------------
+
+    def is_done(self) -> bool:
+        """Whether the goal is reached."""
+        with self._reading() as (ledger, _):
+            return ledger.done
+
+    def result(self, ended: Stopped, expect: bool) -> Result:
+        """What is known by now; whoever asks and tells meanwhile does not wait for it."""
+        with self._reading() as (ledger, _):
+            inference = self._inference_of(ledger)
+        return inference.result(ended, expect)
+
+    def report(self, expect: bool, history: bool) -> Report:
+        """What is known by now, and how the study is going."""
+        with self._reading() as (ledger, _):
+            store, row = self.session.store, self.session.row
+            failures = self._failures()
+            if len(failures) != ledger.failed:
+                damaged(store.url, f"there are {len(failures)} of {ledger.failed} failures")
+            last: Sequence[ObservationRow] = ()
+            with suppress(DamagedStore):  # remarks are no part of the result; whoever reads rows for that will complain
+                last = store.read_rows(row.id, max(ledger.told - LAST_ANSWERS, 0), ledger.told)
+            inference, draft = self._inference_of(ledger), draft_report(row, ledger, failures, last)
+            points = self.session.history() if history else ()
+        return Report(result=replace(inference.result("open", expect), history=points), **draft)
+
+    def _inference_of(self, ledger: Ledger) -> Inference:
+        """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""
+        if self._inference is None or not self._inference.is_of(ledger):
+            self._inference = Inference(ledger)
+        return self._inference
+
+    def progress(self) -> Progress:
+        """How far it is, as far as this process knows."""
+        return self._look(lambda ledger: progress_of(ledger.engine))
+
+    def show(self, watcher: Watcher) -> None:
+        """Tell somebody who watches where the search stands, as far as this process knows it."""
+        self._look(lambda ledger: watcher.heed(ledger.engine))
+
+    def _look(self, look: Callable[[Ledger], Given]) -> Given:
+        if self.session.known is not None:
+            return look(self.session.known)
+        with self._reading() as (ledger, _):
+            return look(ledger)
+
+    # --- all of it ---------------------------------------------------------------------------------------------------
+
+    def observations(self) -> Iterator[Observed]:
+        """All observations there are by now, in their order."""
+        return map(self.described, self.session.observations())
+
+    def described(self, row: ObservationRow) -> Observed:
+        """An observation, as people read it."""
+        pull, seed = row.origin, None
+        if row.number is not None:
+            seed = seed_of(self._seed, row.number, row.attempt)
+            if row.token is not None:
+                pull = write_pull_id(row.token, row.number, row.attempt)
+        known = (self.spec.search.names[row.arm], row.reward, row.failed, row.worker, row.told_at, pull)
+        return Observed(ImportedRow(*known, row.item, row.price, row.info), seed)
+
+    def failures(self) -> list[FailedAttempt]:
+        """All attempts that failed."""
+        with self._reading():
+            rows = self._failures()
+        return [
+            FailedAttempt(
+                write_pull_id(each.token, each.number, each.attempt),
+                self.spec.search.names[each.arm],
+                each.worker,
+                each.reason,
+                each.failed_at,
+                seed_of(self._seed, each.number, each.attempt),
+            )
+            for each in rows
+        ]
+
+    def _failures(self) -> list[FailureRow]:
+        return self.session.store.read_failures(self.session.row.id)
+
+
+def attempt(operation: Callable[[], Given]) -> Given | Exception:
+    """What an operation gives, or the error that it ends with."""
+    try:
+        return operation()
+    except Exception as error:  # noqa: BLE001 - given to whoever asked for it
+        return error

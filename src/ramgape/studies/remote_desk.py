@@ -1,0 +1,354 @@
+"""A study that a server keeps: what `Study` has checked goes there as JSON, and what comes back is as it was there."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from tempfile import SpooledTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from ramgape.options import STUDY, StudyOptions, options_for
+from ramgape.remote.connection import LONG_WAIT, Connection, new_key
+from ramgape.remote.studies import RemoteStudy, known_study
+from ramgape.risks.measure import Measure
+from ramgape.search.explained import restore
+from ramgape.search.history_point import HistoryPoint
+from ramgape.search.progress import Progress
+from ramgape.search.result import Result, Stopped
+from ramgape.studies.arrivals import with_arm, without_arm
+from ramgape.studies.desk import Desk, FailedAttempt, Observed
+from ramgape.studies.entries import Told, Trial
+from ramgape.studies.exchange import Pull, Request
+from ramgape.studies.files import ImportedRow, write_object
+from ramgape.studies.pull_ids import PullId, write_pull_id
+from ramgape.studies.report import Report, read_time, write_time
+from ramgape.studies.specification import StudySpec
+from ramgape.studies.spool import Spool
+
+if TYPE_CHECKING:
+    from ramgape.search.watching import Watcher
+
+Json = dict[str, Any]
+
+ROWS_AT_ONCE = 5000
+IN_MEMORY = 8 * 2**20  # bytes of a file that is sent; more wait on the disk
+
+
+class RemoteDesk(Desk):
+    """A study behind a server.
+
+    Args:
+        connection: To the server.
+        storage: Its address, as it was given.
+        name, number: Of the study, there.
+        specification: What the study is to do, as JSON has it.
+    """
+
+    def __init__(self, connection: Connection, storage: str, name: str, number: int, specification: Json) -> None:
+        self.storage = storage
+        self._connection = connection
+        self._name = name
+        self._study = RemoteStudy(connection, number)
+        self._specification: Json = {}
+        self._learn(specification)
+
+    # --- create, open ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls,
+        storage: str,
+        token: str | None,
+        name: str,
+        spec: StudySpec,
+        exist_ok: bool,
+        rows: Sequence[Trial],
+        options: StudyOptions,
+    ) -> RemoteDesk:
+        """A new study with what is known already; with `exist_ok`, perhaps one that is there."""
+        connection = Connection(storage, token)
+        names = spec.search.names
+        data = [[names[row.arm], row.reward] if row.price is None else _seen(row, names) for row in rows]
+        body = {"name": name, "arms": list(names), "exist_ok": exist_ok, "data": data, **written_options(spec, options)}
+        try:
+            made = connection.call("POST", "/studies", body, key=new_key(), wait=LONG_WAIT)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(connection, storage, name, made["id"], made["specification"])
+
+    @classmethod
+    def load(cls, storage: str, token: str | None, name: str) -> RemoteDesk:
+        """A study that exists."""
+        connection = Connection(storage, token)
+        try:
+            number = known_study(connection, name)["id"]
+            found = connection.call("GET", f"/studies/{number}/specification", wait=LONG_WAIT)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(connection, storage, name, number, found["specification"])
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._connection.close()
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Of the study."""
+        return self._name
+
+    @property
+    def url(self) -> str:
+        """Where the server is."""
+        return self._connection.url
+
+    @property
+    def spec(self) -> StudySpec:
+        """What the study is to do, as the server last said."""
+        return self._spec
+
+    @property
+    def durable(self) -> bool:
+        """A server keeps it."""
+        return True
+
+    @property
+    def patience(self) -> float:
+        """None: whoever asks the server has been patient already."""
+        return 0.0
+
+    def _learn(self, specification: Json) -> None:
+        """What the study is to do may change, by whoever asks more of it."""
+        if specification != self._specification:
+            self._spec = StudySpec.from_text(json.dumps(specification))
+            self._specification = specification
+
+    def _ask_specification(self) -> None:
+        self._learn(self._get("/specification")["specification"])
+
+    # --- pulls -------------------------------------------------------------------------------------------------------
+
+    def exchange(
+        self, told: Sequence[Told], failed: Sequence[tuple[PullId, str]], given_back: Sequence[PullId], request: Request
+    ) -> tuple[list[bool], list[Pull], bool]:
+        """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
+        found = self._study.exchange(
+            [_answer(each) for each in told],
+            [{"pull": write_pull_id(*pull), "reason": reason} for pull, reason in failed],
+            [write_pull_id(*pull) for pull in given_back],
+            count=request.wanted,
+            worker=request.worker,
+            lease=_lease(request.seconds),
+            known=[write_pull_id(*pull) for pull in request.known],
+        )
+        pulls = [Pull(**each) for each in found["pulls"]]
+        if any(pull.arm not in self.places for pull in pulls):  # which somebody has added
+            self._ask_specification()
+        return found["accepted"], pulls, found["done"]
+
+    def leave(self, worker: str) -> int:
+        """Give back what a worker has open; how many pulls that were."""
+        count: int = self._study.post("leave", {"worker": worker})["given_back"]
+        return count
+
+    def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
+        """Begin leases anew; which of the pulls are still the caller's."""
+        found = self._study.renew([write_pull_id(*pull) for pull in pull_ids], _lease(seconds))
+        renewed: list[bool] = found["renewed"]
+        return renewed
+
+    def retry(self) -> int:
+        """Make available what was given up; how many pulls that are."""
+        count: int = self._study.post("retry", {})["retried"]
+        return count
+
+    def observe(self, trials: Sequence[Trial]) -> bool:
+        """Take in trials made elsewhere, one after the other; whether the goal is reached."""
+        seen = [_seen(trial, self.spec.search.names) for trial in trials]
+        done: bool = self._study.post("observe", {"trials": seen}, once=True)["done"]
+        return done
+
+    def take_in(self, spool: Spool) -> None:
+        """Take in a batch of trials made elsewhere, as the file that it might have come from."""
+        names = self.spec.search.names
+        with SpooledTemporaryFile(IN_MEMORY) as file:
+            for trials in spool:
+                for trial in trials:
+                    row = ImportedRow(names[trial.arm], *trial[1:])
+                    file.write(f"{write_object(row)}\n".encode())
+            query = {"format": "jsonl", "source": "what was read here"}
+            path = f"{self._study.path}/import"
+            self._connection.call("POST", path, file, query=query, key=new_key(), wait=LONG_WAIT)
+
+    # --- another specification ---------------------------------------------------------------------------------------
+
+    def extend(self, asked: Mapping[str, Any]) -> bool:
+        """Ask for more; whether there is something to try."""
+        from ramgape.studies.extending import extended
+
+        extended(self.spec, dict(asked), 0, False, time.time())  # complains about what is no more
+        given = {name: plain(value) for name, value in asked.items() if value is not None}
+        return self._changed("POST", "extend", given)
+
+    def add_arm(self, name: str, price: float | None) -> bool:
+        """One more arm; whether there is something to try."""
+        with_arm(self.spec, name, price, 0, write_time(time.time()))
+        return self._changed("POST", "arms", {"name": name} if price is None else {"name": name, "price": plain(price)})
+
+    def retire(self, name: str) -> bool:
+        """One arm less; whether there is something to try."""
+        without_arm(self.spec, name, 0, write_time(time.time()))
+        return self._changed("DELETE", "arms", None, {"name": name})
+
+    def _changed(self, method: str, verb: str, body: Json | None, query: Json | None = None) -> bool:
+        path = f"{self._study.path}/{verb}"
+        more: bool = self._connection.call(method, path, body, query=query, key=new_key(), wait=LONG_WAIT)["more"]
+        self._ask_specification()
+        return more
+
+    # --- what is known -----------------------------------------------------------------------------------------------
+
+    def is_done(self) -> bool:
+        """Whether the goal is reached."""
+        done: bool = self._get("/progress")["done"]
+        return done
+
+    def result(self, ended: Stopped, expect: bool) -> Result:
+        """What is known by now."""
+        return self._report(expect=expect, ended=ended).result
+
+    def report(self, expect: bool, history: bool) -> Report:
+        """What is known by now, and how the study is going."""
+        return self._report(expect=expect, history=history)
+
+    def _report(self, *, expect: bool, history: bool = False, ended: Stopped = "open") -> Report:
+        query = {"expect": _word(expect), "history": _word(history), "ended": ended}
+        found = self._get("", query)
+        self._learn(found["specification"])
+        points = tuple(map(_point, found.pop("history", ())))
+        report = Report.from_dict(found)
+        return replace(report, result=replace(report.result, history=points)) if points else report
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        return restore(Progress, self._get("/progress"))
+
+    def show(self, watcher: Watcher) -> None:
+        """Tell somebody who watches how far it is."""
+        watcher.note(self.progress(), self.spec.search.goal == "budget")
+
+    def _get(self, path: str, query: Mapping[str, object] | None = None) -> Json:
+        found: Json = self._connection.call("GET", f"{self._study.path}{path}", query=query, wait=LONG_WAIT)
+        return found
+
+    # --- all of it ---------------------------------------------------------------------------------------------------
+
+    def observations(self) -> Iterator[Observed]:
+        """All observations there are by now, in their order."""
+        return map(_observed, self._rows("/observations", "after", -1))
+
+    def failures(self) -> list[FailedAttempt]:
+        """All attempts that failed, in their order."""
+        rows = list(self._rows("/failures", "before", None))
+        return [FailedAttempt(**(row | {"failed_at": read_time(row["failed_at"])})) for row in reversed(rows)]
+
+    def _rows(self, path: str, direction: str, start: int | None) -> Iterator[Json]:
+        """The rows of a table, a page at a time."""
+        place = start
+        while True:
+            page = self._get(path, {direction: place, "limit": ROWS_AT_ONCE})
+            for row in page["rows"]:
+                yield dict(zip(page["columns"], row, strict=True))
+            place = page["next"]
+            if place is None:
+                return
+
+
+# --- as JSON has it ---------------------------------------------------------------------------------------------------
+
+
+def written_options(spec: StudySpec, options: StudyOptions) -> Json:
+    """What `Study.create` was given, so that the server comes to the same specification."""
+    given = options_for(options, STUDY)
+    search = spec.search
+    things = {"policy": search.policy, "bound": str(search.bound), "task": str(search.task)}
+    written: Json = {}
+    for name, value in given.items():
+        if name == "items" and search.items is not None:
+            items = search.items
+            written[name] = {"values": list(items.values), "population": items.population, "repeats": items.repeats}
+        elif isinstance(value, Measure):
+            parameters = ",".join(f"{key}={number!r}" for key, number in value.parameters.items())
+            written[name] = f"{value.name}:{parameters}" if parameters else value.name
+        elif name in things and not isinstance(value, str | None):
+            written[name] = things[name]
+        else:
+            written[name] = plain(value)
+    return written
+
+
+def plain(value: Any) -> Any:
+    """What JSON has for what Python and NumPy have: numbers, texts, pairs and mappings by names.
+
+    >>> plain((1.0, 0.5)), plain({1: 2.5}), plain("5%")
+    ([1, 0.5], {'1': 2.5}, '5%')
+    """
+    if isinstance(value, str | bool | None):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        return int(number) if number.is_integer() else number
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    return [plain(each) for each in value]
+
+
+def _answer(told: Told) -> Json:
+    return _described(told, {"pull": write_pull_id(*told.pull_id)})
+
+
+def _seen(trial: Trial, names: Sequence[str]) -> Json:
+    return _described(trial, {"arm": names[trial.arm]})
+
+
+def _described(given: Told | Trial, known: Json) -> Json:
+    described = known | {"reward": given.reward}
+    if given.price is not None:
+        described["price"] = given.price
+    if given.info is not None:
+        described["info"] = json.loads(given.info)
+    return described
+
+
+def _lease(seconds: float) -> float | None:
+    return None if seconds == math.inf else seconds
+
+
+def _word(flag: bool) -> str:
+    return "true" if flag else "false"
+
+
+def _observed(row: Json) -> Observed:
+    """An observation out of the server's table."""
+    row.pop("place")
+    seed = row.pop("seed")
+    told_at, info = row["told_at"], row["info"]
+    row["told_at"] = None if told_at is None else read_time(told_at)
+    row["info"] = None if info is None else json.dumps(info)
+    return Observed(ImportedRow(**row), seed)
+
+
+def _point(given: Sequence[Any]) -> HistoryPoint:
+    """A moment of a search's history; what JSON could not write is what it stands for."""
+    samples, doubt, unproved, pulls, *columns = given
+    known = [tuple(math.nan if each is None else each for each in column) for column in columns]
+    return HistoryPoint(samples, math.inf if doubt is None else doubt, unproved, tuple(pulls), *known)

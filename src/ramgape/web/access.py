@@ -1,0 +1,70 @@
+"""What somebody may do: a role, and the studies that it is for.
+
+read    look at everything
+work    ask, tell, fail, give back, renew, observe
+admin   make, change and delete studies; make and revoke tokens
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ramgape.errors import UnknownStudy
+from ramgape.web.errors import Forbidden, Unauthorized
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+
+ROLES = ("read", "work", "admin")  # each may do what those before it may
+EVERYTHING = ("*",)
+
+
+@dataclass(frozen=True)
+class Access:
+    """What somebody may do.
+
+    Attributes:
+        name: Who, in the words of whoever made the token; for logs.
+        role: One of `ROLES`.
+        studies: Patterns of the names of studies, `*`, `?` and `[...]` as a shell has them.
+    """
+
+    name: str
+    role: str
+    studies: tuple[str, ...] = EVERYTHING
+
+    def sees(self, study: str) -> bool:
+        """Whether a study is there at all, for this one.
+
+        >>> Access("node-7", "work", ("suppliers*",)).sees("suppliers-2")
+        True
+        """
+        return any(pattern == "*" or fnmatchcase(study, pattern) for pattern in self.studies)
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether every study is meant, those to come included."""
+        return "*" in self.studies
+
+    def require(self, role: str, study: str | None = None) -> None:
+        """Complain unless a role is allowed; a study that is not for this one's eyes does not exist."""
+        if study is not None and not self.sees(study):
+            raise UnknownStudy(f"there is no study {study!r} here")
+        if ROLES.index(self.role) < ROLES.index(role):
+            allowed = f"{role!r}{' or more' * (role != ROLES[-1])} for that"
+            raise Forbidden(what="the role of a token", allowed=allowed, given=repr(self.role))
+
+    def only_reading(self) -> Access:
+        """The same eyes without hands."""
+        return self if self.role == "read" else replace(self, role="read")
+
+
+def access_of(request: HTTPConnection) -> Access:
+    """What whoever asks may do, as the guard has found; nothing where it let somebody in without a name."""
+    access = request.scope.get("state", {}).get("access")
+    if access is None:
+        raise Unauthorized("a token is needed")
+    assert isinstance(access, Access)
+    return access

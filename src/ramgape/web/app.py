@@ -1,0 +1,106 @@
+"""The application: its routes, what it says of errors, and its description."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+import ramgape
+from ramgape.errors import RamgapeError, shorten
+from ramgape.web import looking, managing, working
+from ramgape.web.answers import Json, error_response, show_error
+from ramgape.web.errors import MethodNotAllowed, NotFound, Unprocessable, WebError
+from ramgape.web.rooms import Rooms
+
+BASE = "/api/v1"
+WORDS = {  # for what is wrong with the form of a request, where a sentence would not fit behind "must be"
+    "extra_forbidden": "absent: there is no such field",
+    "missing": "given",
+    "json_invalid": "JSON",
+    "string_pattern_mismatch": "of the form that the description of the API has",
+    "string_too_short": "text of at least one character",
+    "string_too_long": "shorter text",
+    "too_long": "a shorter list",
+    "too_short": "a list that is not empty",
+}
+METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+ABOUT = "Studies of ramgape: ask what to try, tell what came out, see what is proved."
+
+
+def make_app(rooms: Rooms) -> FastAPI:
+    """The API over the studies of one store. Who asks must be said by a guard around it, in the scope's state."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(rooms.close)
+
+    app = FastAPI(
+        title="ramgape",
+        summary=ABOUT,
+        version=ramgape.__version__,
+        openapi_url=f"{BASE}/openapi.json",
+        docs_url=None,  # their pages load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.rooms = rooms
+    for part in (working, looking, managing):  # those first that are asked for most
+        app.include_router(part.router, prefix=BASE)
+    app.add_exception_handler(RamgapeError, show_error)
+    app.add_exception_handler(RequestValidationError, show_misfit)
+    app.add_exception_handler(HTTPException, show_unrouted)
+    require_token(app)
+    return app
+
+
+async def show_misfit(request: Request, error: Exception) -> Json:
+    """A request that is not of the form that is asked for: what is wrong first."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    allowed = WORDS.get(first["type"]) or str(first["msg"]).removeprefix("Input should be ")
+    given = first.get("input")
+    return error_response(Unprocessable(what=place, allowed=allowed, given=shorten(given)))
+
+
+async def show_unrouted(request: Request, error: Exception) -> Json:
+    """What no route serves."""
+    assert isinstance(error, HTTPException)
+    kinds: dict[int, type[WebError]] = {404: NotFound, 405: MethodNotAllowed}
+    kind = kinds.get(error.status_code, Unprocessable)
+    if kind is not MethodNotAllowed:
+        return error_response(kind(f"there is nothing at {request.method} {request.url.path}"), error.headers)
+    served = ", ".join(methods_at(request))
+    refused = kind(what="the method", allowed=f"one of {served}", given=request.method)
+    return error_response(refused, {"Allow": served})
+
+
+def methods_at(request: Request) -> list[str]:
+    """What the address of a request serves, by all routes together."""
+    asked = [(method, {**request.scope, "method": method}) for method in METHODS]
+    routes = request.app.routes
+    return [method for method, scope in asked if any(route.matches(scope)[0] is Match.FULL for route in routes)]
+
+
+def require_token(app: FastAPI) -> None:
+    """Say in the description how one proves who one is, at every address."""
+    made = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            described = made()
+            described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+            described["security"] = [{"token": []}]
+        assert app.openapi_schema is not None
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]

@@ -1,0 +1,98 @@
+"""One thread for all that changes a study: whatever waits goes into one transaction, and is answered when that is done.
+
+A transaction takes about as long for twenty answers as for one, since it waits for the disk. So many workers do not
+wait for each other's transactions in a queue, but share them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+from ramgape.errors import StorageUnavailable
+from ramgape.studies.local_desk import LocalDesk
+
+MOST = 512  # operations in a transaction
+
+Operation = Callable[[], Any]
+
+
+class Waiting(NamedTuple):
+    """An operation, and who waits for what it gives."""
+
+    operation: Operation
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+    since: float
+
+
+class Clerk:
+    """Makes the changes of one study, in the order in which they come.
+
+    Args:
+        desk: Where the study is.
+        after: Called after every transaction, in the clerk's thread, with the operations in it and how long the first
+            of them has waited.
+    """
+
+    def __init__(self, desk: LocalDesk, after: Callable[[int, float], None]) -> None:
+        self._desk = desk
+        self._after = after
+        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name=f"ramgape-clerk-{desk.name}", daemon=True)
+        self._thread.start()
+
+    def submit(self, operation: Operation) -> asyncio.Future[Any]:
+        """Have an operation made; to be called, and its outcome awaited, on an event loop."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        if self._closed:
+            future.set_exception(StorageUnavailable("the server is about to stop"))
+        else:
+            self._queue.put(Waiting(operation, loop, future, time.monotonic()))
+        return future
+
+    def close(self) -> None:
+        """Finish what waits, and go."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        going = True
+        while going:
+            batch = [self._queue.get()]
+            try:
+                while len(batch) < MOST:
+                    batch.append(self._queue.get_nowait())
+            except Empty:
+                pass
+            going = None not in batch
+            waiting = [each for each in batch if each is not None]
+            if waiting:
+                self._make(waiting)
+
+    def _make(self, waiting: list[Waiting]) -> None:
+        waited = time.monotonic() - waiting[0].since
+        outcomes = self._desk.together([each.operation for each in waiting])
+        loop = waiting[0].loop
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(answer_all, waiting, outcomes)
+        self._after(len(waiting), waited)
+
+
+def answer_all(waiting: list[Waiting], outcomes: list[Any]) -> None:
+    """Tell all who waited what came out, on their event loop."""
+    for each, outcome in zip(waiting, outcomes, strict=True):
+        if each.future.done():  # whoever asked has gone
+            continue
+        if isinstance(outcome, Exception):
+            each.future.set_exception(outcome)
+        else:
+            each.future.set_result(outcome)

@@ -1,0 +1,326 @@
+"""What stands before everything that a server has: who is meant, who asks, how much.
+
+In this order, before any route is looked for, on every method and for every path, static files included:
+
+Host            must be a name of this server, else 421: a stranger's name that leads here is an attack (hosts.py).
+Origin          where a browser sends one, must be that of our pages, else 403.
+Sec-Fetch-Site  where a browser sends one, must be `same-origin`, or `none` (an address that somebody typed), else 403.
+                The exception is a link on a stranger's page that is followed: it opens one of our pages, which hold
+                nothing but themselves, and whatever they ask for then comes from our own origin. `same-site` is refused
+                like `cross-site`: all ports of a machine are the same site, and get the same cookies.
+Authorization   a token, else 401. A cookie counts for reading alone, so that nothing can be changed by what a browser
+                adds by itself.
+then            how many requests, how many streams (429), how large a body (413), how slow (408).
+
+What needs no token holds nothing of anybody: pages and their files, the login, /healthz.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ramgape.errors import RamgapeError
+from ramgape.web.access import Access
+from ramgape.web.bodies import UNREAD, discard, has_body, limited_body
+from ramgape.web.errors import Forbidden, Misdirected, TooMany, Unauthorized, Unprocessable, answer_of, status_of
+from ramgape.web.hosts import Hosts
+from ramgape.web.limits import MEGABYTE, Bucket, Settings
+from ramgape.web.login import Logins
+from ramgape.web.logs import Log
+from ramgape.web.metrics import Metrics
+from ramgape.web.token_file import write_moment
+from ramgape.web.tokens import Clocks, Tokens
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+API, LOGIN, LOGOUT = "/api/", "/api/v1/login", "/api/v1/logout"
+OPEN = {"/", "/login", "/healthz", "/compare", "/studies", "/favicon.ico", "/robots.txt"}
+OPEN_BELOW = ("/static/", "/studies/")
+SAFE = ("GET", "HEAD")
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+ONCE = (b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site")  # two of them would be one too many
+COME_AGAIN = 5.0  # seconds, when there are too many streams
+
+POLICY = (
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'"
+)
+HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
+
+
+@dataclass
+class Gate:
+    """What the guard goes by.
+
+    Attributes:
+        hosts: The names of this server.
+        tokens: Whom it knows.
+        logins: Its codes and sessions.
+        settings: Its limits.
+        metrics: What it counts.
+        log: Where it writes.
+        read_only: Whether every token counts as one of the role read.
+        open_metrics: Whether /metrics needs no token.
+        clocks: What the time is.
+        stopping: Whether it is about to end.
+    """
+
+    hosts: Hosts
+    tokens: Tokens
+    logins: Logins
+    settings: Settings = field(default_factory=Settings)
+    metrics: Metrics = field(default_factory=Metrics)
+    log: Log = field(default_factory=Log)
+    read_only: bool = False
+    open_metrics: bool = False
+    clocks: Clocks = field(default_factory=Clocks)
+    stopping: bool = False
+
+
+class Guard:
+    """Around an application (ASGI), and before it."""
+
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self.app, self.gate = app, gate
+        self._bucket = Bucket(gate.settings.max_requests, gate.clocks.machine)
+        self._streams: set[asyncio.Future[None]] = set()
+        self._under_way = 0
+        self._notes: set[asyncio.Future[None]] = set()
+        gate.metrics.gauge("ramgape_watchers", lambda: len(self._streams))
+        gate.metrics.gauge("ramgape_requests_under_way", lambda: self._under_way)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = time.perf_counter()
+        headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        answer = Answer(send, scope["path"])
+        self._under_way += 1
+        refused = None
+        try:
+            access = self._admit(scope, headers)
+            if access is not None:
+                scope.setdefault("state", {})["access"] = access
+            if has_body(headers):
+                imports = scope["path"].endswith("/import") and scope["path"].startswith(API)
+                receive = await limited_body(receive, headers, self.gate.settings, imports)
+            if scope["path"].endswith("/events") and scope["path"].startswith(API):
+                await self._stream(scope, receive, answer)
+            else:
+                await self.app(scope, receive, answer.send)
+        except RamgapeError as error:  # of the guard: those of the application are answered there
+            if answer.status:
+                raise
+            refused = type(error).__name__
+            await self._refuse(error, scope, headers, receive, answer)
+        finally:
+            self._under_way -= 1
+            self._note(scope, answer.status or 499, time.perf_counter() - began, refused)
+
+    def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Access | None:
+        """Whoever asks, or nobody where nobody needs to be known; an error for those who are not let in."""
+        if len(headers) != len(scope["headers"]):
+            self._check_once(scope)
+        self._check_source(scope, headers)
+        gate, is_open = self.gate, self._is_open(scope["method"], scope["path"])
+        access, counted = (None, "") if is_open else self._authenticate(scope, headers)
+        self._bucket.take(counted or gate.hosts.address_of(scope.get("client"), headers))
+        if access is None:
+            if not is_open:
+                raise Unauthorized("a token is needed: Authorization: Bearer rg_...; ramgape token new makes one")
+            return None
+        return access.only_reading() if gate.read_only else access
+
+    def _check_once(self, scope: Scope) -> None:
+        names = [name for name, _ in scope["headers"]]
+        for name in ONCE:
+            if names.count(name) > 1:
+                kind = Misdirected if name == b"host" else Unprocessable
+                raise kind(what=f"the header {name.decode().title()}", allowed="there once", given="several")
+
+    def _check_source(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
+        """Whether it is for us, and not from somebody else's page."""
+        host = headers.get(b"host", b"")
+        if not self.gate.hosts.is_ours(host):
+            allowed = "a name of this server; others are added by --allow-host or --public-url"
+            raise Misdirected(what="Host", allowed=allowed, given=repr(host[:100].decode("latin-1")))
+        origin = headers.get(b"origin")
+        if origin is not None and not self.gate.hosts.is_our_page(origin, host):
+            raise Forbidden("a page of somebody else may not use this server")
+        site = headers.get(b"sec-fetch-site")
+        if site is None or site in (b"same-origin", b"none"):
+            return
+        followed = (
+            scope["method"] == "GET"
+            and headers.get(b"sec-fetch-mode") == b"navigate"
+            and headers.get(b"sec-fetch-dest") == b"document"
+            and is_page(scope["path"])
+        )
+        if not followed:
+            raise Forbidden("a page of somebody else may not use this server")
+
+    def _is_open(self, method: str, path: str) -> bool:
+        """Whether nobody needs to be known."""
+        if is_page(path) or (path == LOGIN and method == "POST"):
+            return True
+        return path == "/metrics" and self.gate.open_metrics
+
+    def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:
+        """Who it is, and by what he is counted; the address of somebody unknown is found by the caller."""
+        gate, given = self.gate, headers.get(b"authorization")
+        if given is None:
+            safe = scope["method"] in SAFE or (scope["path"] == LOGOUT and scope["method"] == "POST")
+            session = self._session(headers) if safe else None
+            return (None, "") if session is None else (session.access, f"session of {session.token}")
+        scheme, _, secret = given.partition(b" ")
+        token = gate.tokens.find(secret.strip()) if scheme.lower() == b"bearer" else None
+        if token is None:
+            self._bucket.take(gate.hosts.address_of(scope.get("client"), headers))
+            raise Unauthorized("this token is not valid, or no longer: Authorization: Bearer rg_...")
+        if token.has_ended(gate.clocks.wall()):
+            raise Unauthorized(f"this token has ended, at {write_moment(token.expires)}: ramgape token new makes one")
+        if gate.tokens.note_use(token):
+            writing = asyncio.get_running_loop().run_in_executor(None, gate.tokens.write_uses)
+            self._notes.add(writing)
+            writing.add_done_callback(self._notes.discard)
+        return token.access, f"token {token.id}"
+
+    def _session(self, headers: Mapping[bytes, bytes]) -> Any:
+        cookie = session_cookie(headers, self.gate.hosts)
+        return None if cookie is None else self.gate.logins.find(cookie)
+
+    async def _stream(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+        """A stream of events, which ends with its reader or with the server."""
+        if len(self._streams) >= self.gate.settings.max_streams:
+            message = f"{len(self._streams)} event streams are open, as many as are allowed"
+            raise TooMany(message, retry_after=COME_AGAIN)
+        stream = asyncio.ensure_future(self.app(scope, receive, answer.send))
+        self._streams.add(stream)
+        try:
+            await stream
+        except asyncio.CancelledError:
+            own = asyncio.current_task()
+            if not self.gate.stopping or (own is not None and own.cancelling()):
+                raise
+            if answer.status and not answer.ended:
+                await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._streams.discard(stream)
+
+    def stop(self) -> None:
+        """End the streams: the server is about to end. What else is under way goes on."""
+        self.gate.stopping = True
+        for stream in list(self._streams):
+            stream.cancel()
+
+    async def _refuse(
+        self, error: RamgapeError, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, answer: Answer
+    ) -> None:
+        """Say why not, in the same form as the application does."""
+        self.gate.metrics.count("ramgape_refused_total", error=type(error).__name__)
+        status = status_of(error)
+        content = json.dumps(answer_of(error)).encode()
+        said = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+        if isinstance(error, TooMany):
+            said.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
+        if status == 401:
+            said.append((b"www-authenticate", b'Bearer realm="ramgape"'))
+        if has_body(headers):  # which may not have been read, and what follows on this connection would be taken for it
+            said.append((b"connection", b"close"))
+            if status != 408 and b"expect" not in headers:
+                known = scope.get("state", {}).get("access") is not None
+                await discard(receive, int(2 * self.gate.settings.max_body * MEGABYTE) if known else UNREAD)
+        await answer.send({"type": "http.response.start", "status": status, "headers": said})
+        await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
+
+    def _note(self, scope: Scope, status: int, seconds: float, refused: str | None) -> None:
+        """Count and log a request, by its route and never by what somebody has put into its address."""
+        gate, path, access = self.gate, scope["path"], scope.get("state", {}).get("access")
+        template = template_of(scope)
+        route = template or ("refused" if refused else "unknown")
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        gate.metrics.count("ramgape_requests_total", route=route, method=method, status=status)
+        gate.metrics.observe("ramgape_request_seconds", seconds, route=route)
+        gate.log.request(
+            method,
+            template or path[:200],
+            status,
+            seconds,
+            study=scope["path_params"].get("id") if template and "/studies/{id}" in template else None,
+            token=None if access is None else access.name,
+            error=refused,
+            address=gate.hosts.address_of(scope.get("client"), dict(scope["headers"])) if refused else None,
+        )
+
+
+class Answer:
+    """An answer on its way, with the headers that every answer has."""
+
+    def __init__(self, send: Send, path: str) -> None:
+        self._send, self._api = send, path.startswith(API) or path == "/metrics"
+        self.status, self.ended = 0, False
+
+    async def send(self, message: Message) -> None:
+        """A part of it."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            given = message.get("headers", ())
+            names = {name.lower() for name, _ in given}
+            more = [(b"content-security-policy", POLICY_BYTES)] if b"content-security-policy" not in names else []
+            if self._api and b"cache-control" not in names:
+                more.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": [*given, *HEADERS, *more]}
+        elif not message.get("more_body", False):
+            self.ended = True
+        await self._send(message)
+
+
+POLICY_BYTES = POLICY.encode()
+
+
+def template_of(scope: Scope) -> str | None:
+    """The route that was taken, with the names of its parameters for their values; None if there was none."""
+    path: str = scope["path"]
+    if path.startswith("/static/"):
+        return "/static"
+    if "endpoint" not in scope:
+        return None
+    parts = path.split("/")
+    for name, value in scope.get("path_params", {}).items():
+        if str(value) not in parts:
+            return None
+        parts[parts.index(str(value))] = f"{{{name}}}"
+    return "/".join(parts)
+
+
+def is_page(path: str) -> bool:
+    """Whether a path leads to what everybody may see."""
+    return path in OPEN or path.startswith(OPEN_BELOW)
+
+
+def session_cookie(headers: Mapping[bytes, bytes], hosts: Hosts) -> bytes | None:
+    """The id of the browser's session. Cookies know no ports: the name says which server of a machine is meant."""
+    for part in headers.get(b"cookie", b"").split(b";"):
+        name, _, value = part.strip().partition(b"=")
+        if name == hosts.cookie:
+            return value
+    return None

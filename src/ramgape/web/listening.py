@@ -1,0 +1,158 @@
+"""Where a server listens, and who can reach it there.
+
+Only this machine can reach a server, unless what goes over the network is encrypted, by the server itself or by a proxy
+before it, or somebody says in full that it need not be.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ramgape.errors import InvalidSpec, require
+from ramgape.web.hosts import PublicUrl, bracketed, is_any
+
+PORT = 8460
+BACKLOG = 1024  # connections that wait to be accepted
+LONGEST_SOCKET = 107  # bytes of a path, on Linux
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server listens, and how it is reached.
+
+    Attributes:
+        host: An address of this machine.
+        port: There; 0: any that is free.
+        unix: Instead of both, the path of a Unix socket, for its owner alone.
+        tls_cert: A file with the server's certificate, and those between it and the root.
+        tls_key: A file with its key.
+        public_url: Where a proxy before it is reached.
+        allow_hosts: Other names of this server.
+        trust_proxies: Addresses and networks of proxies, whose word on a client's address counts.
+        insecure: Whether others may reach it although nothing is encrypted.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+    unix: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    public_url: str | None = None
+    allow_hosts: Sequence[str] = ()
+    trust_proxies: Sequence[str] = ()
+    insecure: bool = False
+
+    @property
+    def tls(self) -> bool:
+        """Whether it speaks TLS itself."""
+        return self.tls_cert is not None
+
+
+def listen(place: Place, public: PublicUrl | None) -> socket.socket:
+    """A socket at an address, which strangers reach only if what they say is encrypted."""
+    require(0 <= place.port <= 65_535, "port", "a whole number from 0 to 65535", place.port)
+    try:
+        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise InvalidSpec(what="host", allowed="an address of this machine", given=repr(place.host)) from None
+    family, _, _, _, address = sorted(found, key=lambda each: each[0] != socket.AF_INET)[0]
+    private = ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
+    proxied = public is not None and public.scheme == "https"
+    if not (private or place.tls or proxied or place.insecure):
+        allowed = (
+            "an address that only this machine reaches (127.0.0.1, ::1), or a Unix socket (--unix). For others give "
+            "--tls-cert and --tls-key, or --public-url https://... if a proxy encrypts, or --insecure if tokens and "
+            "rewards may be read on the way"
+        )
+        raise InvalidSpec(what="host", allowed=allowed, given=repr(place.host))
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would let two servers have one port
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        where = f"{bracketed(place.host)}:{place.port}"
+        if error.errno == errno.EADDRINUSE:
+            message = f"another program listens at {where}: stop it, or give another --port (0: any that is free)"
+        else:
+            message = f"nobody can listen at {where}: {error.strerror or error}"
+        raise InvalidSpec(message) from None
+    return made
+
+
+def listen_at_path(path: str) -> socket.socket:
+    """A Unix socket for its owner alone, in place of one that nobody listens at any longer."""
+    require(hasattr(socket, "AF_UNIX"), "unix", "absent on this system", path)
+    usable = bool(path) and "\0" not in path and len(os.fsencode(path)) <= LONGEST_SOCKET
+    require(usable, "unix", f"a path of 1 to {LONGEST_SOCKET} bytes", path)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        remove_stale(path)
+        mask = os.umask(0o177)  # so that there is no moment at which others could connect
+        try:
+            made.bind(path)
+        finally:
+            os.umask(mask)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        raise InvalidSpec(f"nobody can listen at {path}: {error.strerror or error}") from None
+    except InvalidSpec:
+        made.close()
+        raise
+    return made
+
+
+def remove_stale(path: str) -> None:
+    """Remove a socket that was left behind; what is anything else stays."""
+    try:
+        kind = Path(path).lstat().st_mode
+    except FileNotFoundError:
+        return
+    require(stat.S_ISSOCK(kind), "unix", "the path of a socket, or of nothing yet", path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
+        trial.settimeout(1.0)
+        try:
+            trial.connect(path)
+        except ConnectionRefusedError:
+            Path(path).unlink()
+            return
+    raise InvalidSpec(f"another server listens at {path}: stop it, or give another path")
+
+
+def release(made: socket.socket, place: Place) -> None:
+    """Listen no longer, and leave no path behind; one that another server has taken since then stays."""
+    with suppress(OSError):
+        mine = place.unix is not None and made.getsockname() == place.unix and made.fileno() >= 0
+        made.close()
+        if mine and place.unix is not None:
+            remove_stale(place.unix)
+
+
+def own_address(place: Place, port: int | None) -> str:
+    """Where programs on this machine reach the server."""
+    if place.unix is not None:
+        return f"unix://{Path(place.unix).absolute()}"
+    host = place.host
+    if is_any(host):
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"{'https' if place.tls else 'http'}://{bracketed(host)}:{port}"
+
+
+def is_name(host: str) -> bool:
+    """Whether it is no address in numbers."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return True
+    return False

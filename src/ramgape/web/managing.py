@@ -1,0 +1,247 @@
+"""The studies as a whole: listed, made, deleted, changed, filled from files."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Annotated, Any, Literal, cast
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+import ramgape
+from ramgape.common.checks import check_text
+from ramgape.errors import require
+from ramgape.options import StudyOptions
+from ramgape.search.explained import jsonable
+from ramgape.search.items import Items
+from ramgape.storage.records import StudyRow
+from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.report import StudySummary, write_time
+from ramgape.studies.spool import Spool
+from ramgape.studies.study import Study, checked_study
+from ramgape.web import schema
+from ramgape.web.access import access_of
+from ramgape.web.answers import Json, refusals
+from ramgape.web.errors import Forbidden
+from ramgape.web.keys import IdempotencyKey, keyed
+from ramgape.web.rooms import Rooms, unknown_number
+from ramgape.web.working import StudyNumber, made_alone, room_for, rooms_of
+
+router = APIRouter(tags=["manage"])
+
+STATES = ("waiting", "running", "failing", "done")
+KEY_DIGITS = 16  # of a study's own key
+CHANGE = refusals(404, 409)
+IN_MEMORY = 8 * 2**20  # bytes of a file that comes in; more goes to the disk
+
+
+@router.get("", response_model=schema.ServiceAnswer, responses=refusals())
+async def service(request: Request) -> Json:
+    """What this is, and who asks."""
+    access, rooms = access_of(request), rooms_of(request)
+    kind = rooms.storage.partition(":")[0].partition("+")[0]
+    known = {"version": ramgape.__version__, "storage": kind, "name": access.name, "role": access.role}
+    return Json({**known, "now": write_time(time.time())})
+
+
+@router.get("/studies", response_model=schema.ListAnswer, responses=refusals())
+async def list_studies(
+    request: Request,
+    name: Annotated[str | None, Query(description="Only the study of exactly this name.")] = None,
+    state: Annotated[Literal["waiting", "running", "failing", "done"] | None, Query()] = None,
+    text: Annotated[str | None, Query(description="Only studies with this in their names.")] = None,
+    after: Annotated[str | None, Query(description="Only studies whose names come after this one.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Json:
+    """The studies, by name; those that the token may see."""
+    access, rooms = access_of(request), rooms_of(request)
+
+    def look() -> dict[str, Any]:
+        if name is not None:
+            row = rooms.find(name)
+            found = [] if row is None else [(row, rooms.summary(row))]
+        else:
+            found = rooms.summaries()
+        shown = [
+            pair
+            for pair in found
+            if access.sees(pair[0].name) and (text is None or text.lower() in pair[0].name.lower())
+        ]
+        shown = [pair for pair in shown if after is None or pair[0].name > after]
+        rows = [summary_of(rooms, *pair) for pair in shown if state is None or word_of_state(rooms, *pair) == state]
+        rows = sorted(rows, key=lambda row: str(row["name"]))
+        return {"studies": rows[:limit], "next": rows[limit - 1]["name"] if len(rows) > limit else None}
+
+    return Json(await run_in_threadpool(look))
+
+
+def word_of_state(rooms: Rooms, row: StudyRow, summary: StudySummary) -> str:
+    """In a word, how a study is going."""
+    if summary.done:
+        return "done"
+    room = rooms.open.get(row.id)
+    ledger = None if room is None else room.desk.session.known
+    if ledger is not None and ledger.given_up:
+        return "failing"
+    return "running" if summary.pending else "waiting"
+
+
+def summary_of(rooms: Rooms, row: StudyRow, summary: StudySummary) -> dict[str, Any]:
+    """A study in the list; what it has found, where that is known already."""
+    described = jsonable(asdict(summary)) | {"id": row.id, "state": word_of_state(rooms, row, summary)}
+    described["changed_at"] = write_time(rooms.changed_at(row))
+    found = rooms.found(row)
+    front, doubt, sentence = (None, None, None) if found is None else found
+    shown: dict[str, Any] = described | {"front": front, "doubt": jsonable(doubt), "sentence": sentence}
+    return shown
+
+
+@router.post(
+    "/studies",
+    response_model=schema.MadeAnswer,
+    status_code=201,
+    responses={200: {"model": schema.MadeAnswer}, **refusals(409)},
+)
+async def create(body: schema.NewStudy, request: Request, key: IdempotencyKey = None) -> Json:  # type: ignore[valid-type]
+    """Make a study; with `exist_ok`, or the same key, it may be there already, with the same specification (200)."""
+    access, rooms = access_of(request), rooms_of(request)
+    access.require("admin")
+    given = body.model_dump(exclude_unset=True)  # type: ignore[attr-defined]
+    name, exist_ok = given.pop("name"), given.pop("exist_ok", True)
+    if not access.sees(name):
+        allowed = f"one that fits what the token is for: {', '.join(access.studies)}"
+        raise Forbidden(what="name", allowed=allowed, given=name)
+
+    def make() -> Json:
+        spec, rows = checked_study(given.pop("arms"), given.pop("data", ()), tuples_of(given))
+        own = "" if key is None else hashlib.sha256(key.encode()).hexdigest()[:KEY_DIGITS]
+        before = rooms.find(check_text(name, "name"))
+        desk = LocalDesk.create(rooms.storage, name, spec, exist_ok, rows, own)
+        with suppress(Exception):
+            desk.close()
+        row = rooms.row(desk.session.row.id)
+        described = summary_of(rooms, row, rooms.summary(row)) | {"specification": json.loads(row.specification)}
+        return Json(described, 201 if before is None or row.key == own else 200)
+
+    return await run_in_threadpool(make)
+
+
+def tuples_of(given: dict[str, Any]) -> StudyOptions:
+    """Options as Python has them: what is a list in JSON is a pair there, but for items."""
+    pairs = {key: tuple(value) for key, value in given.items() if isinstance(value, list) and key != "items"}
+    items = given.get("items")
+    return cast(StudyOptions, given | pairs | ({"items": Items(**items)} if isinstance(items, dict) else {}))
+
+
+@router.delete("/studies/{id}", status_code=204, responses=CHANGE, response_class=Response)
+async def delete(
+    study_id: StudyNumber, request: Request, confirm: Annotated[str, Query(description="The study's name.")]
+) -> Response:
+    """Delete a study with all its observations, for good; its name must be given, so that no number goes wrong."""
+    access, rooms = access_of(request), rooms_of(request)
+    row = await run_in_threadpool(rooms.row, study_id)
+    if not access.sees(row.name):
+        raise unknown_number(study_id)
+    access.require("admin")
+    require(confirm == row.name, "confirm", "the name of the study", confirm)
+    await rooms.leave(study_id)
+    await run_in_threadpool(rooms.delete, row.name)
+    return Response(status_code=204)
+
+
+@router.post("/studies/{id}/extend", response_model=schema.ExtendAnswer, responses=CHANGE)
+async def extend(study_id: StudyNumber, body: schema.ExtendBody, request: Request, key: IdempotencyKey = None) -> Json:
+    """Let a study, finished or not, go on for more: a smaller epsilon, a larger budget, or more money."""
+    asked = body.model_dump(exclude_none=True)
+
+    def make(study: Study) -> dict[str, Any]:
+        more = study.extend(**asked)
+        return {"more": more, "done": not more}
+
+    return await made_alone(request, study_id, key, make)
+
+
+@router.post("/studies/{id}/arms", response_model=schema.ArmsAnswer, responses=CHANGE)
+async def add_arm(study_id: StudyNumber, body: schema.ArmBody, request: Request, key: IdempotencyKey = None) -> Json:
+    """One more arm, for a study that was created with `expected_arms`."""
+
+    def make(study: Study) -> dict[str, Any]:
+        more = study.add_arm(body.name, price=body.price)
+        return {"more": more, "arms": list(study.arms), "done": not more}
+
+    return await made_alone(request, study_id, key, make)
+
+
+@router.delete("/studies/{id}/arms", response_model=schema.ArmsAnswer, responses=CHANGE)
+async def retire(
+    study_id: StudyNumber, request: Request, name: Annotated[str, Query(min_length=1)], key: IdempotencyKey = None
+) -> Json:
+    """An arm takes part no longer; what was told of it stays on record."""
+
+    def make(study: Study) -> dict[str, Any]:
+        more = study.retire(name)
+        return {"more": more, "arms": list(study.arms), "done": not more}
+
+    return await made_alone(request, study_id, key, make)
+
+
+FILE = {
+    "requestBody": {
+        "required": True,
+        "content": {"text/csv": {}, "application/jsonl": {}, "application/octet-stream": {}},
+    }
+}
+
+
+@router.post("/studies/{id}/import", response_model=schema.ImportAnswer, responses=CHANGE, openapi_extra=FILE)
+async def import_file(
+    study_id: StudyNumber,
+    request: Request,
+    form: Annotated[Literal["csv", "jsonl"], Query(alias="format", description="Of the file that is the body.")],
+    arm_column: Annotated[str, Query(min_length=1)] = "arm",
+    reward_column: Annotated[str, Query(min_length=1)] = "reward",
+    source: Annotated[str, Query(description="What errors call the file.")] = "the file",
+    key: IdempotencyKey = None,
+) -> Json:
+    """Take in trials from a file, all or none; they are one batch, whose order means nothing.
+
+    Nothing but a key tells a repetition from a second import of the same file.
+    """
+    room = await room_for(request, study_id, "admin")
+    digest = hashlib.sha256(f"{request.url.path}?{request.url.query}\n".encode())
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as file, Spool() as spool:
+        async for part in request.stream():
+            digest.update(part)
+            file.write(part)
+        file.seek(0)
+
+        def make() -> dict[str, Any]:
+            if spool.count:
+                room.desk.take_in(spool)
+            return {"imported": spool.count, "done": room.study.done}
+
+        def read_and_make() -> Any:
+            room.study._read_into(spool, Uploaded(file, source), form, arm_column, reward_column)
+            return keyed(room, key, digest.hexdigest(), make)()
+
+        return Json(await run_in_threadpool(read_and_make))
+
+
+class Uploaded(io.TextIOWrapper):
+    """A file that came with a request, by the name that errors call it."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        super().__init__(file, encoding="utf-8-sig", newline="")
+        self._called = name
+
+    @property
+    def name(self) -> str:
+        """Whatever it was called by whoever sent it."""
+        return self._called

@@ -1,0 +1,199 @@
+"""The studies that the server has open: each in a room of its own, with a clerk."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import NamedTuple
+
+from starlette.concurrency import run_in_threadpool
+
+from ramgape.errors import RamgapeError, UnknownStudy
+from ramgape.storage import open_store
+from ramgape.storage.records import StudyRow
+from ramgape.studies.local_desk import LocalDesk
+from ramgape.studies.report import StudySummary, summarize
+from ramgape.studies.study import Study
+from ramgape.web.clerk import Clerk, Operation
+
+MOST_ROOMS = 256  # open at a time; beyond that, those that nobody has asked for longest are closed
+
+
+class Room:
+    """An open study.
+
+    Attributes:
+        id, name: Of the study.
+        study: For whoever looks at it; what changes it goes by `make`.
+        after_commit: Called after every transaction of ours, in the clerk's thread; they must be quick.
+        watchers: How many follow it.
+        used_at: When somebody last asked for it.
+    """
+
+    def __init__(self, row: StudyRow, storage: str, noted: Callable[[int, float], None]) -> None:
+        self.id, self.name = row.id, row.name
+        self.desk = LocalDesk.load(row.name, storage)
+        self.study = Study(self.desk)
+        self.study.done  # noqa: B018 - compiled, and learnt, before others wait for it
+        self.after_commit: list[Callable[[], None]] = []
+        self.watchers = 0
+        self.used_at = time.monotonic()
+        self._noted = noted
+        self._clerk = Clerk(self.desk, self._after)
+
+    def make(self, operation: Operation) -> asyncio.Future[object]:
+        """Have something done that changes the study, in a transaction with whatever else waits."""
+        return self._clerk.submit(operation)
+
+    def _after(self, operations: int, waited: float) -> None:
+        self._noted(operations, waited)
+        for hook in self.after_commit:
+            with suppress(Exception):  # who looks on must not stop the work
+                hook()
+
+    def close(self) -> None:
+        """Finish what waits, and let go of the store."""
+        self._clerk.close()
+        self.study.close()
+
+
+class Found(NamedTuple):
+    """What a list shows of a study's answer."""
+
+    front: list[str]
+    doubt: float
+    sentence: str
+
+
+class Rooms:
+    """The studies of one store, by their numbers.
+
+    Args:
+        storage: The URL of the store; it is made if there is none.
+        noted: Called after every transaction, with the operations in it and how long the first of them has waited.
+    """
+
+    def __init__(self, storage: str, noted: Callable[[int, float], None] = lambda operations, waited: None) -> None:
+        self.storage = storage
+        self._noted = noted
+        self._store = open_store(storage, create=True)
+        self._lock = threading.Lock()  # of the store, which one thread uses at a time
+        self._open: dict[int, Room] = {}
+        self._opening: dict[int, asyncio.Task[Room]] = {}
+        self._found: dict[int, tuple[int, Found]] = {}  # by number: at which revision, and what
+        self._looking: set[int] = set()
+        self._looker = ThreadPoolExecutor(1, "ramgape-looker")
+
+    @property
+    def open(self) -> dict[int, Room]:
+        """Those that are open, by number."""
+        return self._open
+
+    async def room(self, study_id: int) -> Room:
+        """The room of a study, opened if need be."""
+        found = self._open.get(study_id)
+        if found is None:
+            task = self._opening.get(study_id)
+            if task is None:
+                task = self._opening[study_id] = asyncio.ensure_future(self._enter(study_id))
+                task.add_done_callback(lambda _: self._opening.pop(study_id, None))
+            found = await asyncio.shield(task)
+        found.used_at = time.monotonic()
+        return found
+
+    async def _enter(self, study_id: int) -> Room:
+        row = await run_in_threadpool(self.row, study_id)
+        room = await run_in_threadpool(Room, row, self.storage, self._noted)
+        self._open[study_id] = room
+        idle = sorted((each for each in self._open.values() if not each.watchers), key=lambda each: each.used_at)
+        for each in idle[: max(len(self._open) - MOST_ROOMS, 0)]:
+            del self._open[each.id]
+            await run_in_threadpool(each.close)
+        return room
+
+    async def leave(self, study_id: int) -> None:
+        """Close the room of a study, which is deleted, say."""
+        room = self._open.pop(study_id, None)
+        if room is not None:
+            await run_in_threadpool(room.close)
+
+    # --- what was found -----------------------------------------------------------------------------------------------
+
+    def found(self, row: StudyRow) -> Found | None:
+        """The answer of a study by now; None, if nobody has looked since it changed: then somebody soon does."""
+        known = self._found.get(row.id)
+        if known is not None and known[0] == row.revision:
+            return known[1]
+        if row.id not in self._looking:
+            self._looking.add(row.id)
+            self._looker.submit(self._look, row)
+        return None if known is None else known[1]
+
+    def _look(self, row: StudyRow) -> None:
+        """Look at a study whose answer a list shows; of one that cannot be read, there is none."""
+        with suppress(Exception):
+            room = self._open.get(row.id)
+            desk = LocalDesk.load(row.name, self.storage) if room is None else room.desk
+            result = desk.result("open", False)
+            if room is None:
+                desk.close()
+            doubt = max(arm.doubt for arm in result.arms)
+            self._found[row.id] = row.revision, Found(list(result.front), doubt, result.sentence)
+        self._looking.discard(row.id)
+
+    # --- the store ----------------------------------------------------------------------------------------------------
+
+    def row(self, study_id: int) -> StudyRow:
+        """The row of a study, by its number."""
+        with self._lock:
+            try:
+                return self._store.begin(study_id, False)[0]
+            except UnknownStudy:
+                raise unknown_number(study_id) from None
+            finally:
+                self._store.rollback()
+
+    def find(self, name: str) -> StudyRow | None:
+        """The row of a study, by its name."""
+        with self._lock:
+            return self._store.find_study(name)
+
+    def summaries(self) -> list[tuple[StudyRow, StudySummary]]:
+        """All studies by name."""
+        with self._lock:
+            return [(row, summarize(row, pending)) for row, pending in self._store.list_studies()]
+
+    def summary(self, row: StudyRow) -> StudySummary:
+        """One of them."""
+        with self._lock:
+            return summarize(row, self._store.count_pending(row.id))
+
+    def changed_at(self, row: StudyRow) -> float:
+        """When the last observation came, or when the study was made."""
+        with self._lock, suppress(RamgapeError):
+            last = self._store.read_rows(row.id, row.told - 1, row.told) if row.told else []
+            return max([row.created_at, *(each.told_at for each in last)])
+        return row.created_at
+
+    def delete(self, name: str) -> bool:
+        """Delete a study; whether there was one."""
+        with self._lock:
+            return self._store.delete_study(name)
+
+    def close(self) -> None:
+        """Finish what waits in every room, and let go of the store."""
+        self._looker.shutdown(cancel_futures=True)
+        for room in list(self._open.values()):
+            room.close()
+        self._open.clear()
+        with self._lock:
+            self._store.close()
+
+
+def unknown_number(study_id: int) -> UnknownStudy:
+    """What to say of a number that no study has, or none that one may see."""
+    return UnknownStudy(what="study", allowed="the number of one in the list of studies", given=str(study_id))

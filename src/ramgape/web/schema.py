@@ -1,0 +1,376 @@
+"""The form of what comes in and goes out: bodies are checked by it, and OpenAPI tells it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+
+from ramgape.common.checks import LONGEST_NAME
+from ramgape.options import (
+    CONSTANT,
+    COUNT,
+    FLAG,
+    LEVEL,
+    NUMBER,
+    PRICES,
+    PULLS,
+    RANGE,
+    SEED,
+    STUDY,
+    TOLERANCE,
+    Kind,
+    options_at,
+)
+from ramgape.studies.exchange import DEFAULT_LEASE, LONGEST_REASON, MOST_AT_ONCE
+from ramgape.studies.pull_ids import PATTERN, new_token
+
+MOST_ANSWERS = 10_000  # in a request
+LARGEST = 2**63 - 1  # whole number
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Whole = Annotated[int, Field(strict=True, ge=-LARGEST, le=LARGEST)]
+PullName = Annotated[str, Field(pattern=f"^(?:{PATTERN.pattern})$", examples=[f"{new_token()}-17"])]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]  # of a study, or a worker
+Arm = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(strict=True, ge=0, le=MOST_AT_ONCE)]
+Lease = Annotated[Number, Field(gt=0, le=1e12)] | None
+
+
+class Body(BaseModel):
+    """What comes in: nothing that is not known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class AnswerBody(Body):
+    """An answer to a pull."""
+
+    pull: PullName
+    reward: Number
+    price: Number | None = None
+    info: dict[str, JsonValue] | None = None
+
+
+class FailureBody(Body):
+    """A trial that failed."""
+
+    pull: PullName
+    reason: Annotated[str, Field(description=f"Kept up to {LONGEST_REASON:,} characters.")] = ""
+
+
+class AskBody(Body):
+    """Pulls that are wanted."""
+
+    count: Annotated[Count, Field(ge=1)] = 1
+    worker: Name | None = None
+    lease: Lease = DEFAULT_LEASE
+    known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
+
+
+class TellBody(Body):
+    """Answers to pulls, taken in as a whole or not at all."""
+
+    answers: Annotated[list[AnswerBody], Field(min_length=1, max_length=MOST_ANSWERS)]
+
+
+class ExchangeBody(Body):
+    """Answers, failures and pulls that will not be made, and how many pulls are wanted after them."""
+
+    answers: Annotated[list[AnswerBody], Field(max_length=MOST_ANSWERS)] = []
+    failed: Annotated[list[FailureBody], Field(max_length=MOST_ANSWERS)] = []
+    given_back: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
+    count: Count = 1
+    worker: Name | None = None
+    lease: Lease = DEFAULT_LEASE
+    known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
+
+
+class ReturnBody(Body):
+    """Pulls that will not be made."""
+
+    pulls: Annotated[list[PullName], Field(min_length=1, max_length=MOST_ANSWERS)]
+
+
+class RenewBody(Body):
+    """Pulls that are still being worked on."""
+
+    pulls: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)]
+    lease: Lease = DEFAULT_LEASE
+
+
+class LeaveBody(Body):
+    """A worker that goes."""
+
+    worker: Name
+
+
+class TrialBody(Body):
+    """A trial that was made without asking."""
+
+    arm: Arm
+    reward: Number
+    price: Number | None = None
+    info: dict[str, JsonValue] | None = None
+
+
+class ObserveBody(Body):
+    """Trials that were made without asking, in their order."""
+
+    trials: Annotated[list[TrialBody], Field(min_length=1, max_length=MOST_ANSWERS)]
+
+
+class ExtendBody(Body):
+    """What is asked for now: exactly one of the three."""
+
+    epsilon: Number | tuple[Number, Number] | str | None = None
+    budget: Whole | None = None
+    spend: Number | None = None
+
+
+class ArmBody(Body):
+    """An arm that joins."""
+
+    name: Arm
+    price: Number | None = None
+
+
+class ItemsBody(Body):
+    """A test set, with what is to be known of it."""
+
+    values: list[JsonValue]
+    population: bool = True
+    repeats: Whole = 1
+
+
+# What a value of an option may be in JSON, by how it is read from text; whether it makes sense is for the study to say.
+JSON_TYPES: dict[Kind, Any] = {
+    NUMBER: Number,
+    PULLS: Whole,
+    COUNT: Whole,
+    SEED: Whole,
+    FLAG: bool,
+    TOLERANCE: Number | tuple[Number, Number] | str,
+    RANGE: tuple[Number, Number],
+    CONSTANT: Number | str,
+    LEVEL: Number | str,
+    PRICES: Number | dict[str, Number] | str,
+}
+
+
+def new_study_form() -> type[BaseModel]:
+    """The form of a new study: its name and arms, and the options of `Study.create`, each as its row says."""
+    fields: dict[str, Any] = {}
+    for name, row in options_at(STUDY).items():
+        if name in ("search", "trials"):  # whose parts are options themselves
+            continue
+        kind = list[JsonValue] | ItemsBody if name == "items" else JSON_TYPES.get(row.kind, str)
+        fields[name] = (Annotated[kind, Field(description=row.text())] | None, None)
+    arms = Annotated[list[Arm], Field(min_length=1, max_length=100_000)]
+    pairs = Annotated[
+        list[tuple[Arm, Number] | TrialBody], Field(description="Trials made already: an arm and a reward each.")
+    ]
+    return create_model(
+        "NewStudy",
+        __base__=Body,
+        __doc__="A study to be made.",
+        name=(Name, ...),
+        arms=(arms, ...),
+        exist_ok=(bool, True),
+        data=(pairs, []),
+        **fields,
+    )
+
+
+NewStudy = new_study_form()
+
+
+class ErrorAnswer(BaseModel):
+    """Why a request was refused."""
+
+    error: Annotated[str, Field(description="The class of the error, as in Python.")]
+    message: str
+    place: str | None
+    what: str | None
+    allowed: str | None
+    given: str | None
+
+
+class PullAnswer(BaseModel):
+    """A trial to make."""
+
+    id: str
+    arm: str
+    seed: int
+    item: JsonValue = None
+
+
+class DoneAnswer(BaseModel):
+    """Whether the goal is reached."""
+
+    done: bool
+
+
+class PullsAnswer(DoneAnswer):
+    """The next trials to make; none when the goal is reached or enough are under way."""
+
+    pulls: list[PullAnswer]
+
+
+class AcceptedAnswer(DoneAnswer):
+    """What became of each answer: whether it counts, now or since it was first told."""
+
+    accepted: list[bool]
+
+
+class ExchangeAnswer(PullsAnswer, AcceptedAnswer):
+    """What became of answers, failures and pulls given back, in this order, and the next trials."""
+
+
+class OneAcceptedAnswer(DoneAnswer):
+    """What became of it."""
+
+    accepted: bool
+
+
+class RenewAnswer(DoneAnswer):
+    """Which pulls are still the caller's."""
+
+    renewed: list[bool]
+
+
+class LeaveAnswer(DoneAnswer):
+    """How many pulls a worker had open."""
+
+    given_back: int
+
+
+class RetryAnswer(DoneAnswer):
+    """How many pulls are available again."""
+
+    retried: int
+
+
+class ExtendAnswer(DoneAnswer):
+    """Whether there is something to try."""
+
+    more: bool
+
+
+class ArmsAnswer(ExtendAnswer):
+    """Which arms there are now."""
+
+    arms: list[str]
+
+
+class ImportAnswer(DoneAnswer):
+    """How many trials were taken in."""
+
+    imported: int
+
+
+class ServiceAnswer(BaseModel):
+    """What this is, and who asks."""
+
+    version: str
+    storage: str
+    name: str
+    role: str
+    now: str
+
+
+class SummaryAnswer(BaseModel):
+    """A study in the list; what was found by now is there once the server has looked."""
+
+    id: int
+    name: str
+    state: str
+    arms: list[str]
+    goal: dict[str, JsonValue]
+    told: int
+    pending: int
+    failed: int
+    done: bool
+    created_at: str
+    changed_at: str
+    front: list[str] | None = None
+    doubt: float | None = None
+    sentence: str | None = None
+
+
+class ListAnswer(BaseModel):
+    """Studies by name."""
+
+    studies: list[SummaryAnswer]
+    next: Annotated[str | None, Field(description="For `after`, where there are more.")]
+
+
+class MadeAnswer(SummaryAnswer):
+    """A study, with all that it is to do."""
+
+    specification: dict[str, JsonValue]
+
+
+class ReportAnswer(BaseModel):
+    """How a study is going: the report of `ramgape study show --json`, which has more fields than these."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: int
+    revision: int
+    name: str
+    told: int
+    pending: int
+    failed: int
+    done: bool
+    front: list[str]
+    sentence: str
+    arms: list[dict[str, JsonValue]]
+    specification: dict[str, JsonValue]
+
+
+class SpecificationAnswer(BaseModel):
+    """What a study is to do."""
+
+    revision: int
+    specification: dict[str, JsonValue]
+
+
+class RowsAnswer(BaseModel):
+    """Rows of a table, whose columns are named once."""
+
+    columns: list[str]
+    rows: list[list[JsonValue]]
+    next: Annotated[int | None, Field(description="For `before` or `after`, where there are more.")]
+
+
+class OpenPullAnswer(BaseModel):
+    """A pull without an answer that counts."""
+
+    id: str
+    arm: str
+    worker: str | None
+    lease_seconds: Annotated[float | None, Field(description="Null: without end. 0: somebody else may have it.")]
+    attempt: int
+    failures: int
+    given_up: bool
+    held: bool
+
+
+class OpenPullsAnswer(BaseModel):
+    """What is under way."""
+
+    pulls: list[OpenPullAnswer]
+
+
+class ProgressAnswer(DoneAnswer):
+    """How far a search is."""
+
+    samples: int
+    limit: int
+    doubt: float | None
+    epsilon: float | None
+    arms: int
+    unproved: int | None
+    spent: float | None
+    spend: float | None

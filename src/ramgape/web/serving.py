@@ -1,0 +1,189 @@
+"""From options to a server that runs: its place, its tokens, the guard before the application, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ramgape.errors import MissingExtra, require
+from ramgape.web.guard import Gate, Guard
+from ramgape.web.hosts import Hosts, PublicUrl, parse_public_url
+from ramgape.web.limits import Settings
+from ramgape.web.listening import Place, is_name, listen, listen_at_path, own_address, release
+from ramgape.web.login import Logins
+from ramgape.web.logs import Log, ToLog
+from ramgape.web.state import default_tokens, own_token, server_file
+from ramgape.web.token_file import TokenFile
+from ramgape.web.tokens import Tokens
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a server serves.
+
+    Attributes:
+        tokens: The file of tokens; unless given, the owner's usual one.
+        read_only: Whether nobody may change anything.
+        open_metrics: Whether /metrics needs no token.
+        settings: The limits.
+        log: Where it writes.
+    """
+
+    tokens: str | None = None
+    read_only: bool = False
+    open_metrics: bool = False
+    settings: Settings = field(default_factory=Settings)
+    log: Log = field(default_factory=Log)
+
+
+def check_installed() -> None:
+    """Complain unless what serves is there."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("fastapi", "uvicorn", "starlette", "pydantic"):
+            raise
+        allowed = 'installed for a server: pip install "ramgape[web]"'
+        raise MissingExtra(what=str(error.name), allowed=allowed) from None
+
+
+class Serving:
+    """A server that listens already, and does not serve yet."""
+
+    def __init__(self, place: Place, manner: Manner, make_app: Callable[[Gate], ASGIApp]) -> None:
+        """Take a place, read the tokens, put the guard before the application.
+
+        Args:
+            place: Where.
+            manner: How.
+            make_app: Makes the application, for a gate that it can add routes of access by.
+
+        Raises:
+            InvalidSpec: The place cannot be meant, is taken, or could be reached by strangers.
+            StorageError: The file of tokens, or of the server's own, cannot be used.
+        """
+        check_installed()
+        public = None if place.public_url is None else parse_public_url(place.public_url)
+        require((place.tls_cert is None) == (place.tls_key is None), "tls-cert", "there with tls-key", place.tls_cert)
+        for name, file in (("tls-cert", place.tls_cert), ("tls-key", place.tls_key)):
+            require(file is None or Path(file).is_file(), name, "a file", file)
+        self.place, self.log = place, manner.log
+        self.socket = listen_at_path(place.unix) if place.unix is not None else listen(place, public)
+        try:
+            self._prepare(place, public, manner, make_app)
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(
+        self, place: Place, public: PublicUrl | None, manner: Manner, make_app: Callable[[Gate], ASGIApp]
+    ) -> None:
+        bound, port = (None, None) if place.unix is not None else self.socket.getsockname()[:2]
+        self.address = own_address(place, port)
+        self.token_file = server_file(port, place.unix)
+        hosts = Hosts(
+            port=port,
+            bound=bound,
+            tls=place.tls,
+            public_url=public,
+            allowed=(*place.allow_hosts, *([place.host] if place.unix is None and is_name(place.host) else ())),
+            proxies=place.trust_proxies,
+        )
+        file = TokenFile(Path(manner.tokens) if manner.tokens is not None else default_tokens())
+        tokens = Tokens(
+            file,
+            own_token(self.token_file, self.address),
+            complain=lambda message: manner.log.write("error", message),
+        )
+        self.gate = Gate(
+            hosts=hosts,
+            tokens=tokens,
+            logins=Logins(tokens, manner.settings),
+            settings=manner.settings,
+            log=manner.log,
+            read_only=manner.read_only,
+            open_metrics=manner.open_metrics,
+        )
+        self.guard = Guard(make_app(self.gate), self.gate)
+
+    def login_link(self) -> str:
+        """A link for one login. The code stands where browsers keep it to themselves, behind a #."""
+        shown = self.gate.hosts.public_url or (self.address if self.place.unix is None else "http://localhost")
+        return f"{shown}/login#code={self.gate.logins.new_code()}"
+
+    def make_server(self, started: Callable[[], None] = lambda: None) -> uvicorn.Server:
+        """What serves; `started` is called when it does."""
+        from ramgape.web.server import make_server  # which needs uvicorn
+
+        return make_server(self.guard, self.place, self.gate.settings, started)
+
+    def run(self, started: Callable[[], None] = lambda: None) -> None:
+        """Serve until somebody says that it is enough."""
+        logger, handler = logging.getLogger("uvicorn.error"), ToLog(self.log)
+        logger.addHandler(handler)
+        logger.propagate = False
+        try:
+            self.log.write("info", "serving", at=self.address)
+            self.make_server(started).run(sockets=[self.socket])
+            self.log.write("info", "stopped")
+        finally:
+            logger.removeHandler(handler)
+            self.gate.tokens.write_uses()
+            self.close()
+
+    def close(self) -> None:
+        """Listen no longer."""
+        release(self.socket, self.place)
+
+
+def watch_terminal(announce: Callable[[], None]) -> None:
+    """Call `announce` whenever somebody presses Enter; to be called on the event loop of a server."""
+    if not sys.stdin or not sys.stdin.isatty():
+        return
+    loop, handle = asyncio.get_running_loop(), sys.stdin.fileno()
+
+    def pressed() -> None:
+        if not os.read(handle, 4096):
+            loop.remove_reader(handle)
+        else:
+            announce()
+
+    with suppress(NotImplementedError, OSError, ValueError):  # not every system can wait for a terminal
+        loop.add_reader(handle, pressed)
+
+
+def application(storage: str) -> Callable[[Gate], ASGIApp]:
+    """What serves the studies of a store, once there is a gate before it."""
+
+    def make(gate: Gate) -> ASGIApp:
+        from ramgape.web.access_routes import access_routes, operation_routes
+        from ramgape.web.app import make_app
+        from ramgape.web.rooms import Rooms
+
+        metrics = gate.metrics
+
+        def noted(operations: int, waited: float) -> None:
+            metrics.count("ramgape_transactions_total")
+            metrics.observe("ramgape_transaction_operations", operations)
+            metrics.observe("ramgape_queue_wait_seconds", waited)
+
+        rooms = Rooms(storage, noted)
+        metrics.gauge("ramgape_open_studies", lambda: len(rooms.open))
+        app = make_app(rooms)
+        app.include_router(access_routes(gate), prefix="/api/v1")
+        app.include_router(operation_routes(gate))
+        return app
+
+    return make

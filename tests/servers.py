@@ -1,0 +1,98 @@
+"""A server for tests: the API in a thread of this process, on a loopback port, over a store."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ramgape.web.access import Access
+from ramgape.web.app import BASE, make_app
+from ramgape.web.limits import Settings
+from ramgape.web.listening import Place
+from ramgape.web.rooms import Rooms
+from ramgape.web.serving import Manner, Serving, application
+
+
+def open_door(app: ASGIApp, access: Access) -> ASGIApp:
+    """An application without a guard: everybody is the same."""
+
+    async def enter(scope: Scope, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {})["access"] = access
+        await app(scope, receive, send)
+
+    return enter
+
+
+@contextmanager
+def served(app: ASGIApp) -> Iterator[str]:
+    """The address of an application, for as long as this lasts."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@contextmanager
+def open_server(storage: str, role: str = "admin") -> Iterator[str]:
+    """The address of a server over a store, for whom everybody has the same role."""
+    with served(open_door(make_app(Rooms(storage)), Access("tests", role))) as address:
+        yield address
+
+
+def call(address: str, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+    """The status and the answer of one request to the API."""
+    connection = HTTPConnection(address.removeprefix("http://"), timeout=60)
+    content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+    sent = {"Content-Type": "application/json"} if content is not None else {}
+    connection.request(
+        method, BASE + path, content, sent | {key.replace("_", "-"): value for key, value in headers.items()}
+    )
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    is_json = "json" in (answer.getheader("Content-Type") or "") and "jsonl" not in (
+        answer.getheader("Content-Type") or ""
+    )
+    return answer.status, json.loads(text) if text and is_json else text
+
+
+@contextmanager
+def whole_server(storage: str, folder: Path, settings: Settings | None = None) -> Iterator[tuple[str, str]]:
+    """The address of a server as `ramgape serve` starts it, and its own token; its files are in a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        serving = Serving(Place(port=0), Manner(settings=settings or Settings()), application(storage))
+        server = serving.make_server()
+        token = json.loads(serving.token_file.read_text())["token"]
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [serving.socket]}, daemon=True)
+        thread.start()
+        try:
+            while not server.started:
+                assert thread.is_alive()
+                time.sleep(0.01)
+            yield serving.address, token
+        finally:
+            server.should_exit = True
+            thread.join()
+            serving.close()
