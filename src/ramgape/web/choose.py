@@ -55,7 +55,9 @@ def choose(
     require(observed, "the arms", "observed, every one of them, to choose from", result.front, NoAnswer)
     if rho is not None:
         names = [result.best(rho=rho)]
-        words = f"{one_name(names[0])} has the least variance {'+' if spec.direction == 'minimize' else '-'} {rho:g} mean"
+        words = (
+            f"{one_name(names[0])} has the least variance {'+' if spec.direction == 'minimize' else '-'} {rho:g} mean"
+        )
         proof = "That rests on the estimates alone, within the returned set."
     else:
         asked = BestMean(max_risk) if max_risk is not None else spec.task if task is None else make_task(task)
@@ -194,5 +196,3 @@ def side_words(what: str, value: float, interval: tuple[float, float], *, better
 def finite(interval: tuple[float, float]) -> list[float | None]:
     """An interval as JSON has it."""
     return [end if math.isfinite(end) else None for end in interval]
-
-

@@ -12,7 +12,7 @@ const next = /^\/(?![/\\])/.test(target) ? target : HOME;
 async function login(code) {
   show(byId("wrong"), false);
   try {
-    await post("/login", { code });
+    await post("/login", code.startsWith("rg_") ? { token: code } : { code });
     location.replace(next);
   } catch (error) {
     say(byId("wrong"), /** @type {Error} */ (error).message);
@@ -26,7 +26,8 @@ byId("form").addEventListener("submit", (event) => {
   login(byId("code").value.trim());
 });
 
-const code = asked.get("code");
+// Behind a #, where no server and no log sees it; before that, where an older link may have it.
+const code = new URLSearchParams(location.hash.slice(1)).get("code") ?? asked.get("code");
 if (code) {
   asked.delete("code");
   history.replaceState(null, "", `${location.pathname}${asked.size ? `?${asked}` : ""}`);
