@@ -30,12 +30,16 @@ def play() -> Iterator[Play]:
 
 
 def left_behind(url: str) -> list[str]:
-    """Pulls that are out, though everybody has answered all that they heard of: an ask that was carried out twice."""
+    """Pulls that are out, though everybody has answered all that they heard of: an ask that was carried out twice.
+
+    But whoever has a name and asks again, after the goal was reached meanwhile, gets nothing more: not even its own.
+    """
     found = []
     for summary in list_studies(url):
         with Study.load(summary.name, url) as study, study._desk.session.reading() as (ledger, _):
             out = [pull for pull in ledger.open.values() if pull.lease_until > AVAILABLE]
-            found += [f"{summary.name}: {pull}" for pull in out if pull.answer is None and not pull.given_up]
+            out = [pull for pull in out if pull.answer is None and not pull.given_up]
+            found += [f"{summary.name}: {pull}" for pull in out if pull.worker is None or not ledger.done]
     return found
 
 
