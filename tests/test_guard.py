@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ramgape.web.guard import HEADERS, POLICY
+from ramgape.web.guard import HEADERS, POLICY, Guard
 from ramgape.web.hosts import Hosts, parse_public_url
 from ramgape.web.limits import Settings
+from ramgape.web.serving import application
 from ramgape.web.tokens import LOOK_AGAIN
 from tests.guarded import HOST, World, request
 
@@ -254,6 +255,27 @@ def test_a_web_socket_is_not_opened(world: World) -> None:
 
     asyncio.run(world.guard({"type": "websocket", "path": "/", "headers": []}, None, send))  # type: ignore[arg-type]
     assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_every_address_of_the_api_needs_a_token(tmp_path: Path) -> None:
+    """But for the login; and nothing that is not below /api holds anything of anybody."""
+    world = World(tmp_path)
+    app = application(f"sqlite:///{tmp_path}/s.db")(world.gate)
+    guard = Guard(app, world.gate)
+    addresses = [
+        (method.upper(), re.sub(r"{\w+}", "1", path))
+        for path, methods in app.app.openapi()["paths"].items()  # type: ignore[attr-defined]
+        for method in methods
+    ]
+    assert len(addresses) > 25
+    headers = [(b"host", HOST.encode())]
+    let_in = {
+        f"{method} {path}"
+        for method, path in addresses
+        if asyncio.run(request(guard, method, path, (), headers)).status != 401
+    }
+    assert let_in == {"POST /api/v1/login", "GET /healthz"}
+    app.app.state.rooms.close()  # type: ignore[attr-defined]
 
 
 # --- names of a server ------------------------------------------------------------------------------------------------
