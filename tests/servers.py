@@ -61,6 +61,42 @@ def open_server(storage: str, role: str = "admin") -> Iterator[str]:
         yield address
 
 
+class Places:
+    """Many stores behind one server, each below a path of its own: to start a server for every test would take long."""
+
+    def __init__(self) -> None:
+        self.address = ""
+        self._apps: dict[str, ASGIApp] = {}
+
+    @contextmanager
+    def place(self, storage: str) -> Iterator[str]:
+        """The address of a store, for as long as this lasts."""
+        name, rooms = f"place-{len(self._apps)}", Rooms(storage)
+        self._apps[name] = open_door(make_app(rooms), Access("tests", "admin"))
+        try:
+            yield f"{self.address}/{name}"
+        finally:
+            rooms.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The application of a place; its own lifespan is that of the `with`."""
+        if scope["type"] == "lifespan":
+            for moment in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{moment}.complete"})
+            return
+        _, name, path = scope["path"].split("/", 2)
+        await self._apps[name]({**scope, "path": f"/{path}", "raw_path": f"/{path}".encode()}, receive, send)
+
+
+@contextmanager
+def many_places() -> Iterator[Places]:
+    """A server for many stores."""
+    places = Places()
+    with served(places) as places.address:
+        yield places
+
+
 def call(address: str, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
     """The status and the answer of one request to the API."""
     connection = HTTPConnection(address.removeprefix("http://"), timeout=60)

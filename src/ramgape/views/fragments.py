@@ -1,7 +1,7 @@
 """The parts of a page: each a small function that gives a piece of HTML, for a report and for whatever else has pages.
 
-They need the style sheet of `looks`, and nothing else: no script, no font, no network. What is shown in two forms is shown
-in that which the screen has room for (`wide`, `narrow`).
+They need the style sheets of `looks`, and nothing else: no script, no font, no network. What is shown in two forms is
+shown in that which the screen has room for (`wide`, `narrow`).
 """
 
 from __future__ import annotations

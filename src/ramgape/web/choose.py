@@ -18,6 +18,7 @@ from ramgape.search.inference import difference_between, level_of_intervals, wan
 from ramgape.search.result import ArmReport, ControlDifference, Result
 from ramgape.search.spec import Spec
 from ramgape.tasks import BestMean, Boxes, Task, make_task
+from ramgape.tasks.best import Best
 from ramgape.views.content import is_turned, risk_heading
 from ramgape.views.differences import shown_risks
 from ramgape.views.sentence import name_list, one_name
@@ -115,11 +116,18 @@ def proof_of(result: Result, spec: Spec, names: list[str]) -> str:
     answer = np.array([arm.name in names for arm in result.arms])
     tolerance = float(task.tolerances(answer, on_one_scale(result, spec, intervals=True))[0].max())
     spread = max(result.spread[0], spec.risk_weight * max(result.spread[1], 0.0))
-    if not math.isfinite(tolerance) or tolerance > spread:
+    if not math.isfinite(tolerance) or tolerance > spread or is_vacuous(task, on_one_scale(result, spec), tolerance):
         return "That rests on the estimates: the intervals are still too wide to prove anything useful of it."
     claim = spec.task.claim(wanted_of(spec, names, max(tolerance, 0.0)))
     how = "Approximately, with" if result.rigour == "approximate" else "With"
     return f"{how} probability {confidence(level_of_intervals(replace(spec)))}, by the intervals: {claim}"
+
+
+def is_vacuous(task: Task, estimates: Boxes, tolerance: float) -> bool:
+    """Whether no arm keeps a limit by so much, by the estimates: what is said of such arms says nothing."""
+    if not isinstance(task, Best) or task.floor is None or tolerance <= 0.0:
+        return False
+    return bool((task.score.other.of(estimates.mean_low, estimates.risk_low) < task.floor + tolerance).all())
 
 
 def numbers_of(result: Result, arm: ArmReport) -> str:

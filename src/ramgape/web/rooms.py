@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
@@ -17,8 +18,10 @@ from ramgape.storage import open_store
 from ramgape.storage.records import StudyRow
 from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.report import StudySummary, summarize
+from ramgape.studies.session import StudySession
 from ramgape.studies.study import Study
 from ramgape.web.clerk import Batch, Clerk, Operation
+from ramgape.web.live import Live, LiveList
 from ramgape.web.metrics import Metrics
 
 MOST_ROOMS = 256  # open at a time; beyond that, those that nobody has asked for longest are closed
@@ -31,7 +34,7 @@ class Room:
         id, name: Of the study.
         study: For whoever looks at it; what changes it goes by `make`.
         after_commit: Called after every transaction of ours, in the clerk's thread; they must be quick.
-        watchers: How many follow it.
+        live: What those who follow it are sent.
         used_at: When somebody last asked for it.
     """
 
@@ -40,8 +43,8 @@ class Room:
         self.desk = LocalDesk.load(row.name, storage)
         self.study = Study(self.desk)
         self.study.done  # noqa: B018 - compiled, and learnt, before others wait for it
-        self.after_commit: list[Callable[[], None]] = []
-        self.watchers = 0
+        self.live = Live(self.desk.session, partial(opened_again, row.name, storage), run_in_threadpool)
+        self.after_commit: list[Callable[[], None]] = [self.live.committed]
         self.used_at = time.monotonic()
         self._metrics = metrics
         self._reclaimed: tuple[object, int] = None, 0  # by a ledger, as far as it is counted
@@ -70,10 +73,26 @@ class Room:
                 metrics.count("ramgape_expired_leases_total", ledger.reclaimed - before)
             self._reclaimed = ledger, ledger.reclaimed
 
+    @property
+    def watchers(self) -> int:
+        """How many follow it."""
+        return len(self.live.watchers)
+
     def close(self) -> None:
         """Finish what waits, and let go of the store."""
         self._clerk.close()
+        self.live.close()
         self.study.close()
+
+
+@contextmanager
+def opened_again(name: str, storage: str) -> Iterator[StudySession]:
+    """A study once more, with a connection of its own."""
+    desk = LocalDesk.load(name, storage)
+    try:
+        yield desk.session
+    finally:
+        desk.close()
 
 
 class Found(NamedTuple):
@@ -101,6 +120,7 @@ class Rooms:
         self._opening: dict[int, asyncio.Task[Room]] = {}
         self._found: dict[int, tuple[int, Found]] = {}  # by number: at which revision, and what
         self._looking: set[int] = set()
+        self.listed: LiveList | None = None  # for those who watch the list
         self._looker = ThreadPoolExecutor(1, "ramgape-looker")
 
     @property

@@ -374,3 +374,60 @@ class ProgressAnswer(DoneAnswer):
     unproved: int | None
     spent: float | None
     spend: float | None
+
+
+class PictureAnswer(BaseModel):
+    """What is seen of a study at one moment; there are more fields than these."""
+
+    model_config = ConfigDict(extra="allow")
+
+    frame: dict[str, JsonValue]
+    revision: int
+    told: int
+    pending: int
+    failed: int
+    done: bool
+    state: str
+    sentence: str
+    guarantee: str
+    front: list[str]
+    doubt: float | None
+    rows: list[list[JsonValue]]
+
+
+class HistoryAnswer(BaseModel):
+    """Moments of a study's past, in columns; `pulls` and `spent` have those of `arms`, and all others together."""
+
+    complete: bool
+    told: list[int]
+    doubt: list[float | None]
+    unproved: list[int | None]
+    arms: list[str]
+    pulls: list[list[int]]
+    spent: list[list[float] | None] | None
+
+
+class ComparedAnswer(BaseModel):
+    """How an arm compares with another: differences, with the intervals in which they are."""
+
+    arm: str
+    mean: float
+    mean_interval: list[float | None]
+    risk: float
+    risk_interval: list[float | None]
+    sentence: str
+
+
+class ChoiceAnswer(BaseModel):
+    """One arm, or several that are the answer together, of which `arm` has the best mean."""
+
+    arm: str
+    arms: list[str]
+    mean: float
+    mean_interval: list[float | None]
+    risk: float
+    risk_interval: list[float | None]
+    risk_shown: float
+    sentence: str
+    proof: Annotated[str, Field(description="What is proved of the choice.")]
+    beside: ComparedAnswer | None

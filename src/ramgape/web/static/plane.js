@@ -45,11 +45,12 @@ export class Plane {
     this.goesBy = svg("g");
     this.goesByText = svg("g");
     this.size = svg("path", { class: "scale" });
-    this.sizeText = svg("text", { class: "tick", "text-anchor": "end" });
+    this.sizeText = svg("text", { class: "tick halo", "text-anchor": "end" });
     this.lines.append(this.stairs, this.goesBy, this.ceiling, this.size, this.sizeText, this.joins);
     this.arms = svg("g", { class: "moves" });
     this.names = svg("g");
-    root.append(this.grid, this.lines, this.arms, this.names, this.goesByText);
+    this.border = svg("rect");
+    root.append(svg("defs", {}, svg("clipPath", { id: "plot" }, this.border)), this.grid, this.lines, this.arms, this.names, this.goesByText);
     root.addEventListener("keydown", (event) => this.key(event));
     this.shown = /** @type {any[]} */ ([]);
   }
@@ -59,7 +60,7 @@ export class Plane {
     let node = this.nodes.get(arm.name);
     if (node) return node;
     node = {
-      focus: svg("circle", { class: "focus", r: 11 }), box: svg("rect", { class: "box" }), cross: svg("path", { class: "cross" }), mark: svg("path", { class: "mark" }),
+      focus: svg("circle", { class: "focus", r: 11 }), box: svg("rect", { class: "box", "clip-path": "url(#plot)" }), cross: svg("path", { class: "cross", "clip-path": "url(#plot)" }), mark: svg("path", { class: "mark" }),
       ring: svg("circle", { class: "ring", r: 9 }), chosen: svg("circle", { class: "chosen", r: 13 }), leader: svg("line", { class: "leader" }), name: svg("text", { class: "name halo", "text-anchor": "middle" }), more: svg("text", { class: "name halo", "text-anchor": "middle" }),
     };
     node.group = svg("g", { class: "arm", role: "button", tabindex: "-1" }, node.box, node.cross, node.focus, node.ring, node.chosen, node.mark);
@@ -125,7 +126,7 @@ export class Plane {
     const fits = (text, space) => widthOf(text, "12px system-ui") < space;
     const named = (axis, space) => { const text = first(axis.label), long = arrow(axis.better, text); return fits(long, space) ? long : cut(text, Math.floor(space / 7)); };
     const found = axes(this.grid, room,
-      { low: left, high: right, at: ticks(left, right, few ? 5 : 8), label: named(frame.mean, room.width - room.left) },
+      { low: left, high: right, at: ticks(left, right, few ? 6 : 8), label: named(frame.mean, room.width - room.left) },
       { low, high, at: ticks(low, high, 6), label: named(frame.risk, room.height - room.bottom), turned: frame.risk.turned });
     return { ...found, room };
   }
@@ -135,6 +136,7 @@ export class Plane {
     const [[left, right], [bottom, top]] = this.range, side = frame.direction === "minimize" ? -1 : 1, safe = frame.risk.turned ? -1 : 1;
     const corners = frame.task === "pareto" ? stairs(known, side, safe) : [];
     const worst = frame.risk.turned ? bottom : top;
+    set(this.border, { x: room.left, y: room.top, width: far - room.left, height: low - room.top });
     const clamp = (value, from, to) => Math.max(from, Math.min(to, value));
     const whole = corners.length ? [[side > 0 ? left : right, corners[0][1]], ...corners, [corners[corners.length - 1][0], worst]] : [];
     set(this.stairs, { d: path(whole.map(([mean, risk]) => [x(clamp(mean, left, right)), y(clamp(risk, bottom, top))])) });
@@ -143,7 +145,7 @@ export class Plane {
       const at = (mean) => (value - ofMean * mean) / ofRisk;
       return [[left, at(left), right, at(right), words]];
     });
-    const nodes = pool(this.goesBy, lines.length, () => svg("line", { class: "goes-by" })), texts = pool(this.goesByText, lines.length, () => svg("text", { class: "halo tick" }));
+    const nodes = pool(this.goesBy, lines.length, () => svg("line", { class: "goes-by", "clip-path": "url(#plot)" })), texts = pool(this.goesByText, lines.length, () => svg("text", { class: "halo tick" }));
     lines.forEach(([x1, y1, x2, y2, words], at) => {
       set(nodes[at], { x1: x(x1), y1: y(y1), x2: x(x2), y2: y(y2) });
       const upright = x1 === x2;
@@ -172,7 +174,7 @@ export class Plane {
     const top = frame.about_risk ? at(safe, room.top - 20, y, room.top - 20, low + 20) : cy, bottom = frame.about_risk ? at(unsafe, low + 20, y, room.top - 20, low + 20) : cy;
     const beyond = right !== 0 || above !== 0;
     const selected = arm.name === how.selected ? " selected" : "";
-    set(node.group, { class: `arm ${verdict}${selected}`, display: null, "aria-pressed": selected ? "true" : "false", "aria-label": describe(arm, picture, frame) });
+    set(node.group, { class: `arm ${verdict}${arm.returned ? " returned" : ""}${selected}`, display: null, "aria-pressed": selected ? "true" : "false", "aria-label": describe(arm, picture, frame) });
     set(node.box, { visibility: beyond ? "hidden" : null, x: left, y: top, width: Math.max(end - left, 1), height: Math.max(bottom - top, 1) });
     set(node.cross, { visibility: beyond ? "hidden" : null, d: `M${left} ${cy}L${end} ${cy}M${cx} ${top}L${cx} ${bottom}` });
     const turn = beyond ? ` rotate(${Math.atan2(right, frame.risk.turned ? -above : above) * 180 / Math.PI})` : "";

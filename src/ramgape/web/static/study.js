@@ -55,7 +55,7 @@ function takeFrame(frame) {
   byId("specification").replaceChildren(code(JSON.stringify(frame.specification, null, 2), "the specification"));
   for (const [id, file] of [["save-csv", "/export.csv"], ["save-json", ""], ["save-report", "/report.html"]]) byId(id).href = `${API}${path}${file}`;
   byId("save-json").download = `${slug()}.json`;
-  if (!known.picture) byId("tiles").replaceChildren(...tiles([["Arms", count(frame.arms.length), ""], ["Asked for", frame.goal.words, ""]]));
+  if (!known.picture) fillTiles([["Arms", count(frame.arms.length), ""], ["Asked for", frame.goal.words, ""]]);
   soon();
 }
 
@@ -94,13 +94,10 @@ async function fetchPast() {
 
 function facts(pairs) { return pairs.filter(([, text]) => text).flatMap(([word, text]) => [el("dt", {}, word), el("dd", {}, text)]); }
 
-function tiles(rows) { return rows.map(([word, value, more]) => el("div", { class: "tile" }, el("dt", {}, word), el("dd", { class: value.length > 14 ? "words" : "" }, value), ...(more ? [el("dd", { class: "unseen" }, more)] : []))); }
-
-/** The tiles: their nodes stay, their words change. */
 function drawTiles(frame, picture) {
   const counts = { in: 0, undecided: 0, out: 0 };
   for (const arm of known.arms) if (arm.verdict in counts) counts[arm.verdict] += 1;
-  const still = picture.done ? "none" : picture.expected ? `${picture.expected[1] ? "over" : "about"} ${count(rough(picture.expected[0]))}` : "not known yet";
+  const still = picture.done ? "none" : picture.expected ? `${picture.expected[1] ? "over" : "about"} ${count(rough(picture.expected[0]))}` : picture.begun ? "…" : "not known yet";
   const rows = [
     ["Trials", count(picture.told), picture.late ? `${count(picture.late)} after the end, not counted` : ""],
     ["Under way", count(picture.pending), picture.done && picture.pending ? "given back when their leases end" : ""],
@@ -110,9 +107,14 @@ function drawTiles(frame, picture) {
     ...(picture.spent === null ? [] : [["Spent", brief(picture.spent), picture.spend ? `of ${brief(picture.spend)}` : ""]]),
     ["In, undecided, out", `${counts.in} / ${counts.undecided} / ${counts.out}`, ""],
   ];
+  fillTiles(rows);
+}
+
+/** Words, what they count, and a remark. @param {any[][]} rows */
+function fillTiles(rows) {
   const place = byId("tiles");
   if (place.made?.length !== rows.length) {
-    place.made = rows.map(() => ({ word: el("dt"), value: el("dd"), more: el("dd", { class: "faint small" }) }));
+    place.made = rows.map(() => ({ word: el("dt"), value: el("dd"), more: el("dd", { class: "more" }) }));
     place.replaceChildren(...place.made.map((tile) => el("div", { class: "tile" }, tile.word, tile.value, tile.more)));
   }
   rows.forEach(([word, value, more], at) => {
@@ -193,13 +195,13 @@ function draw() {
   say(byId("told"), chosen ? describe(chosen, picture, frame) : picture.begun ? "Each box is what is known of an arm: the smaller, the more. Click one, or a row of the table, to read more." : "");
   choose.draw(frame, arms);
   show(byId("share-meter"), picture.share !== null);
-  if (picture.share !== null) byId("share").style.width = perCent(picture.share).replace(" ", "");
+  if (picture.share !== null) byId("share-done").style.width = perCent(picture.share).replace(" ", "");
   say(byId("progress-title"), frame.goal.kind === "budget" ? "How far it is" : "Doubt and tolerance");
   progress.draw(frame, picture, past);
   show(byId("money-label"), Boolean(past.spent));
   shares.draw(past, byId("money").checked && past.spent ? "spent" : "pulls");
   say(byId("shares-title"), byId("money").checked && past.spent ? "Where the money went" : "Where the trials went");
-  say(byId("counts"), picture.trials);
+  say(byId("counts"), [picture.trials, picture.done ? "" : picture.expected_words].filter(Boolean).join("; "));
   table.draw(frame, picture, arms, known.selected);
   drawTab();
   const redraws = /** @type {any} */ (window).redraws ??= [];
