@@ -310,7 +310,12 @@ def test_pages_behind_a_proxy_are_ours_and_speak_tls() -> None:
     assert BEHIND.is_secure(b"ramgape.example.org")
     assert not BEHIND.is_secure(b"127.0.0.1:8460")
     assert Hosts(port=443, bound="10.0.0.1", tls=True).is_ours(b"10.0.0.1")
-    assert not Hosts(port=8460, bound="0.0.0.0").is_ours(b"0.0.0.0:8460")
+    everywhere = Hosts(port=8460, bound="0.0.0.0")
+    assert not everywhere.is_ours(b"0.0.0.0:8460")
+    assert everywhere.is_ours(b"10.0.0.5:8460", ("10.0.0.5", 8460))
+    assert Hosts(port=8460, bound="::").is_ours(b"10.0.0.5:8460", ("::ffff:10.0.0.5", 8460))
+    assert not everywhere.is_ours(b"evil.example:8460", ("10.0.0.5", 8460))
+    assert not Hosts(port=8460, bound="127.0.0.1").is_ours(b"10.0.0.5:8460", ("10.0.0.5", 8460))
     assert Hosts(port=None).is_ours(b"localhost")
 
 
