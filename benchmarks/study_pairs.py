@@ -10,10 +10,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 ARMS = [f"arm {number}" for number in range(10)]
 STUDY = "pairs"
 REWARD = 0.5
+THREADS = 16  # of Optuna's behind its proxy
 
 
 def pair_of(kind: str, url: str) -> Callable[[], int]:
@@ -32,6 +34,9 @@ def pair_of(kind: str, url: str) -> Callable[[], int]:
 
         return optuna_pair
 
+    if kind.startswith("grpc:"):
+        return grpc_pairs(int(kind.partition(":")[2]))
+
     from ramgape import Study
 
     study, batch = Study.load(STUDY, url), int(kind)
@@ -46,9 +51,32 @@ def pair_of(kind: str, url: str) -> Callable[[], int]:
     return pair
 
 
+def grpc_pairs(port: int) -> Callable[[], int]:
+    """A function by which many threads make a pair each, through Optuna's proxy."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    proxy = optuna.storages.GrpcStorageProxy(host="localhost", port=port)
+    proxy.wait_server_ready(timeout=60)
+    known = optuna.load_study(study_name=STUDY, storage=proxy, sampler=optuna.samplers.RandomSampler())
+
+    def pair(_: int) -> None:
+        trial = known.ask()
+        trial.suggest_categorical("arm", ARMS)
+        known.tell(trial, REWARD)
+
+    pool = ThreadPoolExecutor(THREADS)
+    return lambda: len(list(pool.map(pair, range(THREADS))))
+
+
 def main() -> None:
     """Begin when told to."""
     kind, url = sys.argv[1:]
+    if kind.startswith("grpc-server:"):
+        import optuna
+
+        storage = optuna.storages.RDBStorage(url)
+        optuna.storages.run_grpc_proxy_server(storage, host="localhost", port=int(kind.partition(":")[2]))
     pair = pair_of(kind, url)
     pair()
     print("ready", flush=True)

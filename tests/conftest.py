@@ -5,10 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests import postgres
+
+if TYPE_CHECKING:
+    from tests.servers import Places
 
 
 def pytest_configure() -> None:
@@ -36,16 +40,35 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return _place(request, tmp_path)
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["memory", "sqlite", "postgresql", "http"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
-    """An empty place for a store, or None for a study in memory."""
+    """An empty place for a store, a server over one, or None for a study in memory.
+
+    Studies are the same wherever they are kept; tests that look into their stores are `HERE` (tests/stores.py).
+    """
     return None if request.param == "memory" else _place(request, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Places]:
+    """A server for many stores, started by the first test that asks for it."""
+    from tests.servers import many_places
+
+    with many_places() as places:
+        yield places
+
+
+@pytest.fixture
+def server_url(servers: Places, tmp_path: Path) -> Iterator[str]:
+    """The address of a server over an empty store."""
+    with servers.place(f"sqlite:///{tmp_path / 'served.db'}") as url:
+        yield url
 
 
 def _place(request: pytest.FixtureRequest, folder: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{folder / 'studies.db'}"
-    url: str = request.getfixturevalue("postgres_url")
+    url: str = request.getfixturevalue("server_url" if request.param == "http" else "postgres_url")
     return url
 
 

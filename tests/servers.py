@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ramgape.web.access import Access
 from ramgape.web.app import BASE, make_app
+from ramgape.web.express import Express
 from ramgape.web.limits import Settings
 from ramgape.web.listening import Place
 from ramgape.web.rooms import Rooms
@@ -56,8 +57,44 @@ def served(app: ASGIApp) -> Iterator[str]:
 @contextmanager
 def open_server(storage: str, role: str = "admin") -> Iterator[str]:
     """The address of a server over a store, for whom everybody has the same role."""
-    with served(open_door(make_app(Rooms(storage)), Access("tests", role))) as address:
+    with served(open_door(Express(make_app(Rooms(storage))), Access("tests", role))) as address:
         yield address
+
+
+class Places:
+    """Many stores behind one server, each below a path of its own: to start a server for every test would take long."""
+
+    def __init__(self) -> None:
+        self.address = ""
+        self._apps: dict[str, ASGIApp] = {}
+
+    @contextmanager
+    def place(self, storage: str) -> Iterator[str]:
+        """The address of a store, for as long as this lasts."""
+        name, rooms = f"place-{len(self._apps)}", Rooms(storage)
+        self._apps[name] = open_door(make_app(rooms), Access("tests", "admin"))
+        try:
+            yield f"{self.address}/{name}"
+        finally:
+            rooms.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The application of a place; its own lifespan is that of the `with`."""
+        if scope["type"] == "lifespan":
+            for moment in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{moment}.complete"})
+            return
+        _, name, path = scope["path"].split("/", 2)
+        await self._apps[name]({**scope, "path": f"/{path}", "raw_path": f"/{path}".encode()}, receive, send)
+
+
+@contextmanager
+def many_places() -> Iterator[Places]:
+    """A server for many stores."""
+    places = Places()
+    with served(places) as places.address:
+        yield places
 
 
 def call(address: str, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:

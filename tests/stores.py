@@ -10,12 +10,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import ramgape
 from ramgape import RamgapeError, StorageError, Study
 from ramgape.storage import upgrade
 from ramgape.storage.backup import back_up
 from ramgape.studies.checking import check_store
 from tests.keyed import observe_once
+
+# For tests that look into the store of a study, which a server has to itself.
+HERE = pytest.mark.parametrize("storage", ["memory", "sqlite", "postgresql"], indirect=True)
 
 
 def whole_store(folder: Path) -> bytes:

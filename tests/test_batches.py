@@ -18,6 +18,7 @@ import ramgape
 from ramgape import Study
 from ramgape.policies import POLICIES
 from ramgape.studies.ledger import Ledger
+from tests.stores import HERE
 
 ARMS = ["good", "poor"]
 SHAPES = {"good": (4.0, 3.0), "poor": (3.0, 4.0)}
@@ -106,6 +107,7 @@ def test_an_import_that_is_wrong_leaves_nothing(storage: str | None, tmp_path: P
     assert study.import_csv(path) == 0
 
 
+@HERE
 def test_an_import_that_is_interrupted_leaves_nothing(storage: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study.create("whole", ARMS, storage=storage, reward_range=(0, 1), budget=100_000)
     study.observe("good", 0.5)

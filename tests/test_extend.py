@@ -201,7 +201,7 @@ def test_what_is_there_may_be_enough() -> None:
     assert study.ask() == []
 
 
-@pytest.mark.parametrize("storage", ["sqlite", "postgresql"], indirect=True)  # one process has a study in memory
+@pytest.mark.parametrize("storage", ["sqlite", "postgresql", "http"], indirect=True)  # memory is one process's
 def test_others_notice(create: Callable[..., Study], storage: str) -> None:
     """Whoever has the study open goes on with it, with the pulls that are under way."""
     study = create(epsilon=0.4, **BOXES)

@@ -85,7 +85,7 @@ ROWS = [
     # --- who asks
     Row("no token", 401),
     Row("no token, for something that is not there", 401, path="/api/v1/nothing"),
-    Row("no token, for a page that nobody has made open", 401, path="/docs"),
+    Row("no token, for the root of the API", 401, path="/api"),
     Row("no token, for the numbers", 401, path="/metrics"),
     Row("a token that nobody made", 401, headers={"authorization": f"Bearer rg_{'A' * 43}"}),
     Row("an empty token", 401, headers={"authorization": "Bearer "}),

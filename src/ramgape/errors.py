@@ -266,6 +266,12 @@ def unknown_study(name: str, names: Sequence[str], url: str) -> UnknownStudy:
     return UnknownStudy(f"study must be one of those in {url} ({there}), got {shorten(name)}{hint}")
 
 
+def deleted_meanwhile(where: str) -> UnknownStudy:
+    """The error for a study that is gone."""
+    given = "one that was deleted meanwhile"
+    return UnknownStudy(what="the study", verb="still be", allowed=f"in {where}", given=given)
+
+
 def shorten(value: object, limit: int = 80) -> str:
     """A value as it is shown in a message: long ones are cut, so that a message stays readable."""
     text = repr(value)

@@ -14,7 +14,8 @@ from ramgape.cli.options import OUTPUT, Text, gathers, option
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
-from ramgape.errors import RamgapeWarning, printable
+from ramgape.errors import RamgapeWarning, StorageError, printable, require
+from ramgape.remote.address import is_remote
 from ramgape.storage.urls import shown
 from ramgape.web.limits import Settings
 from ramgape.web.listening import PORT, Place
@@ -108,6 +109,7 @@ def serve(
     [bold]ramgape token new[/bold] makes. Stop it with Ctrl-C: what is under way is finished.
     """
     url = storage_url(storage)
+    require(not is_remote(url), "storage", "a store, not another server", shown(url), StorageError)
     from ramgape.web.serving import Manner, Serving, application, watch_terminal
 
     manner = Manner(tokens, read_only, open_metrics, settings, log)

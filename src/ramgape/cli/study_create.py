@@ -62,7 +62,7 @@ def create(
 
     made = find_summary(name, url)
     if made is None:
-        from ramgape.storage.rows import deleted_meanwhile
+        from ramgape.errors import deleted_meanwhile
 
         raise deleted_meanwhile(shown(url))
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ramgape.errors import unknown_study
+from ramgape.errors import UnknownStudy, deleted_meanwhile, unknown_study
 from ramgape.remote.connection import Connection, new_key
 
 AT_ONCE = 1000  # studies of a list
@@ -42,8 +42,15 @@ class RemoteStudy:
 
     def post(self, verb: str, body: Json, *, once: bool = False) -> Json:
         """What becomes of something that is told; `once` where only a key says that it is told again."""
-        found: Json = self.connection.call("POST", f"{self.path}/{verb}", body, key=new_key() if once else None)
+        found: Json = self.call("POST", f"/{verb}", body, key=new_key() if once else None)
         return found
+
+    def call(self, method: str, path: str, body: object = None, **more: Any) -> Any:
+        """What the server answers to a question about this study, as `Connection.call` does."""
+        try:
+            return self.connection.call(method, f"{self.path}{path}", body, **more)
+        except UnknownStudy:  # which was there when it was looked for
+            raise deleted_meanwhile(self.connection.url) from None
 
 
 def find_study(connection: Connection, name: str) -> Json | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.errors import StorageError, StorageUnavailable
+from ramgape.errors import StorageError, StorageUnavailable, deleted_meanwhile
 from ramgape.storage.records import (
     KEPT,
     AnswerRow,
@@ -23,7 +23,6 @@ from ramgape.storage.records import (
     SnapshotRow,
     StudyRow,
 )
-from ramgape.storage.rows import deleted_meanwhile
 
 
 def present() -> Moment:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, NoReturn, TypeVar, get_type_hints
 
-from ramgape.errors import DamagedStore, UnknownStudy, shorten
+from ramgape.errors import DamagedStore, shorten
 from ramgape.storage.seals import seal
 
 Row = TypeVar("Row", bound=NamedTuple)
@@ -30,12 +30,6 @@ def open_rows(kind: type[Row], rows: Iterable[Sequence[Any]], where: str) -> lis
 def damaged(where: str, what: str) -> NoReturn:
     """Say that a store is damaged, and what to do."""
     raise DamagedStore(f"{where} is damaged: {what}; ramgape storage check looks at all of it; restore a copy")
-
-
-def deleted_meanwhile(where: str) -> UnknownStudy:
-    """The error for a study that is gone."""
-    given = "one that was deleted meanwhile"
-    return UnknownStudy(what="the study", verb="still be", allowed=f"in {where}", given=given)
 
 
 @cache

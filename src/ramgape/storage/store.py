@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ramgape.errors import StorageUnavailable
+from ramgape.errors import StorageUnavailable, deleted_meanwhile
 from ramgape.storage.database import WALL_CLOCK, Columns, Database
 from ramgape.storage.records import (
     KEPT,
@@ -24,7 +24,7 @@ from ramgape.storage.records import (
     SnapshotRow,
     StudyRow,
 )
-from ramgape.storage.rows import deleted_meanwhile, open_rows
+from ramgape.storage.rows import open_rows
 from ramgape.storage.seals import FIXED, sealed
 
 ENDED = 1e-9  # a lease of another time: it ran out, and was not given back

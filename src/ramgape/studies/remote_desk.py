@@ -54,6 +54,7 @@ class RemoteDesk(Desk):
         self._name = name
         self._study = RemoteStudy(connection, number)
         self._specification: Json = {}
+        self._was_done = False
         self._learn(specification)
 
     # --- create, open ------------------------------------------------------------------------------------------------
@@ -130,6 +131,12 @@ class RemoteDesk(Desk):
             self._spec = StudySpec.from_text(json.dumps(specification))
             self._specification = specification
 
+    def _heed(self, done: bool, as_known: bool = True) -> None:
+        """Ask anew what the study is to do, where an answer shows that somebody has changed it."""
+        if not as_known or (self._was_done and not done):
+            self._ask_specification()
+        self._was_done = done
+
     def _ask_specification(self) -> None:
         self._learn(self._get("/specification")["specification"])
 
@@ -149,8 +156,7 @@ class RemoteDesk(Desk):
             known=[write_pull_id(*pull) for pull in request.known],
         )
         pulls = [Pull(**each) for each in found["pulls"]]
-        if any(pull.arm not in self.places for pull in pulls):  # which somebody has added
-            self._ask_specification()
+        self._heed(found["done"], all(pull.arm in self.places for pull in pulls))
         return found["accepted"], pulls, found["done"]
 
     def leave(self, worker: str) -> int:
@@ -184,8 +190,7 @@ class RemoteDesk(Desk):
                     row = ImportedRow(names[trial.arm], *trial[1:])
                     file.write(f"{write_object(row)}\n".encode())
             query = {"format": "jsonl", "source": "what was read here"}
-            path = f"{self._study.path}/import"
-            self._connection.call("POST", path, file, query=query, key=new_key(), wait=LONG_WAIT)
+            self._study.call("POST", "/import", file, query=query, key=new_key(), wait=LONG_WAIT)
 
     # --- another specification ---------------------------------------------------------------------------------------
 
@@ -208,16 +213,16 @@ class RemoteDesk(Desk):
         return self._changed("DELETE", "arms", None, {"name": name})
 
     def _changed(self, method: str, verb: str, body: Json | None, query: Json | None = None) -> bool:
-        path = f"{self._study.path}/{verb}"
-        more: bool = self._connection.call(method, path, body, query=query, key=new_key(), wait=LONG_WAIT)["more"]
+        found = self._study.call(method, f"/{verb}", body, query=query, key=new_key(), wait=LONG_WAIT)
         self._ask_specification()
+        more: bool = found["more"]
         return more
 
     # --- what is known -----------------------------------------------------------------------------------------------
 
     def is_done(self) -> bool:
         """Whether the goal is reached."""
-        done: bool = self._get("/progress")["done"]
+        done: bool = self._progress()["done"]
         return done
 
     def result(self, ended: Stopped, expect: bool) -> Result:
@@ -238,14 +243,25 @@ class RemoteDesk(Desk):
 
     def progress(self) -> Progress:
         """How far it is."""
-        return restore(Progress, self._get("/progress"))
+        return restore(Progress, self._progress())
+
+    def _progress(self) -> Json:
+        found, search = self._get("/progress"), self.spec.present
+        asked_for = [
+            search.limit,
+            search.spend,
+            len(search.names),
+            found["epsilon"] if search.is_open else search.epsilon,
+        ]
+        self._heed(found["done"], asked_for == [found[name] for name in ("limit", "spend", "arms", "epsilon")])
+        return found
 
     def show(self, watcher: Watcher) -> None:
         """Tell somebody who watches how far it is."""
         watcher.note(self.progress(), self.spec.search.goal == "budget")
 
     def _get(self, path: str, query: Mapping[str, object] | None = None) -> Json:
-        found: Json = self._connection.call("GET", f"{self._study.path}{path}", query=query, wait=LONG_WAIT)
+        found: Json = self._study.call("GET", path, query=query, wait=LONG_WAIT)
         return found
 
     # --- all of it ---------------------------------------------------------------------------------------------------

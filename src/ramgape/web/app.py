@@ -69,7 +69,7 @@ async def show_misfit(request: Request, error: Exception) -> Json:
     """A request that is not of the form that is asked for: what is wrong first."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
+    place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))  # without types that were tried
     allowed = WORDS.get(first["type"]) or str(first["msg"]).removeprefix("Input should be ")
     given = first.get("input")
     return error_response(Unprocessable(what=place, allowed=allowed, given=shorten(given)))

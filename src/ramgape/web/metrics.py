@@ -39,8 +39,8 @@ FAMILIES: dict[str, Family] = {
     "ramgape_transaction_seconds": Family("histogram", "From the beginning to the end of a transaction.", (), SECONDS),
     "ramgape_queue_wait_seconds": Family("histogram", "Operations waited so long for their transaction.", (), SECONDS),
     "ramgape_lock_wait_seconds": Family("histogram", "Transactions waited so long for the store.", (), SECONDS),
-    "ramgape_expired_leases_total": Family("counter", "Pulls handed out again since their lease had ended."),
-    "ramgape_refused_tells_total": Family("counter", "Answers that a study did not take.", ("error",)),
+    "ramgape_expired_leases_total": Family("counter", "Pulls handed out again since their leases had run out."),
+    "ramgape_refused_tells_total": Family("counter", "What was told in vain: why, or `late`.", ("error",)),
     "ramgape_open_studies": Family("gauge", "Studies that the server has open."),
     "ramgape_watchers": Family("gauge", "Event streams that are open."),
 }

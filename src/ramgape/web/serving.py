@@ -170,20 +170,14 @@ def application(storage: str) -> Callable[[Gate], ASGIApp]:
     def make(gate: Gate) -> ASGIApp:
         from ramgape.web.access_routes import access_routes, operation_routes
         from ramgape.web.app import make_app
+        from ramgape.web.express import Express
         from ramgape.web.rooms import Rooms
 
-        metrics = gate.metrics
-
-        def noted(operations: int, waited: float) -> None:
-            metrics.count("ramgape_transactions_total")
-            metrics.observe("ramgape_transaction_operations", operations)
-            metrics.observe("ramgape_queue_wait_seconds", waited)
-
-        rooms = Rooms(storage, noted)
-        metrics.gauge("ramgape_open_studies", lambda: len(rooms.open))
+        rooms = Rooms(storage, gate.metrics)
+        gate.metrics.gauge("ramgape_open_studies", lambda: len(rooms.open))
         app = make_app(rooms)
         app.include_router(access_routes(gate), prefix="/api/v1")
         app.include_router(operation_routes(gate))
-        return app
+        return Express(app)
 
     return make
