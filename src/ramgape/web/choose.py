@@ -55,19 +55,19 @@ def choose(
     require(observed, "the arms", "observed, every one of them, to choose from", result.front, NoAnswer)
     if rho is not None:
         names = [result.best(rho=rho)]
-        words = (
-            f"{one_name(names[0])} has the least variance {'+' if spec.direction == 'minimize' else '-'} {rho:g} mean"
-        )
-        proof = "That rests on the estimates alone, within the returned set."
+        sign = "+" if spec.direction == "minimize" else "-"
+        words = f"{one_name(names[0])}: the least variance {sign} {rho:g} mean in the returned set"
+        proof = "That rests on the estimates alone."
     else:
         asked = BestMean(max_risk) if max_risk is not None else spec.task if task is None else make_task(task)
-        warned = asked.check(spec.possible)
-        del warned  # what is no constraint is no error here: a slider may be at its end
+        asked.check(spec.possible)  # what it warns of is no error here: a slider may be at its end
         wanted = replace(spec, task=asked)
         names = [result.best(max_risk=max_risk)] if max_risk is not None else answer_by_estimates(result, wanted)
         require(bool(names), "the question", "one that some arm answers, by the estimates", str(asked), NoAnswer)
-        words = f"{name_list(names)}: {asked.question(wanted_of(wanted)) or asked.called}"
-        proof = proof_of(result, wanted, names)
+        what = asked.question(wanted_of(wanted)) or f"the {asked.called}"
+        words = choice_words(what, names, best_first(result, names))
+        own = max_risk is None and str(asked) == result.task
+        proof = result.guarantee if own else proof_of(result, wanted, names)
     arm = result.arm(best_first(result, names))
     words, also = f"{words}. {numbers_of(result, arm)}", not result.goal_reached and result.stopped == "open"
     beside = None if baseline in (None, arm.name) else result.arm(str(baseline))
@@ -83,6 +83,17 @@ def choose(
         "proof": proof,
         "beside": None if beside is None else compared(result, arm, beside, level_of_intervals(spec)),
     }
+
+
+def choice_words(what: str, names: list[str], best: str) -> str:
+    """An arm, and what it is; of several the best in mean.
+
+    >>> choice_words("the Pareto set", ["A", "B"], "B")
+    'B: the best mean of A and B, the Pareto set'
+    """
+    if len(names) == 1:
+        return f"{one_name(best)}: {what}"
+    return f"{one_name(best)}: the best mean of {name_list(names)}, {what}"
 
 
 def best_first(result: Result, names: list[str]) -> str:

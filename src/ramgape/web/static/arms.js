@@ -1,6 +1,6 @@
 // @ts-check
 // The table of arms: the text form of the plane, sortable, with rows that are used again.
-import { el, say, set, show } from "./dom.js";
+import { arrange, el, say, set, show } from "./dom.js";
 import { brief, count, interval, write } from "./format.js";
 import { icon } from "./marks.js";
 
@@ -103,7 +103,7 @@ export class Arms {
       say(row.spent, arm.spent === null ? "" : brief(arm.spent));
       return row.tr;
     });
-    if (nodes.length !== this.body.children.length || nodes.some((row, at) => this.body.children[at] !== row)) this.body.replaceChildren(...nodes);
+    arrange(this.body, nodes);
     show(this.more, sorted.length > this.shown);
     if (sorted.length > this.shown) say(this.more, `Show more of ${count(sorted.length)} arms`);
   }
