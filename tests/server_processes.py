@@ -2,8 +2,8 @@
 
 Each life of the server is a child that inherits the listening socket, so that clients who come between two lives wait
 for the next one. It dies by a signal that it sends itself: right before or right after a commit, when nobody has been
-answered, or a moment later, when some have. A client repeats what was not answered, under the same key where neither a
-pull nor its name says that it is the same.
+answered, or a moment later, when some have. Clients are studies opened by the server's address, as anybody opens them:
+they repeat what was not answered, under the same key where neither a pull nor a name says that it is the same.
 """
 
 from __future__ import annotations
@@ -19,23 +19,18 @@ import socket
 import tempfile
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import uvicorn
 
-import ramgape
-from ramgape import Pull
+from ramgape import Pull, Study
 from ramgape.storage.postgres import PostgresDatabase
 from ramgape.storage.sqlite import SqliteDatabase
-from ramgape.studies.exchange import Answer
 from ramgape.web.access import Access
-from ramgape.web.app import BASE, make_app
+from ramgape.web.app import make_app
 from ramgape.web.rooms import Rooms
 from tests.servers import open_door
 from tests.stage import play_all
@@ -43,9 +38,8 @@ from tests.storage_processes import in_child, say
 from tests.study_processes import ARMS, OPTIONS, Worker, warm_up
 
 WORKERS = 8
-LONGEST_LIFE = 30  # commits
-PATIENCE = 60.0  # seconds for an answer: beyond, it hangs
-PAUSE = 0.02  # seconds between two tries
+LONGEST_LIFE = 15  # commits
+PATIENCE = 120.0  # seconds for a life, or for the last answers: beyond, it hangs
 MOMENTS = ("before", "after", "after", "soon after")
 OVER = "over"  # a file: whoever sees it finishes what it is at, and goes
 
@@ -58,6 +52,10 @@ def listen() -> socket.socket:
     listener.bind(("127.0.0.1", 0))
     listener.listen(128)
     return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 def serve(url: str, listener: socket.socket, commits: float, moment: str) -> None:
@@ -91,82 +89,6 @@ def die_at_commit(number: float, moment: str) -> None:
 # --- its clients --------------------------------------------------------------------------------------------------
 
 
-class Line:
-    """Asks a server again and again, until it answers."""
-
-    def __init__(self, port: int) -> None:
-        self._port, self._connection = port, None
-        self.tries = 0
-
-    def call(self, method: str, path: str, body: Any = None, keyed: bool = False) -> Any:
-        """What it answers, or the error that it raised; under one key, however often it is asked, if it is `keyed`."""
-        content = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": uuid.uuid4().hex} if keyed else {})
-        end = time.monotonic() + PATIENCE
-        while True:
-            self.tries += 1
-            try:
-                status, found = self._try(method, path, content, headers)
-            except (HTTPException, OSError):
-                self._connection = None
-                status, found = 0, None
-            if 200 <= status < 300:
-                return found
-            if status not in (0, 429, 503):
-                raise getattr(ramgape, found["error"], AssertionError)(found["message"])
-            assert time.monotonic() < end, (method, path, status, found)
-            time.sleep(PAUSE)
-
-    def _try(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, Any]:
-        self._connection = self._connection or HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
-        self._connection.request(method, BASE + path, content, headers)
-        response = self._connection.getresponse()
-        text = response.read()
-        return response.status, json.loads(text) if text else None
-
-
-class FarStudy:
-    """A study on a server: as much of `Study` as a worker takes."""
-
-    def __init__(self, line: Line, name: str, options: dict[str, Any], **more: Any) -> None:
-        made = line.call("POST", "/studies", {"name": name, "arms": ARMS, **options, **more}, keyed=True)
-        self.name, self._line, self.path = name, line, f"/studies/{made['id']}"
-
-    def post(self, what: str, body: Any, keyed: bool = False) -> Any:
-        return self._line.call("POST", f"{self.path}/{what}", body, keyed)
-
-    def ask(self, count: int, worker: str | None = None, lease: float | None = None) -> list[Pull]:
-        body = {"count": count, "worker": worker, "lease": lease}
-        return [Pull(**each) for each in self.post("ask", body, keyed=worker is None)["pulls"]]
-
-    def tell_many(self, told: list[tuple[Pull, float]]) -> list[Answer]:
-        found = self.post("tell", {"answers": [{"pull": pull.id, "reward": reward} for pull, reward in told]})
-        return [Answer(accepted, found["done"]) for accepted in found["accepted"]]
-
-    def fail(self, pull: Pull, reason: str) -> Answer:
-        return Answer(**self.post("fail", {"pull": pull.id, "reason": reason}))
-
-    def observe(self, arm: str, reward: float) -> None:
-        self.post("observe", {"trials": [{"arm": arm, "reward": reward}]}, keyed=True)
-
-    def import_jsonl(self, stream: io.StringIO) -> int:
-        imported: int = self.post("import?format=jsonl", stream.getvalue().encode(), keyed=True)["imported"]
-        return imported
-
-    def report(self) -> Any:
-        found = self._line.call("GET", f"{self.path}?expect=false")
-        return SimpleNamespace(told=found["told"], pending=found["pending"])
-
-    @property
-    def spec(self) -> Any:
-        return SimpleNamespace(search=SimpleNamespace(limit=10**9))  # which is checked in the end
-
-    @property
-    def done(self) -> bool:
-        done: bool = self._line.call("GET", f"{self.path}/progress")["done"]
-        return done
-
-
 class Over(Exception):
     """Nothing more is to be done."""
 
@@ -174,20 +96,17 @@ class Over(Exception):
 class Client(Worker):
     """A worker that knows only a server. Nobody kills it, so whatever it is given it answers: leases have no end."""
 
-    lease = None
+    lease = None  # type: ignore[assignment]
 
-    def __init__(self, port: int, goal: str, folder: Path, name: str | None) -> None:
-        super().__init__("", goal, folder, name)
-        self._line, self._over = Line(port), folder.parent / OVER
+    def __init__(self, address: str, goal: str, folder: Path, name: str | None) -> None:
+        super().__init__(address, goal, folder, name)
+        self._over = folder.parent / OVER
 
     def work(self) -> None:
         with suppress(Over):
             super().work()
 
-    def open(self, name: str) -> Any:
-        return FarStudy(self._line, name, OPTIONS[self.goal], exist_ok=True)
-
-    def one_round(self, study: Any) -> None:
+    def one_round(self, study: Study) -> None:
         if self._over.exists():
             raise Over
         super().one_round(study)
@@ -208,7 +127,7 @@ class Cast:
 
     def leave(self, child: int = -1) -> tuple[int, int]:
         """Wait for one of them, or any; which it was, and how it ended."""
-        end = time.monotonic() + 2.0 * PATIENCE
+        end = time.monotonic() + PATIENCE
         while (found := os.waitpid(child, os.WNOHANG))[0] == 0:
             assert time.monotonic() < end, "nobody gets on"
             time.sleep(0.005)
@@ -232,7 +151,7 @@ def lives(url: str, goal: str, folder: str, count: int, seed: int) -> None:
     names = ["ada", "ada", "bob", "bob", *[None] * (WORKERS - 4)]
 
     def work(name: str | None) -> None:
-        Client(listener.getsockname()[1], goal, Path(folder), name).work()
+        Client(address_of(listener), goal, Path(folder), name).work()
 
     with Cast() as cast:
         clients = [cast.enter(lambda name=name: work(name)) for name in names]  # type: ignore[misc]
@@ -249,12 +168,10 @@ def lives(url: str, goal: str, folder: str, count: int, seed: int) -> None:
 
 
 def requests(url: str, moment: str) -> None:
-    """Every kind of request, each to a server that dies at its first commit, and once more to whoever comes next; say
-    what came of it, and how often it was tried."""
+    """Every kind of request, each to a server that dies at its first commit; who comes next hears it again. Say what
+    came of it."""
     listener = listen()
-    line = Line(listener.getsockname()[1])
-    steps = all_steps(line)
-    for name, step in steps.items():
+    for name, step in all_steps(address_of(listener)).items():
         with Cast() as cast:
             first = cast.enter(lambda: serve(url, listener, 1, moment))
 
@@ -264,39 +181,38 @@ def requests(url: str, moment: str) -> None:
 
             successor = threading.Thread(target=go_on)
             successor.start()
-            line.tries = 0
-            say(json.dumps([name, step(), line.tries]))
+            say(json.dumps([name, step()]))
             successor.join()
 
 
-def all_steps(line: Line) -> dict[str, Callable[[], object]]:
+def all_steps(address: str) -> dict[str, Callable[[], Any]]:
     """Requests that change a study, in the order in which they make sense."""
-    options = {"reward_range": (0, 1), "epsilon": 0.1, "expected_arms": 9, "retries": 0}
-    study: Any = None
+    options: dict[str, Any] = {"reward_range": (0, 1), "epsilon": 0.1, "expected_arms": 9, "retries": 0}
+    known: dict[str, Study] = {}
     pulls: list[Pull] = []
 
-    def create() -> None:
-        nonlocal study
-        study = FarStudy(line, "requests", options, exist_ok=False, data=[["poor", 0.25]] * 5)
+    def create() -> str:
+        known["study"] = Study.create("requests", ARMS, storage=address, data=[("poor", 0.25)] * 5, **options)
+        return known["study"].name
 
     def ask(worker: str | None) -> int:
-        pulls.extend(study.ask(2, worker))
+        pulls.extend(known["study"].ask(2, worker))
         return len(pulls)
 
     return {
         "create": create,
         "ask": lambda: ask(None),
         "ask as ada": lambda: ask("ada"),
-        "tell": lambda: study.tell_many([(pulls[0], 0.5)])[0].accepted,
-        "fail": lambda: study.fail(pulls[1], "bad luck").accepted,
-        "give back": lambda: study.post("give-back", {"pulls": [pulls[2].id]})["accepted"],
-        "leave": lambda: study.post("leave", {"worker": "ada"}, keyed=True)["given_back"],
-        "retry": lambda: study.post("retry", None, keyed=True)["retried"],
-        "observe": lambda: study.observe("poor", 0.5),
-        "import": lambda: study.import_jsonl(io.StringIO('{"arm": "wild", "reward": 0.5}\n' * 3)),
-        "extend": lambda: study.post("extend", {"epsilon": 0.05}, keyed=True)["more"],
-        "add an arm": lambda: study.post("arms", {"name": "new"}, keyed=True)["arms"],
-        "retire": lambda: line.call("DELETE", f"{study.path}/arms?name=poor", keyed=True)["arms"],
+        "tell": lambda: known["study"].tell(pulls[0], 0.5).accepted,
+        "fail": lambda: known["study"].fail(pulls[1], "bad luck").accepted,
+        "give back": lambda: known["study"].give_back(pulls[2]).accepted,
+        "leave": lambda: known["study"].leave("ada"),
+        "retry": lambda: known["study"].retry(),
+        "observe": lambda: known["study"].observe("poor", 0.5).accepted,
+        "import": lambda: known["study"].import_jsonl(io.StringIO('{"arm": "wild", "reward": 0.5}\n' * 3)),
+        "extend": lambda: known["study"].extend(epsilon=0.05),
+        "add an arm": lambda: [known["study"].add_arm("new"), *known["study"].arms],
+        "retire": lambda: [known["study"].retire("poor"), *known["study"].arms],
     }
 
 
@@ -305,7 +221,8 @@ def warm_up_server() -> None:
     with tempfile.TemporaryDirectory() as folder, Cast() as cast:
         listener = listen()
         cast.enter(lambda: serve(f"sqlite:///{folder}/warm.db", listener, math.inf, ""))
-        FarStudy(Line(listener.getsockname()[1]), "warm", OPTIONS["budget"]).ask(1)
+        with Study.create("warm", ARMS, storage=address_of(listener), **OPTIONS["budget"]) as study:
+            study.ask(1)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 import ramgape
 from ramgape.cli import app, stores
-from ramgape.cli import run as run_module
+from ramgape.cli.signals import ending_gently
 from ramgape.commands import trials
 from ramgape.commands.study_files import StudyFile, read_study_file
 from ramgape.commands.trials import CommandTrials, Finished, reward_of
@@ -581,7 +581,7 @@ def test_signals_are_left_alone_in_other_threads() -> None:
     came: list[object] = []
 
     def work() -> None:
-        with run_module.ending_gently() as signals:
+        with ending_gently() as signals:
             came.append(signals)
 
     thread = threading.Thread(target=work)

@@ -30,18 +30,22 @@ def play() -> Iterator[Play]:
 
 
 def left_behind(url: str) -> list[str]:
-    """Pulls that are out, though everybody has answered all that they heard of: an ask that was carried out twice."""
+    """Pulls that are out, though everybody has answered all that they heard of: an ask that was carried out twice.
+
+    But whoever has a name and asks again, after the goal was reached meanwhile, gets nothing more: not even its own.
+    """
     found = []
     for summary in list_studies(url):
         with Study.load(summary.name, url) as study, study._desk.session.reading() as (ledger, _):
             out = [pull for pull in ledger.open.values() if pull.lease_until > AVAILABLE]
-            found += [f"{summary.name}: {pull}" for pull in out if pull.answer is None and not pull.given_up]
+            out = [pull for pull in out if pull.answer is None and not pull.given_up]
+            found += [f"{summary.name}: {pull}" for pull in out if pull.worker is None or not ledger.done]
     return found
 
 
 @pytest.mark.parametrize(
     ("goal", "count"),
-    [("budget", 5), pytest.param("budget", 100, marks=LONG), pytest.param("confidence", 100, marks=LONG)],
+    [("budget", 8), pytest.param("budget", 100, marks=LONG), pytest.param("confidence", 100, marks=LONG)],
 )
 def test_the_server_is_killed_while_eight_clients_work(
     play: Play, url: str, tmp_path: Path, goal: str, count: int, record_property: Callable[[str, object], None]
@@ -64,24 +68,21 @@ def test_the_server_is_killed_while_eight_clients_work(
 @pytest.mark.parametrize("moment", ["after", *(pytest.param(each, marks=LONG) for each in ("before", "soon after"))])
 def test_every_request_may_be_repeated(play: Play, url: str, moment: str) -> None:
     """Each meets a server that dies at the commit, and is answered by the next one as by the first."""
-    said = {name: (answer, tries) for name, answer, tries in map(json.loads, play("requests", url, moment))}
-    assert {name: answer for name, (answer, _) in said.items()} == {
-        "create": None,
+    assert dict(map(json.loads, play("requests", url, moment))) == {
+        "create": "requests",
         "ask": 2,
         "ask as ada": 4,
         "tell": True,
         "fail": True,
-        "give back": [True],
+        "give back": True,
         "leave": 1,
         "retry": 1,
-        "observe": None,
+        "observe": True,
         "import": 3,
         "extend": True,
-        "add an arm": ["steady", "wild", "poor", "new"],
-        "retire": ["steady", "wild", "new"],
+        "add an arm": [True, "steady", "wild", "poor", "new"],
+        "retire": [True, "steady", "wild", "new"],
     }
-    if moment != "soon after":
-        assert min(tries for _, tries in said.values()) >= 2
     with Study.load("requests", url) as study:
         report = study.report()
         assert report.told == 5 + 1 + 1 + 3

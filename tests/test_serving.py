@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import signal
 import socket
@@ -202,6 +201,8 @@ def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path, sent: signa
 
 
 def test_enter_prints_another_link(tmp_path: Path) -> None:
+    import pty  # which not every system has
+
     ours, theirs = pty.openpty()
     storage = f"sqlite:///{tmp_path}/s.db"
     with start("--storage", storage, stdin=theirs, stdout=-1, stderr=-1) as process:

@@ -61,7 +61,7 @@ NEW = {
     "studies/exchange.py": "answers and pulls in one transaction",
     "studies/desk.py": "what a study asks of where it is kept, here or behind a server",
     "studies/local_desk.py": "operations of several requests in one transaction",
-    "web/": "a server for studies",
+    **dict.fromkeys(["web/", "cli/serve.py", "cli/token.py", "common/file_lock.py"], "a server for studies"),
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
     "search/blocks.py": "means of consecutive rows",

@@ -207,7 +207,7 @@ def test_a_new_token_stands_alone_on_stdout(tmp_path: Path) -> None:
     """So that a script can take it: TOKEN=$(ramgape token new)."""
     result = call("token", "new", "--forever", "--tokens", str(tmp_path / "t.json"))
     assert re.fullmatch(r"rg_[\w-]{43}\n", result.stdout)
-    assert "does not end" in result.stderr
+    assert "until it is revoked" in result.stderr
     (kept,) = TokenFile(tmp_path / "t.json").read().values()
     assert (kept.role, kept.studies, kept.expires) == ("work", ("*",), None)
 

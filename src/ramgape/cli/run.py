@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 import shlex
-import signal
-import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ramgape.cli.errors import FAILED, INTERRUPTED, tell, warnings_told
+from ramgape.cli.errors import FAILED, tell, warnings_told
 from ramgape.cli.options import check_jobs, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
+from ramgape.cli.signals import SIGNALLED, ending_gently, interrupted_by
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.cli.timing import Exports, exports, how_timed, is_file, refuse_beside_file, watching_times
 from ramgape.commands.how_timed import HowTimed
@@ -25,7 +23,6 @@ from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, InvalidSpec, RamgapeWarning, StudyExists, located, require
 from ramgape.noises import ANY
 from ramgape.options import COMMANDS, RUNS, Trials
-from ramgape.storage.urls import parse_url
 from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from ramgape.studies.report import Report
     from ramgape.studies.study import Study
 
-SIGNALLED = 128  # exit codes above it stand for signals
 LEAST_PATIENCE = 10  # runs: a command that is too slow half of the time passes, but for one in a thousand
 
 WHAT = r"Commands, at least two; or one TOML file with the tables \[study] and \[arms], as below."
@@ -194,16 +190,18 @@ def open_study(file: StudyFile, url: str | None) -> Study:
 
 def make_trials(study: Study, file: StudyFile, jobs: int, url: str | None, warmup: int) -> tuple[int, float | None]:
     """All trials that are still to be made; returns the exit code, and what the start of a shell takes, if known."""
-    from ramgape.commands.trials import OUR_PASSWORD, OUR_STORE, CommandTrials, NeverInTime
+    from ramgape.commands.trials import CommandTrials, NeverInTime, hidden_from
     from ramgape.studies.running import run_study
 
     if study.done:
         return 0, None
     study.retry()
     shell: float | None = None
-    hidden = OUR_STORE + OUR_PASSWORD if url is not None and parse_url(url).path is None else OUR_STORE
     proven, failed = tried(study)
-    with ending_gently() as signals, CommandTrials(file, proven, hidden, failed, patience_of(study)) as trials:
+    with (
+        ending_gently() as signals,
+        CommandTrials(file, proven, hidden_from(url), failed, patience_of(study)) as trials,
+    ):
         try:
             if file.path is None:
                 with waiting("warming up"):
@@ -222,9 +220,9 @@ def make_trials(study: Study, file: StudyFile, jobs: int, url: str | None, warmu
             tell("error", f"{error}{hint}" if mended else str(error), "bold red")
             return FAILED, shell
         except KeyboardInterrupt:  # before the first trial
-            return SIGNALLED + signals[0] if signals else INTERRUPTED, shell
+            return interrupted_by(signals), shell
     if result.stopped == "interrupted":
-        return SIGNALLED + signals[0] if signals else INTERRUPTED, shell
+        return interrupted_by(signals), shell
     return 0, shell
 
 
@@ -266,33 +264,6 @@ def patience_of(study: Study) -> float:
     search = study.spec.search
     waits = study.spec.failure == "worst" and search.noise == ANY and search.delta is not None
     return max(search.initial_pulls, LEAST_PATIENCE) if waits else math.inf
-
-
-@contextmanager
-def ending_gently() -> Iterator[list[int]]:
-    """Take a request to end for a Ctrl-C, so that no command goes on without us; yields the signals that came."""
-    came: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-
-    def interrupt(number: int, frame: object) -> None:
-        came.append(number)
-        if callable(signal.getsignal(signal.SIGINT)):
-            signal.raise_signal(signal.SIGINT)  # which may be deferred
-        else:  # in the background of a script interrupts are ignored, requests to end are not
-            raise KeyboardInterrupt
-
-    requests = [signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if name in signal.Signals.__members__]
-    usual = {number: signal.getsignal(number) for number in requests}
-    changed = [number for number in requests if usual[number] is signal.SIG_DFL]
-    for number in changed:
-        signal.signal(number, interrupt)
-    try:
-        yield came
-    finally:
-        for number in changed:
-            signal.signal(number, usual[number])
 
 
 def tell_failures(report: Report, file: StudyFile) -> None:

@@ -56,6 +56,10 @@ class StudyCommands(CommandTable):
             "study_work.done",
             "Whether a study is done, for scripts: exit code 0 if it is, 1 if there is more to try.",
         ),
+        "work": Line(
+            "study_worker.work",
+            "Make trials of a study with a command, until the study is done: a whole worker, one of any number.",
+        ),
         "front": Line(
             "study_show.front", "The names of the returned arms, one a line; on stderr a note, if they are not final."
         ),

@@ -53,7 +53,7 @@ KEYS = ("name", "reward", "storage", "cwd", *options_at(FILE))
 Command = str | tuple[str, ...]  # for the shell, or words
 
 PLACEHOLDERS = ("{arm}", "{seed}", "{item}")
-PLACEHOLDER = re.compile(r"\{(?:arm|seed|item)\}")
+PLACEHOLDER = re.compile(r"\{(?:arm|seed|item|pull)\}")  # the last where a worker has it: it needs no quotes
 # What the shell does not read as plain words: an escaped letter, quotes, a comment, the beginning of a here-document.
 _NOT_PLAIN = re.compile(
     r"""\\(?:\{arm}|\{seed}|\{item}|.) | '[^']*'? | "(?:\\.|[^"\\])*"? | (?<!\S)\#[^\n]* | <<""", re.DOTALL | re.VERBOSE

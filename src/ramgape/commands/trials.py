@@ -29,6 +29,7 @@ from ramgape.common.files import read_number
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.errors import FailedTrial, FailingArm, shorten
 from ramgape.search.outcome import OURS, Outcome
+from ramgape.storage.urls import parse_url
 
 KEPT = 64 * 1024  # bytes of what a command prints: the last ones
 GRACE = 1.0  # seconds between the two signals
@@ -39,6 +40,11 @@ SHELL_RUNS = 9  # of a shell that has nothing to do
 SHOWN = 200  # letters of what a failed command printed
 OUR_STORE = ("RAMGAPE_STORAGE", "RAMGAPE_TOKEN")  # variables that are no business of a command
 OUR_PASSWORD = ("PGPASSWORD", "PGPASSFILE")  # nor these, where they open our store
+
+
+def hidden_from(url: str | None) -> tuple[str, ...]:
+    """The variables that the commands of a study at a URL do not see."""
+    return OUR_STORE if url is None or parse_url(url).path is not None else OUR_STORE + OUR_PASSWORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,6 @@ class CommandTrials:
         self._file = file
         self._proven = set(proven)
         self._in_time = set(proven)
-        self._how = {arm: how_run(file, arm) for arm in file.commands}
         self._failed = Counter(failed)
         self._patience = patience
         self._hidden = frozenset(hidden)
@@ -101,11 +106,11 @@ class CommandTrials:
         self._running: set[Process] = set()
         self._closed = False
 
-    def __call__(self, arm: str, seed: int, item: object = None) -> float | Outcome:
-        """Run the arm's command with the seed of the trial, and on an item if there are any."""
+    def __call__(self, arm: str, seed: int, item: object = None, pull: str = "") -> float | Outcome:
+        """Run the arm's command with the seed of the trial, on an item if there are any, under the name of its pull."""
         self._check_in_time(arm)
         self.prepare(arm, seed, item)
-        finished = self.run(arm, seed, item)
+        finished = self.run(arm, seed, item, pull)
         strict = self._file.execution.strict
         if strict is None:
             self._check_command(arm, finished, np.random.default_rng(seed), item)
@@ -121,7 +126,7 @@ class CommandTrials:
         return (
             reward
             if self._file.reward == "output"
-            else Outcome(reward, info={OURS: measured(finished) | self._how[arm]})
+            else Outcome(reward, info={OURS: measured(finished) | how_run(self._file, arm)})
         )
 
     def warm_up(self, count: int) -> None:
@@ -167,7 +172,7 @@ class CommandTrials:
         if _timed_out(finished, self._file.timeout):
             return
         if finished.code in CANNOT_START:
-            raise _failing(arm, "be started", f"exit code {finished.code}", finished)
+            raise cannot_start(arm, finished)
         if finished.code and strict:
             what, allowed = f"command {arm!r}", "with exit code 0 (--ignore-failure lets others count, too)"
             given, hint = _ended_by(finished), _ending(finished.errors)
@@ -181,7 +186,7 @@ class CommandTrials:
         runs = 1
         while not _timed_out(finished, self._file.timeout):
             if finished.code in CANNOT_START:
-                raise _failing(arm, "be started", f"exit code {finished.code}", finished)
+                raise cannot_start(arm, finished)
             if finished.code == 0:
                 self._proven.add(arm)
             if arm in self._proven:
@@ -192,9 +197,9 @@ class CommandTrials:
             finished = self.run(arm, int(rng.integers(2**63)), item)
             runs += 1
 
-    def run(self, arm: str, seed: int, item: object = None) -> Finished:
+    def run(self, arm: str, seed: int, item: object = None, pull: str = "") -> Finished:
         """Run the arm's command to its end, or to its timeout."""
-        return self._finish(self._file.commands[arm], words_of(arm, seed, item), self._file.timeout)
+        return self._finish(self._file.commands[arm], words_of(arm, seed, item, pull), self._file.timeout)
 
     def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
         if not self._file.execution.quiet:
@@ -315,9 +320,9 @@ def ending_of(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
-def words_of(arm: str, seed: int, item: object = None) -> dict[str, str]:
+def words_of(arm: str, seed: int, item: object = None, pull: str = "") -> dict[str, str]:
     """What stands for the placeholders of a trial; an item that is no text is written as JSON."""
-    words = {"arm": arm, "seed": str(seed)}
+    words = {"arm": arm, "seed": str(seed)} | ({"pull": pull} if pull else {})
     return words if item is None else {**words, "item": item if isinstance(item, str) else json.dumps(item)}
 
 
@@ -336,7 +341,7 @@ def fill(command: Command, words: Mapping[str, str]) -> str | list[str]:
     if not isinstance(command, str):
         return [PLACEHOLDER.sub(lambda found: known.get(found[0], found[0]), word) for word in command]
     if os.name == "posix":
-        known |= {f"{{{name}}}": f'"$RAMGAPE_{name.upper()}"' for name in words if name != "seed"}
+        known |= {f"{{{name}}}": f'"$RAMGAPE_{name.upper()}"' for name in words if name not in ("seed", "pull")}
     return PLACEHOLDER.sub(lambda found: known.get(found[0], found[0]), command)
 
 
@@ -376,6 +381,11 @@ def reward_of(finished: Finished, reward: str, timeout: float | None, strict: bo
     except ValueError:
         what, given, hint = "the last line of the output", shorten(last, SHOWN), _ending(finished.errors)
         raise FailedTrial(what=what, allowed="a number", given=given, hint=hint) from None
+
+
+def cannot_start(arm: str, finished: Finished) -> FailingArm:
+    """The error for an arm whose command a shell could not find, or not run."""
+    return _failing(arm, "be started", f"exit code {finished.code}", finished)
 
 
 def _failing(arm: str, able: str, given: str, finished: Finished) -> FailingArm:

@@ -32,7 +32,7 @@ from ramgape.search.progress import Callback, check_callback
 from ramgape.search.result import Result, Stopped
 from ramgape.search.trying import check_takes, wants_generator
 from ramgape.search.watching import Watcher, watched
-from ramgape.studies.exchange import RUN_LEASE
+from ramgape.studies.exchange import MOST_AT_ONCE, RUN_LEASE
 
 if TYPE_CHECKING:
     from ramgape.studies.exchange import Pull
@@ -132,24 +132,28 @@ class Runner:
     def to_the_end(self) -> Result:
         """Ask and tell until the study is done, or something ends it before."""
         try:
-            try:
-                ended = self._work()
-            except KeyboardInterrupt:
-                ended = "interrupted"
-                self._keep()
-            if ended != "open":
-                self._let_go()
-                return self.study.result(ended)
-            return self._patiently(self.study.result)
+            ended = self.work()
+            return self.study.result(ended) if ended != "open" else self._patiently(self.study.result)
         except Exception as error:
-            self._explain(error)
+            self.explain(error)
             raise
 
+    def work(self) -> Stopped:
+        """The same, and then let go of what is under way; what has ended it."""
+        try:
+            ended = self._work()
+        except KeyboardInterrupt:
+            ended = "interrupted"
+            self._keep()
+        if ended != "open":
+            self._let_go()
+        return ended
+
     def _work(self) -> Stopped:
-        """What has ended it: nothing but its goal, or the callback."""
+        """What has ended it: nothing but its goal, or somebody who wants no more of it."""
         pause = SHORTEST_WAIT
         while True:
-            for pull in self._exchange(self.calls.room):
+            for pull in self._exchange(min(self.calls.room, self.left)):
                 self.calls.start(pull, self.pauses.pop(first_id(pull), 0.0))
             if self.calls.under_way:
                 pause = SHORTEST_WAIT
@@ -159,11 +163,18 @@ class Runner:
                     return "callback"
             elif self._patiently(lambda: self.study.done):
                 return "open"
+            elif not self.left:
+                return "callback"
             elif not self.calls.room:
                 self.calls.wait()
             else:
                 time.sleep(pause)  # the rest is with others
                 pause = min(2.0 * pause, LONGEST_WAIT)
+
+    @property
+    def left(self) -> int:
+        """How many more trials may begin here."""
+        return MOST_AT_ONCE
 
     def _patiently(self, operation: Callable[[], Given], pausing: Callable[[float], object] = time.sleep) -> Given:
         """What an operation on the store gives; tried again while its error may pass, with growing pauses.
@@ -257,7 +268,7 @@ class Runner:
         with suppress(Exception):
             self._collect(self.calls.ended())
 
-    def _explain(self, error: Exception) -> None:
+    def explain(self, error: Exception) -> None:
         """Say with an error what has been found so far."""
         self._keep()
         with suppress(Exception):  # the first error matters more than what follows from it

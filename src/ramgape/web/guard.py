@@ -162,7 +162,7 @@ class Guard:
     def _check_source(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
         """Whether it is for us, and not from somebody else's page."""
         host = headers.get(b"host", b"")
-        if not self.gate.hosts.is_ours(host):
+        if not self.gate.hosts.is_ours(host, scope.get("server")):
             allowed = "a name of this server; others are added by --allow-host or --public-url"
             raise Misdirected(what="Host", allowed=allowed, given=repr(host[:100].decode("latin-1")))
         origin = headers.get(b"origin")

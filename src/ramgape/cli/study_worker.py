@@ -1,0 +1,161 @@
+"""`ramgape study work`: a whole worker in one command, for a batch system, an orchestrator, or a shell elsewhere."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+
+import typer
+
+from ramgape.cli.errors import FAILED, tell, warnings_told
+from ramgape.cli.options import AsJson, Text, gathers, option
+from ramgape.cli.signals import ending_gently, interrupted_by
+from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
+from ramgape.cli.streams import write, write_object
+from ramgape.cli.work_words import hint_retry
+from ramgape.common.checks import check_number, check_text, whole
+from ramgape.common.formatting import plural
+from ramgape.common.parsing import parse_number
+from ramgape.errors import FailingArm, RamgapeWarning, known_name
+
+if TYPE_CHECKING:
+    from ramgape.commands.study_files import StudyFile
+    from ramgape.commands.working import Reward, Worker
+    from ramgape.search.result import Stopped
+    from ramgape.studies.study import Study
+
+TRIAL, ITSELF, END = "What a trial is", "The worker", "When it leaves"
+COMMAND = (
+    "What makes a trial, after --: words, or one line for the shell. {arm}, {seed}, {item} and {pull} stand for what "
+    "is to be tried; in its environment they are RAMGAPE_ARM, RAMGAPE_SEED, RAMGAPE_ITEM and RAMGAPE_PULL."
+)
+REWARD = "output, the last line that the command prints, or elapsed, the seconds that it takes."
+TIMEOUT = "Seconds after which a trial is ended, and has failed."
+AT_ONCE = "How many trials at once."
+NAMED = (
+    "Under which it has its pulls, and gets those that are open back after a restart; no two workers may have the same "
+    "at a time. Unless given: from the host, the process and SLURM's numbers."
+)
+LEASE = "Seconds after which others take over if it dies; renewed while it lives."
+MOST = "Begin so many trials and no more."
+TIME = "Begin no trial after so many seconds; those under way are finished."
+WORDS = {"open": "done", "callback": "enough", "interrupted": "interrupted"}  # for what has ended it
+
+
+class Terms(NamedTuple):
+    """How a worker works."""
+
+    reward: str
+    timeout: float | None
+    at_once: int
+    name: str | None
+    lease: float
+    most: float  # trials
+    seconds: float
+
+
+def terms(
+    reward: Annotated[str, option(TRIAL, "NAME", REWARD)] = "output",
+    timeout: Annotated[Text, option(TRIAL, "SECONDS", TIMEOUT)] = None,
+    workers: Annotated[str, option(ITSELF, "COUNT", AT_ONCE)] = "1",
+    worker: Annotated[Text, option(ITSELF, "NAME", NAMED)] = None,
+    lease: Annotated[str, option(ITSELF, "SECONDS", LEASE)] = "60",
+    max_trials: Annotated[Text, option(END, "COUNT", MOST)] = None,
+    max_time: Annotated[Text, option(END, "SECONDS", TIME)] = None,
+) -> Terms:
+    """What was typed, checked."""
+    known_name(reward, ("output", "elapsed"), "reward")
+    limit = None if timeout is None else seconds_of(timeout, "timeout")
+    most = math.inf if max_trials is None else count_of(max_trials, "max_trials")
+    time = math.inf if max_time is None else seconds_of(max_time, "max_time")
+    name = None if worker is None else check_text(worker, "worker")
+    return Terms(reward, limit, count_of(workers, "workers"), name, seconds_of(lease, "lease"), most, time)
+
+
+def count_of(text: str, what: str) -> int:
+    """How many, at least one."""
+    return whole(parse_number(text, what), what, "a whole number of at least 1", 1)
+
+
+def seconds_of(text: str, what: str) -> float:
+    """How long; no timer knows more than 46 days."""
+    allowed = "a number of seconds above 0, at most 4,000,000"
+    return check_number(parse_number(text, what), what, allowed, lambda value: 0.0 < value <= 4e6)
+
+
+@gathers("how", terms)
+def work(
+    name: Name,
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND...", help=COMMAND, show_default=False)],
+    how: Terms,
+    storage: Storage = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make trials of a study with a command, until the study is done: a whole worker, one of any number.
+
+    [bold]ramgape study work models --storage http://host:8460 -- ./trial.sh {arm} {seed}[/bold]
+
+    A trial whose command fails has failed, with the end of its stderr as the reason. Ctrl-C and SIGTERM end what runs,
+    and give it back.
+
+    Exit codes: 0 the study is done, or there was enough; 1 a command that cannot be started, or an arm that was given
+    up; 2 bad input or usage; 130 interrupted; 143 asked to end (SIGTERM).
+    """
+    with opened_study(name, storage) as study:
+        from ramgape.commands.trials import hidden_from
+        from ramgape.commands.working import WorkerTrials, at_work, described, own_name
+
+        file = described(command, study, cast("Reward", how.reward), how.timeout)
+        warn_of_no_arm(file)
+        hidden = hidden_from(existing_storage(storage))
+        known_as = how.name or own_name()
+        with (
+            ending_gently() as signals,
+            WorkerTrials(file, hidden=hidden) as trials,
+            at_work(study, trials, how.at_once, known_as, how.lease, how.most, how.seconds) as worker,
+        ):
+            try:
+                ended = worker.to_the_end_of_work()
+            except FailingArm as error:
+                hint_retry(error, name)
+                tell("error", str(error), "bold red")
+                raise typer.Exit(FAILED) from None
+        said = {"study": name, "worker": known_as, **outcome(study, worker, ended)}
+    show(said, as_json)
+    if ended == "interrupted":
+        tell("interrupted", "what was under way is given back", "bold yellow")
+        raise typer.Exit(interrupted_by(signals))
+
+
+def warn_of_no_arm(file: StudyFile) -> None:
+    """Say so if a command has no place for what it is to try."""
+    command = file.commands[""]
+    text = command if isinstance(command, str) else " ".join(command)
+    if "{arm}" not in text and "RAMGAPE_ARM" not in text:
+        words = "the command has no {arm}: what it tries must come from RAMGAPE_ARM in its environment"
+        with warnings_told():
+            warnings.warn(words, RamgapeWarning, stacklevel=2)
+
+
+def outcome(study: Study, worker: Worker, ended: Stopped) -> dict[str, Any]:
+    """What there is to be told; the answer only of a study that is done."""
+    done = ended == "open"
+    sentence = study.result(expect=False).sentence if done else None
+    return {
+        "trials": worker.told,
+        "failed": worker.lost,
+        "ended": WORDS[ended],
+        "done": done,
+        "sentence": sentence,
+    }
+
+
+def show(said: dict[str, Any], as_json: bool) -> None:
+    """What a worker has done."""
+    if as_json:
+        write_object(said)
+        return
+    failed = f", and {plural(said['failed'], 'has', 'have')} failed" if said["failed"] else ""
+    state = f"the study is done. {said['sentence']}" if said["done"] else "the study goes on."
+    write(f"{plural(said['trials'], 'trial')} made here{failed}; {state}")

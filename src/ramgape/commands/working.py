@@ -1,0 +1,144 @@
+"""A worker: makes trials of a study that others work on, too, with one command for all arms, until there is enough."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ramgape.commands.study_files import Command, StudyFile, check_command
+from ramgape.commands.trials import CANNOT_START, CommandTrials, Finished, cannot_start
+from ramgape.common.executors import executor_of
+from ramgape.errors import InvalidSpec
+from ramgape.search.calls import Calls, Limits
+from ramgape.search.result import Stopped
+from ramgape.search.watching import watched
+from ramgape.studies.exchange import MOST_AT_ONCE, Pull
+from ramgape.studies.running import Runner
+from ramgape.studies.study import Study
+
+Reward = Literal["output", "elapsed"]
+
+LONGEST_HOST = 100  # letters
+
+
+class OneCommand(dict[str, Command]):
+    """The same command for every arm, also for those that come later."""
+
+    def __init__(self, command: Command) -> None:
+        super().__init__()
+        self._command = command
+
+    def __missing__(self, arm: str) -> Command:
+        return self._command
+
+
+class WorkerTrials(CommandTrials):
+    """A worker is one of many: a command that fails is for the study to judge, unless it cannot even be started."""
+
+    def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator, item: object) -> None:
+        if finished.code in CANNOT_START:
+            raise cannot_start(arm, finished)
+
+
+class Worker(Runner):
+    """Works on a study until it is done, or so many trials are made, or so many seconds have passed.
+
+    What is under way then is finished; at an interrupt it is ended, and given back.
+    """
+
+    def __init__(self, *known: Any, trials: CommandTrials, most: float, seconds: float) -> None:
+        super().__init__(*known)
+        self.begun = 0
+        self.told = self.lost = 0  # trials that gave a reward, and trials that failed
+        self._trials = trials
+        self._most = most
+        self._end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> int:
+        """How many more trials may begin here."""
+        return 0 if time.monotonic() >= self._end else int(min(self._most - self.begun, MOST_AT_ONCE))
+
+    def to_the_end_of_work(self) -> Stopped:
+        """Work; what has ended it. Nobody waits for a result."""
+        try:
+            return self.work()
+        except Exception as error:
+            self.explain(error)
+            raise
+
+    def _exchange(self, count: int) -> Sequence[Pull]:
+        told, failed = len(self.untold), len(self.failed)
+        pulls = super()._exchange(count)
+        self.told, self.lost = self.told + told, self.lost + failed
+        return pulls
+
+    def _let_go(self) -> None:
+        """End what runs before others may begin the same."""
+        self._trials.close()
+        told = len(self.untold)
+        super()._let_go()
+        self.told += told
+
+
+@contextmanager
+def at_work(
+    study: Study,
+    trials: CommandTrials,
+    workers: int,
+    name: str,
+    lease: float,
+    most: float = math.inf,
+    seconds: float = math.inf,
+) -> Iterator[Worker]:
+    """A worker on a study, whose leases are renewed meanwhile."""
+    with executor_of(trials, workers) as (executor, places), watched(None) as watcher:
+
+        def submit(pull: Pull) -> Future[Any]:
+            worker.begun += 1
+            return executor.submit(trials, pull.arm, pull.seed, pull.item, pull.id)
+
+        limits = Limits()
+        calls = Calls(submit, places, limits)
+        worker = Worker(study, calls, limits, name, lease, watcher, None, trials=trials, most=most, seconds=seconds)
+        with worker.renewing():
+            yield worker
+
+
+def described(words: list[str], study: Study, reward: Reward, timeout: float | None) -> StudyFile:
+    """What a worker was told to run, in the present folder: words, or one line for the shell."""
+    folder = Path.cwd()
+    line: Any = words[0] if len(words) == 1 and words[0].split() != words else list(words)
+    command: Command = ()
+    for arm in study.arms:
+        try:
+            command = check_command(arm, line, folder)
+        except InvalidSpec as error:
+            if "{arm}" not in words[0]:
+                error.what = "the command"
+            raise
+    return StudyFile(None, study.name, OneCommand(command), reward, timeout, folder, None, {})
+
+
+def own_name() -> str:
+    """A name that no other worker has: where it runs, as which part of an array, and a little chance.
+
+    A name that were the same after a restart would bring back what was open, and give two workers of one name the same
+    pulls; the first saves at most one lease.
+    """
+    known = os.environ.get
+    array, task, job = (known(f"SLURM_{name}") for name in ("ARRAY_JOB_ID", "ARRAY_TASK_ID", "JOB_ID"))
+    batch = f"slurm-{array}-{task}" if array and task else f"slurm-{job}" if job else ""
+    host = (known("HOSTNAME") or platform.node() or "worker")[:LONGEST_HOST]
+    name = ":".join(filter(None, (batch, host, str(os.getpid()), secrets.token_hex(3))))
+    return "".join(letter if letter.isprintable() else "?" for letter in name)
