@@ -70,7 +70,7 @@ format: $(STAMP) ## put the code in the standard form and mend what can be mende
 	@$(BIN)/ruff format .
 
 clean: ## remove caches and products; .venv stays
-	@rm -rf build dist ramgape-demo.png models.png prompts.html prompts.png risks.png suppliers.png models.db* examples/solvers.db* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	@rm -rf build dist ramgape-demo.png models.png prompts.html prompts.png risks.png suppliers.png models.db* examples/solvers.db* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis .coverage*
 	@find . \( -path ./$(VENV) -o -path ./.git \) -prune -o -type d -name __pycache__ -exec rm -rf {} +
 	@echo "clean"
 

@@ -18,10 +18,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ramgape.web.access import Access
 from ramgape.web.app import BASE, make_app
+from ramgape.web.express import Express
 from ramgape.web.limits import Settings
 from ramgape.web.listening import Place
 from ramgape.web.rooms import Rooms
-from ramgape.web.serving import Manner, Serving, application
+from ramgape.web.serving import ServerOptions, Serving, application
 
 
 def open_door(app: ASGIApp, access: Access) -> ASGIApp:
@@ -56,7 +57,7 @@ def served(app: ASGIApp) -> Iterator[str]:
 @contextmanager
 def open_server(storage: str, role: str = "admin") -> Iterator[str]:
     """The address of a server over a store, for whom everybody has the same role."""
-    with served(open_door(make_app(Rooms(storage)), Access("tests", role))) as address:
+    with served(open_door(Express(make_app(Rooms(storage))), Access("tests", role))) as address:
         yield address
 
 
@@ -114,21 +115,32 @@ def call(address: str, method: str, path: str, body: Any = None, **headers: str)
 
 
 @contextmanager
-def whole_server(storage: str, folder: Path, settings: Settings | None = None) -> Iterator[tuple[str, str]]:
-    """The address of a server as `ramgape serve` starts it, and its own token; its files are in a folder."""
+def serving_of(storage: str, folder: Path, settings: Settings | None = None) -> Iterator[Serving]:
+    """A server as `ramgape serve` starts it; its files are in a folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        serving = Serving(Place(port=0), Manner(settings=settings or Settings()), application(storage))
+        serving = Serving(Place(port=0), ServerOptions(settings=settings or Settings()), application(storage))
         server = serving.make_server()
-        token = json.loads(serving.token_file.read_text())["token"]
         thread = threading.Thread(target=server.run, kwargs={"sockets": [serving.socket]}, daemon=True)
         thread.start()
         try:
             while not server.started:
                 assert thread.is_alive()
                 time.sleep(0.01)
-            yield serving.address, token
+            yield serving
         finally:
             server.should_exit = True
             thread.join()
             serving.close()
+
+
+def token_of(serving: Serving) -> str:
+    """The server's own token."""
+    return str(json.loads(serving.token_file.read_text())["token"])
+
+
+@contextmanager
+def whole_server(storage: str, folder: Path, settings: Settings | None = None) -> Iterator[tuple[str, str]]:
+    """The address of such a server, and its own token."""
+    with serving_of(storage, folder, settings) as serving:
+        yield serving.address, token_of(serving)

@@ -2,9 +2,7 @@
 
 The worker is also that of the larger scenes in attack.py.
 
-A program of its own that forks: see storage_processes.py. It reads scenes from its standard input, name and arguments
-as a JSON list a line, and plays each in a child. All is imported and compiled before, so that a worker is at work
-a few milliseconds after it was started.
+A program of its own that forks, see stage.py.
 
 What is told and was acknowledged goes into a log, one for each worker, after the call has returned: so whatever stands
 in a log must stand in the store (accounting.py).
@@ -18,7 +16,6 @@ import json
 import os
 import random
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -31,6 +28,7 @@ from ramgape import Pull, Study
 from ramgape.storage import open_store
 from ramgape.studies import session
 from tests.keyed import observe_once
+from tests.stage import play_all
 from tests.storage_processes import in_child, say, wait_for
 
 ARMS = ["steady", "wild", "poor"]
@@ -45,7 +43,6 @@ OPTIONS["money"] = {"reward_range": (0, 1), "price": dict(zip(ARMS, (1.0, 3.0, 1
 OPTIONS["money"] |= {"failure": "worst"}
 OPTIONS["in order"] = OPTIONS["budget"] | {"in_order": True}
 ELSEWHERE = "elsewhere-"  # the beginning of the name of what was observed without asking
-END = "the end:"  # of a scene; its status follows
 WORKERS = 4
 LEASE = 0.05  # seconds: what a killed worker had comes back while the others are still at work
 LONGEST_LIFE = 0.2  # seconds between two kills
@@ -74,15 +71,6 @@ def warm_up() -> None:
             study.close()
 
 
-def serve() -> None:
-    """Play scenes until there are no more."""
-    warm_up()
-    for line in sys.stdin:
-        scene, *arguments = json.loads(line)
-        child = in_child(lambda scene=scene, arguments=arguments: globals()[scene](*arguments))
-        say(f"{END} {os.waitpid(child, 0)[1]}")
-
-
 # --- workers that are killed -------------------------------------------------------------------------------------
 
 
@@ -92,6 +80,8 @@ class Worker:
     One that is `patient` tries again when the store is not available for a while.
     """
 
+    lease = LEASE
+
     def __init__(self, url: str, goal: str, folder: Path, name: str | None, patient: bool = False) -> None:
         self.url, self.goal, self.name, self.patient = url, goal, name, patient
         self.dice = random.Random()
@@ -99,14 +89,13 @@ class Worker:
 
     def work(self) -> None:
         for number in itertools.count():
-            options = OPTIONS[self.goal]
-            study = self.again_and_again(
-                lambda number=number, options=options: Study.create(  # type: ignore[misc]
-                    f"study {number}", ARMS, storage=self.url, exist_ok=True, **options
-                )
-            )
+            study = self.again_and_again(lambda number=number: self.open(f"study {number}"))  # type: ignore[misc]
             while not self.again_and_again(lambda study=study: study.done):  # type: ignore[misc]
                 self.one_round(study)
+
+    def open(self, name: str) -> Any:
+        """A study, which somebody else may have created."""
+        return Study.create(name, ARMS, storage=self.url, exist_ok=True, **OPTIONS[self.goal])
 
     def again_and_again(self, operation: Callable[[], Any]) -> Any:
         """Until the store is there. What has been done then, though nobody heard of it, is not done twice."""
@@ -119,7 +108,7 @@ class Worker:
                 time.sleep(0.02)
 
     def one_round(self, study: Study) -> None:
-        pulls = self.again_and_again(lambda: study.ask(self.dice.randint(1, 3), self.name, LEASE))
+        pulls = self.again_and_again(lambda: study.ask(self.dice.randint(1, 3), self.name, self.lease))
         time.sleep(self.dice.uniform(0.0, 0.004))
         self.dice.shuffle(pulls)
         for pull in filter(fails, pulls):
@@ -468,4 +457,5 @@ def fork_beside_a_long_operation(url: str) -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    warm_up()
+    play_all(globals())

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ramgape.web.guard import HEADERS, POLICY
+from ramgape.web.guard import HEADERS, POLICY, Guard
 from ramgape.web.hosts import Hosts, parse_public_url
 from ramgape.web.limits import Settings
+from ramgape.web.serving import application
 from ramgape.web.tokens import LOOK_AGAIN
 from tests.guarded import HOST, World, request
 
@@ -85,7 +86,7 @@ ROWS = [
     # --- who asks
     Row("no token", 401),
     Row("no token, for something that is not there", 401, path="/api/v1/nothing"),
-    Row("no token, for a page that nobody has made open", 401, path="/docs"),
+    Row("no token, for the root of the API", 401, path="/api"),
     Row("no token, for the numbers", 401, path="/metrics"),
     Row("a token that nobody made", 401, headers={"authorization": f"Bearer rg_{'A' * 43}"}),
     Row("an empty token", 401, headers={"authorization": "Bearer "}),
@@ -256,6 +257,27 @@ def test_a_web_socket_is_not_opened(world: World) -> None:
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
+def test_every_address_of_the_api_needs_a_token(tmp_path: Path) -> None:
+    """But for the login; and nothing that is not below /api holds anything of anybody."""
+    world = World(tmp_path)
+    app = application(f"sqlite:///{tmp_path}/s.db")(world.gate)
+    guard = Guard(app, world.gate)
+    addresses = [
+        (method.upper(), re.sub(r"{\w+}", "1", path))
+        for path, methods in app.app.openapi()["paths"].items()  # type: ignore[attr-defined]
+        for method in methods
+    ]
+    assert len(addresses) > 25
+    headers = [(b"host", HOST.encode())]
+    let_in = {
+        f"{method} {path}"
+        for method, path in addresses
+        if asyncio.run(request(guard, method, path, (), headers)).status != 401
+    }
+    assert let_in == {"POST /api/v1/login", "GET /healthz"}
+    app.app.state.rooms.close()  # type: ignore[attr-defined]
+
+
 # --- names of a server ------------------------------------------------------------------------------------------------
 
 PUBLIC = parse_public_url("https://Ramgape.example.org")
@@ -288,7 +310,12 @@ def test_pages_behind_a_proxy_are_ours_and_speak_tls() -> None:
     assert BEHIND.is_secure(b"ramgape.example.org")
     assert not BEHIND.is_secure(b"127.0.0.1:8460")
     assert Hosts(port=443, bound="10.0.0.1", tls=True).is_ours(b"10.0.0.1")
-    assert not Hosts(port=8460, bound="0.0.0.0").is_ours(b"0.0.0.0:8460")
+    everywhere = Hosts(port=8460, bound="0.0.0.0")
+    assert not everywhere.is_ours(b"0.0.0.0:8460")
+    assert everywhere.is_ours(b"10.0.0.5:8460", ("10.0.0.5", 8460))
+    assert Hosts(port=8460, bound="::").is_ours(b"10.0.0.5:8460", ("::ffff:10.0.0.5", 8460))
+    assert not everywhere.is_ours(b"evil.example:8460", ("10.0.0.5", 8460))
+    assert not Hosts(port=8460, bound="127.0.0.1").is_ours(b"10.0.0.5:8460", ("10.0.0.5", 8460))
     assert Hosts(port=None).is_ours(b"localhost")
 
 

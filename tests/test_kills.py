@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,52 +20,17 @@ import ramgape
 from ramgape import Study
 from tests.accounting import Audit, audit_store, read_logs
 from tests.postgres import new_database
-from tests.study_processes import ARMS, END, OPTIONS, reward_of
+from tests.stage import Play, playing
+from tests.study_processes import ARMS, OPTIONS, reward_of
 
 GOALS = list(OPTIONS)
 LONG = pytest.mark.long
 
 
-Play = Callable[..., list[str]]
-
-
 @pytest.fixture(scope="module")
 def play() -> Iterator[Play]:
     """Plays a scene, and returns what its processes say."""
-    # Python 3.12 and later warn of a fork next to the threads that NumPy starts; and the server here has no fsync.
-    command = [
-        sys.executable,
-        "-W",
-        "ignore::DeprecationWarning",
-        "-W",
-        "ignore:fsync is off",
-        "-m",
-        "tests.study_processes",
-    ]
-    place = Path(__file__).parents[1]
-    with subprocess.Popen(
-        command, cwd=place, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    ) as stage:
-        assert stage.stdin is not None
-        assert stage.stdout is not None
-        orders, voices = stage.stdin, stage.stdout
-
-        def play(*scene: object) -> list[str]:
-            watchdog = threading.Timer(600, stage.kill)
-            watchdog.start()
-            orders.write(json.dumps(scene) + "\n")
-            orders.flush()
-            said = []
-            for line in voices:
-                said.append(line.rstrip("\n"))
-                if said[-1].startswith(END):
-                    break
-            watchdog.cancel()
-            watchdog.join()
-            assert said, "nobody answers"
-            assert said.pop() == f"{END} 0", "\n".join(said)
-            return said
-
+    with playing("tests.study_processes") as play:
         yield play
 
 

@@ -61,7 +61,12 @@ NEW = {
     "studies/exchange.py": "answers and pulls in one transaction",
     "studies/desk.py": "what a study asks of where it is kept, here or behind a server",
     "studies/local_desk.py": "operations of several requests in one transaction",
-    "web/": "a server for studies",
+    **dict.fromkeys(
+        ["remote/", "studies/remote_desk.py", "cli/thin.py", "cli/work_words.py", "cli/streams.py"],
+        "studies on a server, from Python and from a shell that answers at once",
+    ),
+    **dict.fromkeys(["cli/study_worker.py", "cli/signals.py", "commands/working.py"], "a whole worker in one command"),
+    **dict.fromkeys(["web/", "cli/serve.py", "cli/token.py", "common/file_lock.py"], "a server for studies"),
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
     "search/blocks.py": "means of consecutive rows",
@@ -150,6 +155,7 @@ GROWN = {
     ),
     "storage/, studies/session.py": ("requests that are made again and change nothing twice", 72),
     "studies/in_and_out.py": ("all trials as a data frame", 45),
+    "cli/, common/files.py, studies/catalog.py, storage/urls.py, errors.py": ("studies on a server", 65),
     "studies/, search/, views/, cli/study_work.py, ...": ("prices, money, remarks, arms that come and go", 390),
     "problems/distribution.py, problems/distributions.py": (
         "distributions and plain functions as arms, checked at the door; cumulative shares, skewness and kurtosis",

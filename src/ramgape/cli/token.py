@@ -54,11 +54,11 @@ def new(
         write_object({**made.to_dict(), "token": secret})
     else:
         typer.echo(secret)
-        ends = "does not end" if made.expires is None else f"ends {day(made.expires)}"
-        typer.echo(
-            printable(f"{made.id}: {made.name}, may {made.role} {', '.join(made.studies)}, {ends}. Use: RAMGAPE_TOKEN"),
-            err=True,
+        until = "until it is revoked" if made.expires is None else f"until {minute(made.expires)}"
+        said = (
+            f"{made.id}, {made.name}: role {made.role} for {', '.join(made.studies)}, {until}; set it as RAMGAPE_TOKEN"
         )
+        typer.echo(printable(said), err=True)
 
 
 @app.command("list")
@@ -70,7 +70,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     elif not found:
         typer.echo("There are no tokens: ramgape token new makes one.")
     else:
-        output().print(table(found))
+        output().print(token_table(found))
 
 
 @app.command("revoke")
@@ -87,7 +87,7 @@ def revoke(
         typer.echo(printable(f"Revoked {gone.id}, {gone.name}."))
 
 
-def table(found: list[Token]) -> object:
+def token_table(found: list[Token]) -> object:
     """Tokens for people."""
     from rich import box
     from rich.table import Table
@@ -98,14 +98,14 @@ def table(found: list[Token]) -> object:
         rows.add_column(title, overflow="fold")
     now = time.time()
     for each in found:
-        ends = "never" if each.expires is None else f"ended {day(each.expires)}" * each.has_ended(now)
-        ends = ends or day(each.expires or 0.0)
-        used = "never" if each.last_used is None else day(each.last_used)
+        ends = "never" if each.expires is None else minute(each.expires)[:10]
+        ends = "ended" if each.has_ended(now) else ends
+        used = "never" if each.last_used is None else minute(each.last_used)
         cells = (each.id, each.name, each.role, ", ".join(each.studies), ends, used)
         rows.add_row(*(Words(printable(cell)) for cell in cells))
     return rows
 
 
-def day(seconds: float) -> str:
+def minute(seconds: float) -> str:
     """A moment in local time, to the minute."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -24,7 +24,7 @@ from typing import IO, Any, Self
 import numpy as np
 
 from ramgape.commands.study_files import PLACEHOLDER, Command, StudyFile, how_run
-from ramgape.commands.watchdog import MARK, Guard
+from ramgape.commands.watchdog import MARK, TrialGuard
 from ramgape.common.files import read_number
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.errors import FailedTrial, FailingArm, shorten
@@ -101,7 +101,7 @@ class CommandTrials:
         self._failed = Counter(failed)
         self._patience = patience
         self._hidden = frozenset(hidden)
-        self._guard = Guard()
+        self._guard = TrialGuard()
         self._lock = threading.Lock()
         self._running: set[Process] = set()
         self._closed = False

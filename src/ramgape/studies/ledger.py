@@ -67,6 +67,7 @@ class Ledger:
         self.stopped_at: int | None = None
         self.open: dict[int, PullRow] = {}
         self.given_up = 0
+        self.reclaimed = 0  # pulls that were handed out again here, since their leases had run out
         self.changes = Changes()
         self._by_worker: dict[str, set[int]] = {}
         self._unanswered: defaultdict[int, list[int]] = defaultdict(list)  # by arm, in order
@@ -169,6 +170,7 @@ class Ledger:
         if now.clock >= self._earliest:
             expired = [pull for pull in self._expired(now.clock) if pull.number not in known]
             for pull in expired[: count - len(given)]:
+                self.reclaimed += pull.lease_until > AVAILABLE
                 again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
                 given.append(self._change(again))
         while len(given) < count and not ((given or known) and self.engine.is_enough()):

@@ -161,7 +161,7 @@ class RemoteDesk(Desk):
 
     def leave(self, worker: str) -> int:
         """Give back what a worker has open; how many pulls that were."""
-        count: int = self._study.post("leave", {"worker": worker})["given_back"]
+        count: int = self._study.post("leave", {"worker": worker}, once=True)["given_back"]
         return count
 
     def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
@@ -172,7 +172,7 @@ class RemoteDesk(Desk):
 
     def retry(self) -> int:
         """Make available what was given up; how many pulls that are."""
-        count: int = self._study.post("retry", {})["retried"]
+        count: int = self._study.post("retry", {}, once=True)["retried"]
         return count
 
     def observe(self, trials: Sequence[Trial]) -> bool:

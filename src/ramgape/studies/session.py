@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
@@ -64,6 +65,7 @@ class StudySession:
         self._holder: int | None = None  # the thread with an operation under way
         self._ledger: Ledger | None = None
         self._place = 0  # of the first observation that is not written yet
+        self.waited = 0.0  # seconds that the transaction under way, or the last one, has waited for the store
         self._flushed = False  # some of those in the transaction under way are
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
         self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
@@ -173,7 +175,9 @@ class StudySession:
             if not self._rehearsed:
                 rehearse(self.spec)
                 self._rehearsed = True
+            before = time.perf_counter()
             row, now = self.store.begin(self.row.id, write)
+            self.waited = time.perf_counter() - before
         except StorageUnavailable:
             self.undo(unchanged=True)
             raise

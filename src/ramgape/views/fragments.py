@@ -1,7 +1,7 @@
 """The parts of a page: each a small function that gives a piece of HTML, for a report and for whatever else has pages.
 
-They need the style sheet of `looks`, and nothing else: no script, no font, no network. What is shown in two forms is shown
-in that which the screen has room for (`wide`, `narrow`).
+They need the style sheets of `looks`, and nothing else: no script, no font, no network. What is shown in two forms is
+shown in that which the screen has room for (`wide`, `narrow`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ramgape.views.explanation import Column, Facts, Table
 from ramgape.views.picture import dark_colours
 
 NARROW = 46  # columns of a table on a telephone
+
 
 def style_sheet() -> str:
     """The style sheet of a report, with the colours of figures."""

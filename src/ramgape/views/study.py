@@ -120,13 +120,16 @@ def standing(report: Report) -> tuple[float | None, str]:
 
 def trial_words(report: Report) -> str:
     """How many there are, and how many there may still be."""
-    late = f" ({report.late:,} of them after the end, and not counted)" if report.late else ""
-    parts = [f"{report.told:,} told{late}"]
-    counts = {"held back": report.held, "under way": report.pending, "failed": report.failed}
-    parts += [f"{count:,} {word}" for word, count in counts.items() if count]
     if report.done:
-        return ", ".join(parts)
-    return f"{', '.join(parts)}; {expected_words(report.result.expected, report.result.goal.budget is not None)}"
+        return count_words(report)
+    return f"{count_words(report)}; {expected_words(report.result.expected, report.result.goal.budget is not None)}"
+
+
+def count_words(report: Report) -> str:
+    """How many trials there are."""
+    late = f" ({report.late:,} of them after the end, and not counted)" if report.late else ""
+    counts = {"held back": report.held, "under way": report.pending, "failed": report.failed}
+    return ", ".join([f"{report.told:,} told{late}", *(f"{count:,} {word}" for word, count in counts.items() if count)])
 
 
 def expected_words(expected: Expectation | None, exact: bool = False) -> str:

@@ -10,13 +10,15 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.routing import Match
 
 import ramgape
 from ramgape.errors import RamgapeError, shorten
-from ramgape.web import looking, managing, working
+from ramgape.web import following, looking, managing, working
 from ramgape.web.answers import Json, error_response, show_error
 from ramgape.web.errors import MethodNotAllowed, NotFound, Unprocessable, WebError
+from ramgape.web.pages import is_for_a_person, missing_page, page_routes
 from ramgape.web.rooms import Rooms
 
 BASE = "/api/v1"
@@ -53,12 +55,13 @@ def make_app(rooms: Rooms) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.rooms = rooms
-    for part in (working, looking, managing):  # those first that are asked for most
+    for part in (working, looking, following, managing):  # those first that are asked for most
         app.include_router(part.router, prefix=BASE)
     app.add_exception_handler(RamgapeError, show_error)
     app.add_exception_handler(RequestValidationError, show_misfit)
     app.add_exception_handler(HTTPException, show_unrouted)
     require_token(app)
+    app.router.routes.extend(page_routes())
     return app
 
 
@@ -66,15 +69,17 @@ async def show_misfit(request: Request, error: Exception) -> Json:
     """A request that is not of the form that is asked for: what is wrong first."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
+    place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))  # without types that were tried
     allowed = WORDS.get(first["type"]) or str(first["msg"]).removeprefix("Input should be ")
     given = first.get("input")
     return error_response(Unprocessable(what=place, allowed=allowed, given=shorten(given)))
 
 
-async def show_unrouted(request: Request, error: Exception) -> Json:
-    """What no route serves."""
+async def show_unrouted(request: Request, error: Exception) -> Response:
+    """What no route serves: for a person a page, for a program JSON."""
     assert isinstance(error, HTTPException)
+    if error.status_code == 404 and not request.url.path.startswith(BASE) and is_for_a_person(request):
+        return missing_page()
     kinds: dict[int, type[WebError]] = {404: NotFound, 405: MethodNotAllowed}
     kind = kinds.get(error.status_code, Unprocessable)
     if kind is not MethodNotAllowed:

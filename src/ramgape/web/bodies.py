@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ramgape.web.errors import TooLarge, TooSlow, Unprocessable
@@ -27,88 +28,85 @@ def has_body(headers: Mapping[bytes, bytes]) -> bool:
     return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
 
 
-async def limited_body(receive: Receive, headers: Mapping[bytes, bytes], settings: Settings, imports: bool) -> Receive:
-    """What gives the body to the application.
-
-    Args:
-        receive: What gives it to us.
-        headers: Of the request.
-        settings: The limits.
-        imports: Whether it is a file to import.
+class Body:
+    """The body of a request, counted while it comes.
 
     Raises:
-        TooLarge: It is, by its own words or by what has come of it.
+        TooLarge: It is, by its own word or by what has come of it.
         TooSlow: It did not come in time.
-        Unprocessable: Two headers say two things about its length; a proxy may have believed the other one.
+        Unprocessable: Two headers say two things of its length; a proxy may have believed the other one.
     """
-    length = headers.get(b"content-length")
-    if length is not None and (b"transfer-encoding" in headers or not _DIGITS.fullmatch(length)):
-        allowed = "one number, and not beside Transfer-Encoding"
-        raise Unprocessable(what="Content-Length", allowed=allowed, given=repr(length[:20].decode("latin-1")))
-    limit = settings.max_import if imports else settings.max_body
-    if length is not None and int(length) > limit * MEGABYTE:
-        raise too_large(limit)
-    deadline = asyncio.get_running_loop().time() + (settings.import_timeout if imports else settings.body_timeout)
-    if imports:
-        return Counted(receive, limit, deadline).receive
-    return await _whole(Counted(receive, limit, deadline))
 
+    def __init__(self, receive: Receive, headers: Mapping[bytes, bytes], settings: Settings, imports: bool) -> None:
+        """Look at what it says of itself.
 
-def too_large(megabytes: float) -> TooLarge:
-    """The complaint."""
-    return TooLarge(what="the body of this request", verb="have", allowed=f"at most {megabytes:g} MB")
+        Args:
+            receive: What gives it to us.
+            headers: Of the request.
+            settings: The limits.
+            imports: Whether it is a file to import.
+        """
+        self._receive, self._headers = receive, headers
+        self._limit = settings.max_import if imports else settings.max_body
+        patience = settings.import_timeout if imports else settings.body_timeout
+        self._deadline = asyncio.get_running_loop().time() + patience
+        self._bytes, self._ended, self._whole = 0, False, not imports
 
+    async def open(self) -> Receive:
+        """What gives it to the application: in one piece, or a file to import as it comes."""
+        length = self._headers.get(b"content-length")
+        if length is not None:
+            if b"transfer-encoding" in self._headers or not _DIGITS.fullmatch(length):
+                allowed = "one number, and not beside Transfer-Encoding"
+                given = repr(length[:20].decode("latin-1"))
+                raise Unprocessable(what="Content-Length", allowed=allowed, given=given)
+            if int(length) > self._limit * MEGABYTE:
+                raise self._too_large()
+        return await self._read() if self._whole else self._next
 
-class Counted:
-    """A body that is counted while it comes, and has to be there at a certain time."""
+    async def _read(self) -> Receive:
+        message = await self._next()
+        if message.get("more_body", False):
+            parts = [message.get("body", b"")]
+            while message.get("more_body", False):
+                message = await self._next()
+                parts.append(message.get("body", b""))
+            if message["type"] == "http.request":  # and not that somebody has gone
+                message = {"type": "http.request", "body": b"".join(parts), "more_body": False}
+        first: list[Any] = [message]
 
-    def __init__(self, receive: Receive, limit: float, deadline: float) -> None:
-        self._receive, self._limit, self._deadline = receive, limit, deadline
-        self._bytes, self._more = 0, True
+        async def receive() -> Any:
+            return first.pop() if first else await self._receive()
 
-    async def receive(self) -> Any:
+        return receive
+
+    async def _next(self) -> Any:
         """The next part; after the last one, whatever comes, whenever it does."""
-        if not self._more:
+        if self._ended:
             return await self._receive()
         try:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError:
+            self._ended = True  # nobody waits for the rest
             raise TooSlow("the body of this request has not arrived in time") from None
         self._bytes += len(message.get("body", b""))
-        self._more = bool(message.get("more_body", False))
+        self._ended = not message.get("more_body", False)
         if self._bytes > self._limit * MEGABYTE:
-            raise too_large(self._limit)
+            raise self._too_large()
         return message
 
+    def _too_large(self) -> TooLarge:
+        return TooLarge(what="the body of this request", verb="have", allowed=f"at most {self._limit:g} MB")
 
-async def _whole(counted: Counted) -> Receive:
-    """The same body in one piece."""
-    message = await counted.receive()
-    if message.get("more_body", False):
-        parts = [message.get("body", b"")]
-        while message.get("more_body", False):
-            message = await counted.receive()
-            parts.append(message.get("body", b""))
-        if message["type"] == "http.request":
-            message = {"type": "http.request", "body": b"".join(parts), "more_body": False}
-    first: list[Any] = [message]
-
-    async def receive() -> Any:
-        return first.pop() if first else await counted.receive()
-
-    return receive
-
-
-async def discard(receive: Receive, most: int) -> None:
-    """Take what has come off a connection, at most so much: it would be reset, and the answer lost, if it were closed
-    with something unread."""
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while most > 0:
-                message = await receive()
-                most -= len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return
-    except TimeoutError:
-        return
+    async def discard(self, most: float) -> None:
+        """Take the rest off the connection, at most so many bytes: if it were closed with something unread it would be
+        reset, and the answer lost. Who has not sent any, and waits whether he should, need not."""
+        if b"expect" in self._headers:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while most > 0 and not self._ended:
+                    message = await self._receive()
+                    most -= len(message.get("body", b""))
+                    self._ended = not message.get("more_body", False)

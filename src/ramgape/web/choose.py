@@ -18,6 +18,7 @@ from ramgape.search.inference import difference_between, level_of_intervals, wan
 from ramgape.search.result import ArmReport, ControlDifference, Result
 from ramgape.search.spec import Spec
 from ramgape.tasks import BestMean, Boxes, Task, make_task
+from ramgape.tasks.best import Best
 from ramgape.views.content import is_turned, risk_heading
 from ramgape.views.differences import shown_risks
 from ramgape.views.sentence import name_list, one_name
@@ -54,17 +55,19 @@ def choose(
     require(observed, "the arms", "observed, every one of them, to choose from", result.front, NoAnswer)
     if rho is not None:
         names = [result.best(rho=rho)]
-        words = f"{one_name(names[0])} has the least variance {'+' if spec.direction == 'minimize' else '-'} {rho:g} mean"
-        proof = "That rests on the estimates alone, within the returned set."
+        sign = "+" if spec.direction == "minimize" else "-"
+        words = f"{one_name(names[0])}: the least variance {sign} {rho:g} mean in the returned set"
+        proof = "That rests on the estimates alone."
     else:
         asked = BestMean(max_risk) if max_risk is not None else spec.task if task is None else make_task(task)
-        warned = asked.check(spec.possible)
-        del warned  # what is no constraint is no error here: a slider may be at its end
+        asked.check(spec.possible)  # what it warns of is no error here: a slider may be at its end
         wanted = replace(spec, task=asked)
         names = [result.best(max_risk=max_risk)] if max_risk is not None else answer_by_estimates(result, wanted)
         require(bool(names), "the question", "one that some arm answers, by the estimates", str(asked), NoAnswer)
-        words = f"{name_list(names)}: {asked.question(wanted_of(wanted)) or asked.called}"
-        proof = proof_of(result, wanted, names)
+        what = asked.question(wanted_of(wanted)) or f"the {asked.called}"
+        words = choice_words(what, names, best_first(result, names))
+        own = max_risk is None and str(asked) == result.task
+        proof = result.guarantee if own else proof_of(result, wanted, names)
     arm = result.arm(best_first(result, names))
     words, also = f"{words}. {numbers_of(result, arm)}", not result.goal_reached and result.stopped == "open"
     beside = None if baseline in (None, arm.name) else result.arm(str(baseline))
@@ -80,6 +83,17 @@ def choose(
         "proof": proof,
         "beside": None if beside is None else compared(result, arm, beside, level_of_intervals(spec)),
     }
+
+
+def choice_words(what: str, names: list[str], best: str) -> str:
+    """An arm, and what it is; of several the best in mean.
+
+    >>> choice_words("the Pareto set", ["A", "B"], "B")
+    'B: the best mean of A and B, the Pareto set'
+    """
+    if len(names) == 1:
+        return f"{one_name(best)}: {what}"
+    return f"{one_name(best)}: the best mean of {name_list(names)}, {what}"
 
 
 def best_first(result: Result, names: list[str]) -> str:
@@ -113,11 +127,18 @@ def proof_of(result: Result, spec: Spec, names: list[str]) -> str:
     answer = np.array([arm.name in names for arm in result.arms])
     tolerance = float(task.tolerances(answer, on_one_scale(result, spec, intervals=True))[0].max())
     spread = max(result.spread[0], spec.risk_weight * max(result.spread[1], 0.0))
-    if not math.isfinite(tolerance) or tolerance > spread:
+    if not math.isfinite(tolerance) or tolerance > spread or is_vacuous(task, on_one_scale(result, spec), tolerance):
         return "That rests on the estimates: the intervals are still too wide to prove anything useful of it."
     claim = spec.task.claim(wanted_of(spec, names, max(tolerance, 0.0)))
     how = "Approximately, with" if result.rigour == "approximate" else "With"
     return f"{how} probability {confidence(level_of_intervals(replace(spec)))}, by the intervals: {claim}"
+
+
+def is_vacuous(task: Task, estimates: Boxes, tolerance: float) -> bool:
+    """Whether no arm keeps a limit by so much, by the estimates: what is said of such arms says nothing."""
+    if not isinstance(task, Best) or task.floor is None or tolerance <= 0.0:
+        return False
+    return bool((task.score.other.of(estimates.mean_low, estimates.risk_low) < task.floor + tolerance).all())
 
 
 def numbers_of(result: Result, arm: ArmReport) -> str:
@@ -186,5 +207,3 @@ def side_words(what: str, value: float, interval: tuple[float, float], *, better
 def finite(interval: tuple[float, float]) -> list[float | None]:
     """An interval as JSON has it."""
     return [end if math.isfinite(end) else None for end in interval]
-
-

@@ -30,16 +30,24 @@ class Waiting(NamedTuple):
     since: float
 
 
+class CommittedBatch(NamedTuple):
+    """What was done in a transaction, and how long that took, in seconds."""
+
+    operations: int
+    queued: float  # the first of them, until it began
+    seconds: float  # all of them, to the end
+    locked_out: float  # of these, until the store was free
+
+
 class Clerk:
     """Makes the changes of one study, in the order in which they come.
 
     Args:
         desk: Where the study is.
-        after: Called after every transaction, in the clerk's thread, with the operations in it and how long the first
-            of them has waited.
+        after: Called after every transaction, in the clerk's thread.
     """
 
-    def __init__(self, desk: LocalDesk, after: Callable[[int, float], None]) -> None:
+    def __init__(self, desk: LocalDesk, after: Callable[[CommittedBatch], None]) -> None:
         self._desk = desk
         self._after = after
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
@@ -79,12 +87,13 @@ class Clerk:
                 self._make(waiting)
 
     def _make(self, waiting: list[Waiting]) -> None:
-        waited = time.monotonic() - waiting[0].since
+        began = time.monotonic()
         outcomes = self._desk.together([each.operation for each in waiting])
         loop = waiting[0].loop
         if not loop.is_closed():
             loop.call_soon_threadsafe(answer_all, waiting, outcomes)
-        self._after(len(waiting), waited)
+        now = time.monotonic()
+        self._after(CommittedBatch(len(waiting), began - waiting[0].since, now - began, self._desk.session.waited))
 
 
 def answer_all(waiting: list[Waiting], outcomes: list[Any]) -> None:

@@ -36,7 +36,7 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
     asked = blank_result(search)
     costs = search.direction == "minimize"
     said = dict(facts(asked))
-    return jsonable(
+    described: dict[str, Any] = jsonable(
         {
             "id": row.id,
             "name": row.name,
@@ -72,6 +72,7 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
             "specification": json.loads(row.specification),
         }
     )
+    return described
 
 
 def blank_result(search: Spec) -> Result:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.errors import RamgapeError
 from ramgape.web.access import Access
-from ramgape.web.bodies import UNREAD, discard, has_body, limited_body
+from ramgape.web.bodies import UNREAD, Body, has_body
 from ramgape.web.errors import Forbidden, Misdirected, TooMany, Unauthorized, Unprocessable, answer_of, status_of
 from ramgape.web.hosts import Hosts
 from ramgape.web.limits import MEGABYTE, Bucket, Settings
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 API, LOGIN, LOGOUT = "/api/", "/api/v1/login", "/api/v1/logout"
-OPEN = {"/", "/login", "/healthz", "/compare", "/studies", "/favicon.ico", "/robots.txt"}
-OPEN_BELOW = ("/static/", "/studies/")
+KEPT = ("/api", "/metrics")  # what needs a token, with all below it; the rest are pages, and what belongs to them
+KEPT_BELOW = tuple(f"{each}/" for each in KEPT)
 SAFE = ("GET", "HEAD")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 ONCE = (b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site")  # two of them would be one too many
@@ -113,16 +113,18 @@ class Guard:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
-        answer = Answer(send, scope["path"])
+        answer = Outgoing(send, scope["path"])
         self._under_way += 1
-        refused = None
+        refused = body = None
+        if has_body(headers):
+            imports = scope["path"].endswith("/import") and scope["path"].startswith(API)
+            body = Body(receive, headers, self.gate.settings, imports)
         try:
             access = self._admit(scope, headers)
             if access is not None:
                 scope.setdefault("state", {})["access"] = access
-            if has_body(headers):
-                imports = scope["path"].endswith("/import") and scope["path"].startswith(API)
-                receive = await limited_body(receive, headers, self.gate.settings, imports)
+            if body is not None:
+                receive = await body.open()
             if scope["path"].endswith("/events") and scope["path"].startswith(API):
                 await self._stream(scope, receive, answer)
             else:
@@ -131,7 +133,7 @@ class Guard:
             if answer.status:
                 raise
             refused = type(error).__name__
-            await self._refuse(error, scope, headers, receive, answer)
+            await self._refuse(error, scope, body, answer)
         finally:
             self._under_way -= 1
             self._note(scope, answer.status or 499, time.perf_counter() - began, refused)
@@ -160,7 +162,7 @@ class Guard:
     def _check_source(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
         """Whether it is for us, and not from somebody else's page."""
         host = headers.get(b"host", b"")
-        if not self.gate.hosts.is_ours(host):
+        if not self.gate.hosts.is_ours(host, scope.get("server")):
             allowed = "a name of this server; others are added by --allow-host or --public-url"
             raise Misdirected(what="Host", allowed=allowed, given=repr(host[:100].decode("latin-1")))
         origin = headers.get(b"origin")
@@ -208,7 +210,7 @@ class Guard:
         cookie = session_cookie(headers, self.gate.hosts)
         return None if cookie is None else self.gate.logins.find(cookie)
 
-    async def _stream(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+    async def _stream(self, scope: Scope, receive: Receive, answer: Outgoing) -> None:
         """A stream of events, which ends with its reader or with the server."""
         if len(self._streams) >= self.gate.settings.max_streams:
             message = f"{len(self._streams)} event streams are open, as many as are allowed"
@@ -232,9 +234,7 @@ class Guard:
         for stream in list(self._streams):
             stream.cancel()
 
-    async def _refuse(
-        self, error: RamgapeError, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, answer: Answer
-    ) -> None:
+    async def _refuse(self, error: RamgapeError, scope: Scope, body: Body | None, answer: Outgoing) -> None:
         """Say why not, in the same form as the application does."""
         self.gate.metrics.count("ramgape_refused_total", error=type(error).__name__)
         status = status_of(error)
@@ -244,11 +244,10 @@ class Guard:
             said.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
         if status == 401:
             said.append((b"www-authenticate", b'Bearer realm="ramgape"'))
-        if has_body(headers):  # which may not have been read, and what follows on this connection would be taken for it
+        if body is not None:  # of which a part may be unread
             said.append((b"connection", b"close"))
-            if status != 408 and b"expect" not in headers:
-                known = scope.get("state", {}).get("access") is not None
-                await discard(receive, int(2 * self.gate.settings.max_body * MEGABYTE) if known else UNREAD)
+            known = scope.get("state", {}).get("access") is not None
+            await body.discard(2.0 * self.gate.settings.max_body * MEGABYTE if known else UNREAD)
         await answer.send({"type": "http.response.start", "status": status, "headers": said})
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
@@ -272,7 +271,7 @@ class Guard:
         )
 
 
-class Answer:
+class Outgoing:
     """An answer on its way, with the headers that every answer has."""
 
     def __init__(self, send: Send, path: str) -> None:
@@ -300,8 +299,9 @@ POLICY_BYTES = POLICY.encode()
 def template_of(scope: Scope) -> str | None:
     """The route that was taken, with the names of its parameters for their values; None if there was none."""
     path: str = scope["path"]
-    if path.startswith("/static/"):
-        return "/static"
+    for folder in ("/static", "/looks"):
+        if path.startswith(f"{folder}/"):
+            return folder
     if "endpoint" not in scope:
         return None
     parts = path.split("/")
@@ -313,8 +313,8 @@ def template_of(scope: Scope) -> str | None:
 
 
 def is_page(path: str) -> bool:
-    """Whether a path leads to what everybody may see."""
-    return path in OPEN or path.startswith(OPEN_BELOW)
+    """Whether a path leads to what everybody may see, or to nothing."""
+    return not (path in KEPT or path.startswith(KEPT_BELOW))
 
 
 def session_cookie(headers: Mapping[bytes, bytes], hosts: Hosts) -> bytes | None:

@@ -8,6 +8,7 @@ who work on it, from a connection of its own.
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ class History:
         with self._lock:
             told = [moment.samples for moment in self._moments]
         far = max(GAPS * self._step, SMALLEST)
-        return not self.recalled or any(after - before > far for before, after in zip(told, told[1:], strict=False))
+        return not self.recalled or any(after - before > far for before, after in pairwise(told))
 
     @property
     def least(self) -> float | None:

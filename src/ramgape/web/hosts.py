@@ -81,6 +81,7 @@ class Hosts:
             self._names |= {given.lower().encode()} | (set() if found[2] else self._written(found[1], port))
         if public_url is not None:
             self._names.add(public_url.host.encode())
+        self._everywhere = bound is not None and is_any(bound)
         self._proxies = [parse_network(each) for each in proxies]
         self._behind = public_url is not None or bool(proxies)
 
@@ -90,9 +91,20 @@ class Hosts:
             return {name.encode()}
         return {f"{name}:{port}".encode()} | ({name.encode()} if port == PORTS[self.scheme] else set())
 
-    def is_ours(self, host: bytes) -> bool:
-        """Whether a Host is a name of this server."""
-        return host in self._names or host.lower() in self._names
+    def is_ours(self, host: bytes, server: Sequence[object] | None = None) -> bool:
+        """Whether a Host is a name of this server.
+
+        Args:
+            host: As it came.
+            server: The address and port that the connection was made to. If it listens at all addresses of a machine,
+                that one is a name too: nobody can make an address in numbers mean another.
+        """
+        if host in self._names or host.lower() in self._names:
+            return True
+        if not self._everywhere or not server:
+            return False
+        own = bracketed(str(server[0]).removeprefix("::ffff:"))
+        return host.lower() == f"{own}:{server[1]}".encode()
 
     def is_our_page(self, origin: bytes, host: bytes) -> bool:
         """Whether an Origin is that of our own pages: the one that was asked, or the public one."""

@@ -132,10 +132,9 @@ def remove_stale(path: str) -> None:
 
 def release(made: socket.socket, place: Place) -> None:
     """Listen no longer, and leave no path behind; one that another server has taken since then stays."""
-    with suppress(OSError):
-        mine = place.unix is not None and made.getsockname() == place.unix and made.fileno() >= 0
-        made.close()
-        if mine and place.unix is not None:
+    made.close()
+    if place.unix is not None:
+        with suppress(OSError, InvalidSpec):
             remove_stale(place.unix)
 
 

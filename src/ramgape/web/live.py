@@ -19,6 +19,8 @@ from ramgape.errors import RamgapeError, UnknownStudy
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation
 from ramgape.search.watching import Forecaster
+from ramgape.storage.records import StudyRow
+from ramgape.studies.report import StudySummary
 from ramgape.studies.session import StudySession
 from ramgape.web.frame import make_frame
 from ramgape.web.history import History
@@ -31,6 +33,8 @@ KEEP_ALIVE = 15.0  # seconds without an event, before a comment says that the st
 RETRY = b"retry: 2000\n\n"  # milliseconds after which a browser comes back
 STILL_HERE = b": still here\n\n"
 FAILURE_PAUSE = 5.0  # seconds between two counts of failures by arm
+LIST_PERIOD = 1.0  # seconds between two looks at the list, at least
+SETTLED = 10.0  # seconds after a change, until when what was found may still come
 LOST = 2.0  # seconds after which a store that cannot be reached is tried again
 
 Made = TypeVar("Made")
@@ -261,43 +265,73 @@ class Live:
 
 
 class LiveList:
-    """The list of studies, and who watches it.
+    """The list of studies, and who watches it: looked at once for all of them.
 
     Args:
-        rows: All of them by id, as the list has them, from the store.
+        rows: All studies: their rows in the store, and what a list says of them.
+        described: One of them, as the list has it.
         run: Runs something in a thread.
     """
 
     def __init__(
-        self, rows: Callable[[], Mapping[int, dict[str, Any]]], run: RunInThread[Any] = asyncio.to_thread
+        self,
+        rows: Callable[[], list[tuple[StudyRow, StudySummary]]],
+        described: Callable[[StudyRow, StudySummary], dict[str, Any]],
+        run: RunInThread[Any] = asyncio.to_thread,
     ) -> None:
-        self._rows, self._run = rows, run
-        self._known: dict[int, dict[str, Any]] | None = None
-        self._pause = 1.0
+        self._rows, self._described, self._run = rows, described, run
+        # By number: what it was made of, since when, and the row.
+        self._known: dict[int, tuple[Any, float, dict[str, Any]]] = {}
+        self._looked_at, self._pause = 0.0, LIST_PERIOD
+        self._looking: asyncio.Future[None] | None = None
 
     async def events(self, sees: Callable[[str], bool]) -> AsyncIterator[bytes]:
-        """What has changed since one began to watch: `changed` with rows, `gone` with ids.
+        """What has changed since one began to watch: `changed` with rows, `gone` with numbers.
 
         Args:
             sees: Whether this watcher may see a study of that name.
         """
         yield RETRY
-        known: Mapping[int, dict[str, Any]] = await self._run(self._rows)
-        said = time.monotonic()
+        await self._look()
+        known, said = dict(self._known), time.monotonic()
         while True:
             await asyncio.sleep(self._pause)
-            begun = time.thread_time()
-            rows: Mapping[int, dict[str, Any]] = await self._run(self._rows)
-            self._pause = max(1.0, COST * (time.thread_time() - begun))
-            changed = [row for number, row in rows.items() if row != known.get(number) and sees(row["name"])]
-            gone = [number for number, row in known.items() if number not in rows and sees(row["name"])]
-            known = rows
-            if changed:
-                yield event("changed", changed)
-            if gone:
-                yield event("gone", gone)
-            if changed or gone:
+            await self._look()
+            now = self._known
+            changed = [row for number, (*_, row) in now.items() if number not in known or known[number][2] is not row]
+            changed = [row for row in changed if sees(row["name"])]
+            gone = [number for number, (*_, row) in known.items() if number not in now and sees(row["name"])]
+            known = dict(now)
+            sent = (event("changed", changed) if changed else b"") + (event("gone", gone) if gone else b"")
+            if not sent and time.monotonic() - said > KEEP_ALIVE:
+                sent = STILL_HERE
+            if sent:
                 said = time.monotonic()
-            elif time.monotonic() - said > KEEP_ALIVE:
-                said = time.monotonic()
-                yield STILL_HERE
+                yield sent
+
+    async def _look(self) -> None:
+        """Look at all studies, unless that was done just now."""
+        if self._looking is None and time.monotonic() - self._looked_at >= 0.9 * self._pause:
+            self._looking = asyncio.ensure_future(self._run(self._refresh))
+        if self._looking is not None:
+            try:
+                await asyncio.shield(self._looking)
+            except RamgapeError:  # the store cannot be read now: the list stays as it was
+                self._pause = LOST
+            finally:
+                self._looking, self._looked_at = None, time.monotonic()
+
+    def _refresh(self) -> None:
+        """In a thread: a row that is as it was stays the same object, and of one that rests nothing is asked."""
+        begun, now = time.thread_time(), time.monotonic()
+        found: dict[int, tuple[Any, float, dict[str, Any]]] = {}
+        for row, summary in self._rows():
+            key, before = (row.revision, summary.pending, row.specification), self._known.get(row.id)
+            since = now if before is None or before[0] != key else before[1]
+            if before is not None and now - since > SETTLED:
+                found[row.id] = before
+                continue
+            described = self._described(row, summary)
+            same = before is not None and before[2] == described
+            found[row.id] = key, since, before[2] if before is not None and same else described
+        self._known, self._pause = found, max(LIST_PERIOD, COST * (time.thread_time() - begun))

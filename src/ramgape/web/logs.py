@@ -19,6 +19,7 @@ from ramgape.storage.urls import shown_in
 
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 FORMATS = ("plain", "json")
+ROUTINE = {"/healthz", "/looks", "/metrics", "/static"}  # many, and of no interest
 REFUSED = {401, 403, 408, 413, 421, 429}  # which may be an attack, and are worth a look
 
 
@@ -54,7 +55,12 @@ class Log:
 
     def request(self, method: str, route: str, status: int, seconds: float, **facts: Any) -> None:
         """A request that is over."""
-        level = "error" if status >= 500 else "warning" if status in REFUSED else "info"
+        if status >= 500:
+            level = "error"
+        elif status in REFUSED:
+            level = "warning"
+        else:
+            level = "debug" if route in ROUTINE and status < 400 else "info"
         if LEVELS[level] >= self._least:
             self.write(
                 level, "request", method=method, route=route, status=status, ms=round(1000.0 * seconds, 2), **facts

@@ -47,6 +47,11 @@ async def login_page(request: Request) -> Response:
     return page("login.html")
 
 
+def is_for_a_person(request: Request) -> bool:
+    """Whether a browser asks, for somebody to read."""
+    return "text/html" in request.headers.get("accept", "")
+
+
 def missing_page() -> Response:
     """What a person is shown where there is nothing."""
     return page("missing.html", 404)
@@ -58,6 +63,6 @@ def page_routes() -> list[BaseRoute]:
         Route("/", list_page),
         Route("/login", login_page),
         Route("/studies/{study}", study_page),
+        Mount("/static/looks", Files(directory=LOOKS)),
         Mount("/static", Files(directory=STATIC)),
-        Mount("/looks", Files(directory=LOOKS)),
     ]

@@ -21,7 +21,7 @@ from ramgape.studies.report import Inference, Report, draft_report, write_time
 from ramgape.studies.session import StudySession
 from ramgape.views.content import ENDINGS, SIGNS, alarm_words, certified_words, is_turned, odds
 from ramgape.views.sentence import answer_sentence
-from ramgape.views.study import expected_words, standing, study_title, trial_words
+from ramgape.views.study import count_words, expected_words, standing, study_title
 from ramgape.views.table import estimate_digits
 from ramgape.views.verdicts import names_and_reasons, sure_words, verdict_words
 
@@ -124,7 +124,7 @@ def make_picture(
     done, words = standing(report)
     doubt = report.doubt if math.isfinite(report.doubt) else None
     known = [each for each in (least, doubt) if each is not None]
-    digits = estimate_digits(result.arms)
+    digits, begun = estimate_digits(result.arms), bool(result.front) or result.empty_answer != "nothing yet"
     return {
         "revision": look.revision,
         "at": look.at,
@@ -140,16 +140,16 @@ def make_picture(
         "ended": ENDINGS[result.stopped],
         "goal_reached": result.goal_reached,
         "front": list(result.front),
-        "begun": bool(result.front) or result.empty_answer != "nothing yet",
+        "begun": begun,
         "standing": words,
         "share": None if done is None else short(done, 4),
-        "trials": trial_words(report),
+        "trials": count_words(report),
         "doubt": None if doubt is None else short(doubt, 5),
         "least": short(min(known), 5) if known else None,
         "epsilon": report.progress.epsilon,
         "unproved": report.progress.unproved,
         "expected": None if expected is None else [expected.pulls, expected.at_least],
-        "expected_words": expected_words(expected, result.goal.budget is not None),
+        "expected_words": None if begun and expected is None else expected_words(expected, bool(result.goal.budget)),
         "limit": report.progress.limit,
         "spent": None if result.spent is None else short(result.spent, 8),
         "spend": result.goal.spend,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
@@ -17,8 +18,11 @@ from ramgape.storage import open_store
 from ramgape.storage.records import StudyRow
 from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.report import StudySummary, summarize
+from ramgape.studies.session import StudySession
 from ramgape.studies.study import Study
-from ramgape.web.clerk import Clerk, Operation
+from ramgape.web.clerk import Clerk, CommittedBatch, Operation
+from ramgape.web.live import Live, LiveList
+from ramgape.web.metrics import Metrics
 
 MOST_ROOMS = 256  # open at a time; beyond that, those that nobody has asked for longest are closed
 
@@ -30,35 +34,65 @@ class Room:
         id, name: Of the study.
         study: For whoever looks at it; what changes it goes by `make`.
         after_commit: Called after every transaction of ours, in the clerk's thread; they must be quick.
-        watchers: How many follow it.
+        live: What those who follow it are sent.
         used_at: When somebody last asked for it.
     """
 
-    def __init__(self, row: StudyRow, storage: str, noted: Callable[[int, float], None]) -> None:
+    def __init__(self, row: StudyRow, storage: str, metrics: Metrics) -> None:
         self.id, self.name = row.id, row.name
         self.desk = LocalDesk.load(row.name, storage)
         self.study = Study(self.desk)
         self.study.done  # noqa: B018 - compiled, and learnt, before others wait for it
-        self.after_commit: list[Callable[[], None]] = []
-        self.watchers = 0
+        self.live = Live(self.desk.session, partial(opened_again, row.name, storage), run_in_threadpool)
+        self.after_commit: list[Callable[[], None]] = [self.live.committed]
         self.used_at = time.monotonic()
-        self._noted = noted
+        self._metrics = metrics
+        self._reclaimed: tuple[object, int] = None, 0  # by a ledger, as far as it is counted
         self._clerk = Clerk(self.desk, self._after)
 
     def make(self, operation: Operation) -> asyncio.Future[object]:
         """Have something done that changes the study, in a transaction with whatever else waits."""
         return self._clerk.submit(operation)
 
-    def _after(self, operations: int, waited: float) -> None:
-        self._noted(operations, waited)
+    def _after(self, batch: CommittedBatch) -> None:
+        self._count(batch)
         for hook in self.after_commit:
             with suppress(Exception):  # who looks on must not stop the work
                 hook()
 
+    def _count(self, batch: CommittedBatch) -> None:
+        metrics, ledger = self._metrics, self.desk.session.known
+        metrics.count("ramgape_transactions_total")
+        metrics.observe("ramgape_transaction_operations", batch.operations)
+        metrics.observe("ramgape_transaction_seconds", batch.seconds)
+        metrics.observe("ramgape_queue_wait_seconds", batch.queued)
+        metrics.observe("ramgape_lock_wait_seconds", batch.locked_out)
+        if ledger is not None:
+            before = self._reclaimed[1] if self._reclaimed[0] is ledger else 0
+            if ledger.reclaimed > before:
+                metrics.count("ramgape_expired_leases_total", ledger.reclaimed - before)
+            self._reclaimed = ledger, ledger.reclaimed
+
+    @property
+    def watchers(self) -> int:
+        """How many follow it."""
+        return len(self.live.watchers)
+
     def close(self) -> None:
         """Finish what waits, and let go of the store."""
         self._clerk.close()
+        self.live.close()
         self.study.close()
+
+
+@contextmanager
+def opened_again(name: str, storage: str) -> Iterator[StudySession]:
+    """A study once more, with a connection of its own."""
+    desk = LocalDesk.load(name, storage)
+    try:
+        yield desk.session
+    finally:
+        desk.close()
 
 
 class Found(NamedTuple):
@@ -74,18 +108,19 @@ class Rooms:
 
     Args:
         storage: The URL of the store; it is made if there is none.
-        noted: Called after every transaction, with the operations in it and how long the first of them has waited.
+        metrics: What is counted of them.
     """
 
-    def __init__(self, storage: str, noted: Callable[[int, float], None] = lambda operations, waited: None) -> None:
+    def __init__(self, storage: str, metrics: Metrics | None = None) -> None:
         self.storage = storage
-        self._noted = noted
+        self.metrics = metrics or Metrics()
         self._store = open_store(storage, create=True)
         self._lock = threading.Lock()  # of the store, which one thread uses at a time
         self._open: dict[int, Room] = {}
         self._opening: dict[int, asyncio.Task[Room]] = {}
         self._found: dict[int, tuple[int, Found]] = {}  # by number: at which revision, and what
         self._looking: set[int] = set()
+        self.listed: LiveList | None = None  # for those who watch the list
         self._looker = ThreadPoolExecutor(1, "ramgape-looker")
 
     @property
@@ -107,7 +142,7 @@ class Rooms:
 
     async def _enter(self, study_id: int) -> Room:
         row = await run_in_threadpool(self.row, study_id)
-        room = await run_in_threadpool(Room, row, self.storage, self._noted)
+        room = await run_in_threadpool(Room, row, self.storage, self.metrics)
         self._open[study_id] = room
         idle = sorted((each for each in self._open.values() if not each.watchers), key=lambda each: each.used_at)
         for each in idle[: max(len(self._open) - MOST_ROOMS, 0)]:

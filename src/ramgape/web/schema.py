@@ -37,13 +37,13 @@ Count = Annotated[int, Field(strict=True, ge=0, le=MOST_AT_ONCE)]
 Lease = Annotated[Number, Field(gt=0, le=1e12)] | None
 
 
-class Body(BaseModel):
+class StrictBody(BaseModel):
     """What comes in: nothing that is not known."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class AnswerBody(Body):
+class AnswerBody(StrictBody):
     """An answer to a pull."""
 
     pull: PullName
@@ -52,14 +52,14 @@ class AnswerBody(Body):
     info: dict[str, JsonValue] | None = None
 
 
-class FailureBody(Body):
+class FailureBody(StrictBody):
     """A trial that failed."""
 
     pull: PullName
     reason: Annotated[str, Field(description=f"Kept up to {LONGEST_REASON:,} characters.")] = ""
 
 
-class AskBody(Body):
+class AskBody(StrictBody):
     """Pulls that are wanted."""
 
     count: Annotated[Count, Field(ge=1)] = 1
@@ -68,13 +68,13 @@ class AskBody(Body):
     known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
 
 
-class TellBody(Body):
+class TellBody(StrictBody):
     """Answers to pulls, taken in as a whole or not at all."""
 
     answers: Annotated[list[AnswerBody], Field(min_length=1, max_length=MOST_ANSWERS)]
 
 
-class ExchangeBody(Body):
+class ExchangeBody(StrictBody):
     """Answers, failures and pulls that will not be made, and how many pulls are wanted after them."""
 
     answers: Annotated[list[AnswerBody], Field(max_length=MOST_ANSWERS)] = []
@@ -86,26 +86,26 @@ class ExchangeBody(Body):
     known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
 
 
-class ReturnBody(Body):
+class ReturnBody(StrictBody):
     """Pulls that will not be made."""
 
     pulls: Annotated[list[PullName], Field(min_length=1, max_length=MOST_ANSWERS)]
 
 
-class RenewBody(Body):
+class RenewBody(StrictBody):
     """Pulls that are still being worked on."""
 
     pulls: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)]
     lease: Lease = DEFAULT_LEASE
 
 
-class LeaveBody(Body):
+class LeaveBody(StrictBody):
     """A worker that goes."""
 
     worker: Name
 
 
-class TrialBody(Body):
+class TrialBody(StrictBody):
     """A trial that was made without asking."""
 
     arm: Arm
@@ -114,13 +114,13 @@ class TrialBody(Body):
     info: dict[str, JsonValue] | None = None
 
 
-class ObserveBody(Body):
+class ObserveBody(StrictBody):
     """Trials that were made without asking, in their order."""
 
     trials: Annotated[list[TrialBody], Field(min_length=1, max_length=MOST_ANSWERS)]
 
 
-class ExtendBody(Body):
+class ExtendBody(StrictBody):
     """What is asked for now: exactly one of the three."""
 
     epsilon: Number | tuple[Number, Number] | str | None = None
@@ -128,14 +128,14 @@ class ExtendBody(Body):
     spend: Number | None = None
 
 
-class ArmBody(Body):
+class ArmBody(StrictBody):
     """An arm that joins."""
 
     name: Arm
     price: Number | None = None
 
 
-class ItemsBody(Body):
+class ItemsBody(StrictBody):
     """A test set, with what is to be known of it."""
 
     values: list[JsonValue]
@@ -172,7 +172,7 @@ def new_study_form() -> type[BaseModel]:
     ]
     return create_model(
         "NewStudy",
-        __base__=Body,
+        __base__=StrictBody,
         __doc__="A study to be made.",
         name=(Name, ...),
         arms=(arms, ...),
@@ -374,3 +374,60 @@ class ProgressAnswer(DoneAnswer):
     unproved: int | None
     spent: float | None
     spend: float | None
+
+
+class PictureAnswer(BaseModel):
+    """What is seen of a study at one moment; there are more fields than these."""
+
+    model_config = ConfigDict(extra="allow")
+
+    frame: dict[str, JsonValue]
+    revision: int
+    told: int
+    pending: int
+    failed: int
+    done: bool
+    state: str
+    sentence: str
+    guarantee: str
+    front: list[str]
+    doubt: float | None
+    rows: list[list[JsonValue]]
+
+
+class HistoryAnswer(BaseModel):
+    """Moments of a study's past, in columns; `pulls` and `spent` have those of `arms`, and all others together."""
+
+    complete: bool
+    told: list[int]
+    doubt: list[float | None]
+    unproved: list[int | None]
+    arms: list[str]
+    pulls: list[list[int]]
+    spent: list[list[float] | None] | None
+
+
+class ComparedAnswer(BaseModel):
+    """How an arm compares with another: differences, with the intervals in which they are."""
+
+    arm: str
+    mean: float
+    mean_interval: list[float | None]
+    risk: float
+    risk_interval: list[float | None]
+    sentence: str
+
+
+class ChoiceAnswer(BaseModel):
+    """One arm, or several that are the answer together, of which `arm` has the best mean."""
+
+    arm: str
+    arms: list[str]
+    mean: float
+    mean_interval: list[float | None]
+    risk: float
+    risk_interval: list[float | None]
+    risk_shown: float
+    sentence: str
+    proof: Annotated[str, Field(description="What is proved of the choice.")]
+    beside: ComparedAnswer | None

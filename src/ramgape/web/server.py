@@ -7,7 +7,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import uvicorn
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 LARGEST_HEADERS = 65_536  # bytes
 
 
-def make_server(guard: Guard, place: Place, settings: Settings, started: Callable[[], None]) -> uvicorn.Server:
+def make_server(
+    guard: Guard, place: Place, settings: Settings, started: Callable[[], None], http: Literal["auto", "h11"] = "auto"
+) -> uvicorn.Server:
     """Uvicorn, with an end of our own and protection from slow beginnings."""
 
     class Server(uvicorn.Server):
@@ -45,6 +47,7 @@ def make_server(guard: Guard, place: Place, settings: Settings, started: Callabl
         guard,
         interface="asgi3",
         lifespan="on",
+        http=http,
         ws="none",
         log_config=None,
         log_level=logging.WARNING,

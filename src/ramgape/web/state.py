@@ -15,21 +15,16 @@ import sys
 from pathlib import Path
 
 from ramgape.errors import StorageError
+from ramgape.remote.credentials import servers_folder
 from ramgape.web.token_file import is_secret, new_secret, private_folder, write_private
 
 LARGEST = 10_000  # bytes of the file
 OTHERS = 0o077  # permissions of anybody else
 
 
-def state_folder() -> Path:
-    """Where programs keep what they need again, by the usual rules of the desktop."""
-    given = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(given) if Path(given).is_absolute() else Path("~/.local/state").expanduser()) / "ramgape"
-
-
 def default_tokens() -> Path:
     """The file of tokens, unless another is given."""
-    return state_folder() / "tokens.json"
+    return servers_folder().parent / "tokens.json"
 
 
 def server_file(port: int | None, unix: str | None = None) -> Path:
@@ -38,11 +33,12 @@ def server_file(port: int | None, unix: str | None = None) -> Path:
         name = f"unix-{hashlib.sha256(os.path.realpath(unix).encode()).hexdigest()[:16]}"
     else:
         name = str(port)
-    return state_folder() / "servers" / f"{name}.json"
+    return servers_folder() / f"{name}.json"
 
 
 def own_token(path: Path, address: str) -> str:
     """The server's own token: the one in the file, if nobody else can have written or read it, or else a new one."""
+    private_folder(path.parent.parent)
     private_folder(path.parent)
     if sys.platform != "win32":
         folder = path.parent.stat()

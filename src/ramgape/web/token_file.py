@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import secrets
@@ -159,12 +160,12 @@ class TokenFile:
         require(lasting, "days", f"a number above 0 and at most {MOST_DAYS:,}", days)
         if name is not None:
             check_text(name, "name")
-        secret, now = new_secret(), time.time()
+        secret, now = new_secret(), float(round(time.time()))  # the file has whole seconds
         with self.changing() as tokens:
             made = secrets.token_hex(4)
             while made in tokens:
                 made = secrets.token_hex(4)
-            expires = None if days is None else now + float(days) * DAY
+            expires = None if days is None else now + math.ceil(days * DAY)
             digest = digest_of(secret.encode())
             tokens[made] = Token(made, name or f"{role}-{made}", role, patterns, now, expires, None, digest)
         return tokens[made], secret

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
 
+from ramgape.errors import RamgapeError
 from ramgape.search.outcome import Outcome
 from ramgape.studies.exchange import Pull
 from ramgape.studies.study import Study
@@ -43,7 +44,21 @@ async def made(request: Request, study_id: int, role: str, key: str | None, make
     """What an operation on a study gives, made with whatever else waits."""
     room = await room_for(request, study_id, role)
     digest = "" if key is None else await digest_of(request)
-    return Json(await room.make(keyed(room, key, digest, lambda: make(room.study))))
+    try:
+        answer = await room.make(keyed(room, key, digest, lambda: make(room.study)))
+    except RamgapeError as error:
+        count_refused(request, type(error).__name__, 1)
+        raise
+    accepted = answer.get("accepted", ()) if isinstance(answer, dict) else ()
+    if accepted is False or (accepted is not True and False in accepted):
+        count_refused(request, "late", accepted.count(False) if accepted else 1)
+    return Json(answer)
+
+
+def count_refused(request: Request, why: str, count: int) -> None:
+    """Count what was told in vain: with an error, or since the pull was answered already or is with somebody else."""
+    if request.scope["path"].endswith(("/exchange", "/tell", "/fail", "/observe")):
+        rooms_of(request).metrics.count("ramgape_refused_tells_total", count, error=why)
 
 
 async def made_alone(request: Request, study_id: int, key: str | None, make: Make) -> Json:

@@ -1,6 +1,6 @@
 // @ts-check
 // The table of arms: the text form of the plane, sortable, with rows that are used again.
-import { el, say, set, show } from "./dom.js";
+import { arrange, el, say, set, show } from "./dom.js";
 import { brief, count, interval, write } from "./format.js";
 import { icon } from "./marks.js";
 
@@ -31,9 +31,9 @@ export class Arms {
     this.heads = new Map(HEADS.map(([key, text, kind]) => {
       const button = el("button", { class: "plain", type: "button" }, text);
       button.addEventListener("click", () => this.sort(key));
-      return [key, { button, cell: el("th", { scope: "col", class: kind }, button) }];
+      return [key, { button, cell: el("th", { scope: "col", class: kind, role: "columnheader" }, button) }];
     }));
-    head.replaceChildren(el("tr", {}, ...[...this.heads.values()].map(({ cell }) => cell)));
+    head.replaceChildren(el("tr", { role: "row" }, ...[...this.heads.values()].map(({ cell }) => cell)));
     more.addEventListener("click", () => { this.shown += AT_ONCE; this.redraw(); });
   }
 
@@ -59,9 +59,11 @@ export class Arms {
     let row = this.rows.get(arm.name);
     if (row) return row;
     const second = () => el("span", { class: "second" });
-    row = { name: el("button", { class: "plain", type: "button" }, arm.name), why: second(), verdict: el("span"), sure: second(), pulls: el("span"), bar: el("span"), pending: el("td", { class: "right opt" }), failed: el("td", { class: "right opt" }), mean: el("span"), meanEnds: second(), risk: el("span"), riskEnds: second(), doubt: el("td", { class: "right opt" }), spent: el("td", { class: "right opt" }), icon: "" };
-    row.tr = el("tr", { class: "pick" }, el("th", { scope: "row" }, row.name, row.why), el("td", {}, row.verdict, row.sure), el("td", { class: "right" }, row.pulls, el("span", { class: "amount", "aria-hidden": "true" }, row.bar)),
-      row.pending, row.failed, el("td", { class: "right" }, row.mean, row.meanEnds), el("td", { class: "right" }, row.risk, row.riskEnds), row.doubt, row.spent);
+    const cell = (kind, label, ...inside) => el("td", { class: kind, role: "cell", "data-label": label }, ...inside);
+    row = { name: el("button", { class: "plain", type: "button" }, arm.name), why: second(), verdict: el("span"), sure: second(), pulls: el("span"), bar: el("span"), pending: cell("right opt"), failed: cell("right opt"), mean: el("span"), meanEnds: second(), risk: el("span"), riskEnds: second(), doubt: cell("right opt"), spent: cell("right opt"), icon: "" };
+    row.riskCell = cell("right", "", row.risk, row.riskEnds);
+    row.tr = el("tr", { class: "pick", role: "row" }, el("th", { scope: "row", role: "rowheader" }, row.name, row.why), cell("verdict-cell", null, row.verdict, row.sure), cell("right", "Trials", row.pulls, el("span", { class: "amount", "aria-hidden": "true" }, row.bar)),
+      row.pending, row.failed, cell("right", "Mean", row.mean, row.meanEnds), row.riskCell, row.doubt, row.spent);
     row.tr.addEventListener("click", () => this.select(this.selected === arm.name ? null : arm.name));
     this.rows.set(arm.name, row);
     return row;
@@ -71,12 +73,14 @@ export class Arms {
   draw(frame, picture, arms, selected) {
     this.selected = selected;
     const { mean, risk } = picture.digits, side = frame.direction === "minimize" ? -1 : 1;
-    say(this.heads.get("risk").button, frame.risk.label[0].toUpperCase() + frame.risk.label.slice(1));
+    const label = frame.risk.label[0].toUpperCase() + frame.risk.label.slice(1);
+    say(this.heads.get("risk").button, label);
     show(this.heads.get("spent").cell, frame.has_prices);
     const most = Math.max(1, ...arms.map((arm) => arm.pulls)), sorted = this.order(arms, side), now = sorted.slice(0, this.shown);
     const nodes = now.map((arm) => {
       const row = this.rowOf(arm);
       set(row.tr, { class: `pick ${arm.verdict}${arm.name === selected ? " selected" : ""}` });
+      set(row.riskCell, { "data-label": label });
       set(row.name, { "aria-pressed": arm.name === selected ? "true" : "false" });
       say(row.why, arm.why);
       if (row.icon !== arm.verdict) {
@@ -99,7 +103,7 @@ export class Arms {
       say(row.spent, arm.spent === null ? "" : brief(arm.spent));
       return row.tr;
     });
-    if (nodes.length !== this.body.children.length || nodes.some((row, at) => this.body.children[at] !== row)) this.body.replaceChildren(...nodes);
+    arrange(this.body, nodes);
     show(this.more, sorted.length > this.shown);
     if (sorted.length > this.shown) say(this.more, `Show more of ${count(sorted.length)} arms`);
   }

@@ -38,7 +38,7 @@ export class Choose {
       this.frame = frame;
       const risk = frame.risk.label, floor = frame.risk.turned;
       const questions = [["own", frame.task === "pareto" ? "the best mean of the returned set" : `what the study asks: ${frame.sought}`], ["best-mean", `the ${frame.mean.better === "lower" ? "lowest" : "highest"} mean`], ["least-risk", `the ${floor ? "highest" : "lowest"} ${risk}`],
-        ["max_risk", `the best mean with ${risk} ${floor ? "at least" : "at most"} …`], ["score", `the best score: mean, less … times the risk`], ["rho", "the least variance, less rho times the mean"]];
+        ["max_risk", "the best mean, and no more risk than …"], ["score", "the best mean less … times the risk"], ["rho", "the least variance less rho times the mean"]];
       const before = byId("question").value;
       byId("question").replaceChildren(...questions.map(([value, text]) => el("option", { value }, text)));
       byId("question").value = before || (frame.task === "pareto" ? "max_risk" : "own");

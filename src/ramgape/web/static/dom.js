@@ -76,6 +76,12 @@ export function pool(parent, count, make) {
   return nodes;
 }
 
+/** Have a parent's children be these, in this order, with as few moves as it takes. @param {any} parent @param {any[]} nodes */
+export function arrange(parent, nodes) {
+  nodes.forEach((node, at) => { if (parent.children[at] !== node) parent.insertBefore(node, parent.children[at] ?? null); });
+  while (parent.children.length > nodes.length) parent.lastChild.remove();
+}
+
 /** A number that is kept in this browser. @param {string} name @param {string} [value] @returns {string|null} */
 export function kept(name, value) {
   try {
@@ -83,3 +89,24 @@ export function kept(name, value) {
     return localStorage.getItem(`ramgape-${name}`);
   } catch { return null; }
 }
+
+const widths = new WeakMap(), heeded = new Set();
+const observer = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) widths.set(target, contentRect.width);
+  for (const heed of heeded) heed();
+});
+
+/**
+ * How wide an element is: known without asking for a layout in the middle of a drawing.
+ * @param {any} node @param {number} least
+ */
+export function widthOf(node, least) {
+  if (!widths.has(node)) {
+    widths.set(node, node.clientWidth);
+    observer.observe(node);
+  }
+  return Math.max(Math.round(widths.get(node)), least);
+}
+
+/** Call when an element that is drawn in has another width. @param {() => void} heed */
+export const onResize = (heed) => heeded.add(heed);

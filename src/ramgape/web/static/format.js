@@ -32,8 +32,10 @@ export function interval(low, high, digits) {
   return `${low === null ? "-inf" : write(low, digits, -1)} to ${high === null ? "inf" : write(high, digits, 1)}`;
 }
 
+const commas = new Intl.NumberFormat("en-US"), time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" }), date = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
 /** A count, with commas. @param {number|null|undefined} value */
-export const count = (value) => value === null || value === undefined ? "-" : value.toLocaleString("en-US");
+export const count = (value) => value === null || value === undefined ? "-" : value < 1000 && value >= 0 ? String(value) : commas.format(value);
 
 /** A number in four digits. @param {number|null|undefined} value */
 export const brief = (value) => value === null || value === undefined ? "-" : Math.abs(value) >= 1e4 && Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(4)));
@@ -67,7 +69,7 @@ export function ago(moment, now = Date.now()) {
 }
 
 /** A moment in the reader's own time. @param {string} moment */
-export const clock = (moment) => new Date(moment).toLocaleTimeString("en-GB");
+export const clock = (moment) => time.format(new Date(moment));
 
 /** The same with the day. @param {string} moment */
-export const day = (moment) => new Date(moment).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+export const day = (moment) => date.format(new Date(moment));

@@ -1,7 +1,7 @@
 // @ts-check
 // The list of studies, kept up to date.
 import { HOME, get, Refused } from "./api.js";
-import { byId, el, say, show } from "./dom.js";
+import { arrange, byId, el, say, show } from "./dom.js";
 import { ago, count, day, perCent, plural, roundUp } from "./format.js";
 import { follow } from "./live.js";
 import { tellState } from "./marks.js";
@@ -83,7 +83,7 @@ function draw() {
     drawLine(part, study);
     return part.row;
   });
-  if (now.length !== rows.children.length || now.some((row, place) => rows.children[place] !== row)) rows.replaceChildren(...now);
+  arrange(rows, now);
   show(byId("none"), Boolean(studies.size) && !found.length);
   show(byId("more"), found.length > shown);
   say(byId("count"), found.length === studies.size ? plural(studies.size, "study", "studies") : `${count(found.length)} of ${plural(studies.size, "study", "studies")}`);

@@ -8,11 +8,11 @@ const target = asked.get("next") ?? "";
 // Only a path of this server: who follows a link must not end up elsewhere.
 const next = /^\/(?![/\\])/.test(target) ? target : HOME;
 
-/** @param {string} code */
-async function login(code) {
+/** @param {string} given  a code, or a token */
+async function login(given) {
   show(byId("wrong"), false);
   try {
-    await post("/login", { code });
+    await post("/login", given.startsWith("rg_") ? { token: given } : { code: given });
     location.replace(next);
   } catch (error) {
     say(byId("wrong"), /** @type {Error} */ (error).message);
@@ -26,9 +26,9 @@ byId("form").addEventListener("submit", (event) => {
   login(byId("code").value.trim());
 });
 
-const code = asked.get("code");
+// Behind the #, which browsers send to nobody.
+const code = new URLSearchParams(location.hash.slice(1)).get("code");
 if (code) {
-  asked.delete("code");
   history.replaceState(null, "", `${location.pathname}${asked.size ? `?${asked}` : ""}`);
   login(code);
 } else byId("code").focus();

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { byId, el, say, show } from "./dom.js";
 import { brief, count, day } from "./format.js";
 
-const LIMIT = 100, FRESH = 2000;
+const LIMIT = 25, FRESH = 2000;
 
 class Log {
   /** @param {string} path @param {string} id  Of its nodes. @param {(row: any) => any} line  A row of the table. */

@@ -1,14 +1,16 @@
 // @ts-check
 // The arms in the plane of mean and risk: a box, or a cross, is what is known of an arm, and it moves as more is known.
 import { axes, path } from "./axes.js";
-import { pool, say, set, svg } from "./dom.js";
-import { brief, interval, write } from "./format.js";
+import { pool, say, set, svg, widthOf as roomOf } from "./dom.js";
+import { brief, count, interval, write } from "./format.js";
 import { cut, place, widthOf } from "./labels.js";
 import { SHAPES } from "./marks.js";
 import { broughtInside, limits, ticks } from "./ticks.js";
 
-const CROWD = 30, NAMED = 60, NAME = 26, ROOMY = 1.4;
+const CROWD = 30, STILL = 40, NAMED = 60, NAME = 26, ROOMY = 1.4;
 const FONT = "600 12px system-ui, sans-serif";
+
+const tenth = (value) => Math.round(10 * value) / 10;
 
 /** Which of several limits to keep: those that were, unless they are too narrow now, or far too wide: else all would tremble. */
 function steady(before, now, anew) {
@@ -45,11 +47,12 @@ export class Plane {
     this.goesBy = svg("g");
     this.goesByText = svg("g");
     this.size = svg("path", { class: "scale" });
-    this.sizeText = svg("text", { class: "tick", "text-anchor": "end" });
+    this.sizeText = svg("text", { class: "tick halo", "text-anchor": "end" });
     this.lines.append(this.stairs, this.goesBy, this.ceiling, this.size, this.sizeText, this.joins);
-    this.arms = svg("g", { class: "moves" });
+    this.arms = svg("g");
     this.names = svg("g");
-    root.append(this.grid, this.lines, this.arms, this.names, this.goesByText);
+    this.border = svg("rect");
+    root.append(svg("defs", {}, svg("clipPath", { id: "plot" }, this.border)), this.grid, this.lines, this.arms, this.names, this.goesByText);
     root.addEventListener("keydown", (event) => this.key(event));
     this.shown = /** @type {any[]} */ ([]);
   }
@@ -59,7 +62,7 @@ export class Plane {
     let node = this.nodes.get(arm.name);
     if (node) return node;
     node = {
-      focus: svg("circle", { class: "focus", r: 11 }), box: svg("rect", { class: "box" }), cross: svg("path", { class: "cross" }), mark: svg("path", { class: "mark" }),
+      focus: svg("circle", { class: "focus", r: 11 }), box: svg("rect", { class: "box", "clip-path": "url(#plot)" }), cross: svg("path", { class: "cross", "clip-path": "url(#plot)" }), mark: svg("path", { class: "mark" }),
       ring: svg("circle", { class: "ring", r: 9 }), chosen: svg("circle", { class: "chosen", r: 13 }), leader: svg("line", { class: "leader" }), name: svg("text", { class: "name halo", "text-anchor": "middle" }), more: svg("text", { class: "name halo", "text-anchor": "middle" }),
     };
     node.group = svg("g", { class: "arm", role: "button", tabindex: "-1" }, node.box, node.cross, node.focus, node.ring, node.chosen, node.mark);
@@ -95,11 +98,12 @@ export class Plane {
    */
   draw(frame, picture, arms, how) {
     this.selected = how.selected;
-    const width = Math.max(this.root.clientWidth, 260), height = Math.round(width < 520 ? 0.95 * width : Math.min(0.68 * width, 660));
+    const width = roomOf(this.root, 260), height = Math.round(width < 520 ? 0.95 * width : Math.min(0.68 * width, 660));
     const known = arms.filter((arm) => arm.mean !== null && arm.risk !== null && picture.begun);
     const shown = this.shown = known.filter((arm) => !how.hideOut || arm.verdict !== "out" || arm.name === how.selected);
     set(this.root, { viewBox: `0 0 ${width} ${height}`, height, class: `${how.crosses ? "crosses" : "boxes"}${shown.length > CROWD ? " crowd" : ""}` });
     const spot = this.scales(frame, picture, shown, { width, height, left: width < 520 ? 50 : 58, right: 12, top: 10, bottom: 38 }, how);
+    set(this.arms, { class: shown.length > STILL ? "" : "moves" });
     this.background(frame, picture, known, shown, spot, how);
     const placed = shown.map((arm) => this.arm(frame, picture, arm, spot, how));
     const there = new Set(shown.map((arm) => arm.name));
@@ -125,7 +129,7 @@ export class Plane {
     const fits = (text, space) => widthOf(text, "12px system-ui") < space;
     const named = (axis, space) => { const text = first(axis.label), long = arrow(axis.better, text); return fits(long, space) ? long : cut(text, Math.floor(space / 7)); };
     const found = axes(this.grid, room,
-      { low: left, high: right, at: ticks(left, right, few ? 5 : 8), label: named(frame.mean, room.width - room.left) },
+      { low: left, high: right, at: ticks(left, right, few ? 6 : 8), label: named(frame.mean, room.width - room.left) },
       { low, high, at: ticks(low, high, 6), label: named(frame.risk, room.height - room.bottom), turned: frame.risk.turned });
     return { ...found, room };
   }
@@ -135,6 +139,7 @@ export class Plane {
     const [[left, right], [bottom, top]] = this.range, side = frame.direction === "minimize" ? -1 : 1, safe = frame.risk.turned ? -1 : 1;
     const corners = frame.task === "pareto" ? stairs(known, side, safe) : [];
     const worst = frame.risk.turned ? bottom : top;
+    set(this.border, { x: room.left, y: room.top, width: far - room.left, height: low - room.top });
     const clamp = (value, from, to) => Math.max(from, Math.min(to, value));
     const whole = corners.length ? [[side > 0 ? left : right, corners[0][1]], ...corners, [corners[corners.length - 1][0], worst]] : [];
     set(this.stairs, { d: path(whole.map(([mean, risk]) => [x(clamp(mean, left, right)), y(clamp(risk, bottom, top))])) });
@@ -143,7 +148,7 @@ export class Plane {
       const at = (mean) => (value - ofMean * mean) / ofRisk;
       return [[left, at(left), right, at(right), words]];
     });
-    const nodes = pool(this.goesBy, lines.length, () => svg("line", { class: "goes-by" })), texts = pool(this.goesByText, lines.length, () => svg("text", { class: "halo tick" }));
+    const nodes = pool(this.goesBy, lines.length, () => svg("line", { class: "goes-by", "clip-path": "url(#plot)" })), texts = pool(this.goesByText, lines.length, () => svg("text", { class: "halo tick" }));
     lines.forEach(([x1, y1, x2, y2, words], at) => {
       set(nodes[at], { x1: x(x1), y1: y(y1), x2: x(x2), y2: y(y2) });
       const upright = x1 === x2;
@@ -165,16 +170,18 @@ export class Plane {
   arm(frame, picture, arm, { x, y, low, far, room }, how) {
     const node = this.nodesOf(arm), [across, up] = this.range, verdict = arm.verdict;
     const [mean, right] = broughtInside(arm.mean, across), [risk, above] = broughtInside(arm.risk, up);
-    const cx = x(mean), cy = y(risk);
-    const at = (value, otherwise, scale, least, most) => Math.max(least, Math.min(most, value === null ? otherwise : scale(value)));
+    const cx = tenth(x(mean)), cy = tenth(y(risk));
+    const at = (value, otherwise, scale, least, most) => tenth(Math.max(least, Math.min(most, value === null ? otherwise : scale(value))));
     const left = at(arm.mean_low, room.left - 20, x, room.left - 20, far + 20), end = at(arm.mean_high, far + 20, x, room.left - 20, far + 20);
     const [safe, unsafe] = frame.risk.turned ? [arm.risk_low, arm.risk_high] : [arm.risk_high, arm.risk_low];
     const top = frame.about_risk ? at(safe, room.top - 20, y, room.top - 20, low + 20) : cy, bottom = frame.about_risk ? at(unsafe, low + 20, y, room.top - 20, low + 20) : cy;
     const beyond = right !== 0 || above !== 0;
     const selected = arm.name === how.selected ? " selected" : "";
-    set(node.group, { class: `arm ${verdict}${selected}`, display: null, "aria-pressed": selected ? "true" : "false", "aria-label": describe(arm, picture, frame) });
-    set(node.box, { visibility: beyond ? "hidden" : null, x: left, y: top, width: Math.max(end - left, 1), height: Math.max(bottom - top, 1) });
-    set(node.cross, { visibility: beyond ? "hidden" : null, d: `M${left} ${cy}L${end} ${cy}M${cx} ${top}L${cx} ${bottom}` });
+    set(node.group, { class: `arm ${verdict}${arm.returned ? " returned" : ""}${selected}`, display: null, "aria-pressed": selected ? "true" : "false" });
+    const key = `${arm.pulls}|${arm.mean}|${verdict}|${arm.sure}|${arm.why}|${arm.mean_low}|${arm.risk_low}`;
+    if (node.key !== key) { node.key = key; set(node.group, { "aria-label": describe(arm, picture, frame) }); }
+    if (how.crosses) set(node.cross, { visibility: beyond ? "hidden" : null, d: `M${left} ${cy}L${end} ${cy}M${cx} ${top}L${cx} ${bottom}` });
+    else set(node.box, { visibility: beyond ? "hidden" : null, x: left, y: top, width: tenth(Math.max(end - left, 1)), height: tenth(Math.max(bottom - top, 1)) });
     const turn = beyond ? ` rotate(${Math.atan2(right, frame.risk.turned ? -above : above) * 180 / Math.PI})` : "";
     set(node.mark, { d: beyond ? SHAPES.beyond : SHAPES[verdict], transform: `translate(${cx} ${cy})${turn}` });
     set(node.focus, { cx, cy });
@@ -194,8 +201,8 @@ export class Plane {
       const more = [...(right ? [`mean ${brief(arm.mean)}`] : []), ...(above ? [`risk ${brief(arm.risk)}`] : [])].join(", ");
       return { name: cut(arm.name, NAME), more };
     });
-    const labels = named.map((at, rank) => ({ text: texts[rank].name, x: placed[at].cx, y: placed[at].cy, width: Math.max(widthOf(texts[rank].name, FONT), widthOf(texts[rank].more, FONT)) + 2, height: texts[rank].more ? 29 : 15, dispensable: first(at) === 3 }));
     const markers = placed.map(({ cx, cy }) => /** @type {any} */ ([cx - 7, cy - 7, cx + 7, cy + 7]));
+    const labels = named.map((at, rank) => ({ text: texts[rank].name, x: placed[at].cx, y: placed[at].cy, width: Math.max(widthOf(texts[rank].name, FONT), widthOf(texts[rank].more, FONT)) + 2, height: texts[rank].more ? 29 : 15, dispensable: first(at) === 3, marker: markers[at] }));
     const lines = placed.flatMap(({ cx, cy, box: [left, top, end, bottom], beyond }) => beyond ? [] : how.crosses
       ? [[left, cy - 1, end, cy + 1], [cx - 1, top, cx + 1, bottom]]
       : [[left, top - 1, end, top + 1], [left, bottom - 1, end, bottom + 1], [left - 1, top, left + 1, bottom], [end - 1, top, end + 1, bottom]]);
@@ -206,11 +213,11 @@ export class Plane {
       set(node.label, { display: spot ? null : "none", class: `arm ${arm.verdict}${arm.name === how.selected ? " selected" : ""}` });
       if (!spot || rank === undefined) return;
       const { cx, cy } = placed[at], twoLines = Boolean(texts[rank].more);
-      set(node.name, { x: spot.x, y: spot.y + (twoLines ? -3 : 4) });
+      set(node.name, { x: tenth(spot.x), y: tenth(spot.y + (twoLines ? -3 : 4)) });
       say(node.name, texts[rank].name);
-      set(node.more, { visibility: twoLines ? null : "hidden", x: spot.x, y: spot.y + 11 });
+      set(node.more, { visibility: twoLines ? null : "hidden", x: tenth(spot.x), y: tenth(spot.y + 11) });
       say(node.more, texts[rank].more);
-      set(node.leader, { visibility: spot.leader ? null : "hidden", x1: cx, y1: cy, x2: spot.x, y2: spot.y + (spot.y < cy ? 7 : -7) });
+      set(node.leader, { visibility: spot.leader ? null : "hidden", x1: cx, y1: cy, x2: tenth(spot.x), y2: tenth(spot.y + (spot.y < cy ? 7 : -7)) });
     });
   }
 }
@@ -220,5 +227,5 @@ export function describe(arm, picture, frame) {
   if (arm.mean === null) return `${arm.name}: no trials yet`;
   const { mean, risk } = picture.digits;
   const sure = [arm.verdict, arm.sure, arm.why].filter(Boolean).join(", ");
-  return `${arm.name}: ${sure}. Mean ${write(arm.mean, mean)}, ${interval(arm.mean_low, arm.mean_high, mean)}; ${frame.risk.label} ${write(arm.risk, risk)}, ${interval(arm.risk_low, arm.risk_high, risk)}; ${arm.pulls.toLocaleString("en-US")} trials.`;
+  return `${arm.name}: ${sure}. Mean ${write(arm.mean, mean)}, ${interval(arm.mean_low, arm.mean_high, mean)}; ${frame.risk.label} ${write(arm.risk, risk)}, ${interval(arm.risk_low, arm.risk_high, risk)}; ${count(arm.pulls)} trials.`;
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // How far it is: the doubt and the tolerance that it must fall below, or the arms that are not proved yet; with a forecast.
 import { axes, path } from "./axes.js";
-import { say, set, svg } from "./dom.js";
+import { say, set, show, svg, widthOf as roomOf } from "./dom.js";
 import { brief, count, roundUp } from "./format.js";
 import { widthOf } from "./labels.js";
 import { logTicks, ticks } from "./ticks.js";
@@ -24,7 +24,7 @@ class Curve {
 
   /** @param {{told: number[], main: (number|null)[], faint: (number|null)[]|null, goal: number|null, goalWords: string, end: number|null, endWords: string, up: any, height: number, steps: boolean}} what */
   draw({ told, main, faint, goal, goalWords, end, endWords, up, height, steps }) {
-    const width = Math.max(this.root.clientWidth, 240), last = told[told.length - 1] ?? 1, most = Math.max(end ?? 0, last, 1);
+    const width = roomOf(this.root, 240), last = told[told.length - 1] ?? 1, most = Math.max(end ?? 0, last, 1);
     set(this.root, { viewBox: `0 0 ${width} ${height}`, height });
     const room = { width, height, left: 54, right: 14, top: 8, bottom: 36 };
     const { x, y } = axes(this.grid, room, { low: 0, high: most, at: ticks(0, most, width < 420 ? 4 : 6), label: "trials" }, up);
@@ -61,10 +61,12 @@ export class Progress {
     const end = expected ? past.told[past.told.length - 1] + expected[0] : null;
     const endWords = expected ? `${expected[1] ? "at least" : "about"} ${count(coarse(expected[0]))} more` : "";
     const enough = past.told.length > 1;
-    this.nodes.open.closest(".drawing").hidden = budget || !pairs || !enough;
-    this.nodes.doubt.closest(".drawing").hidden = budget || !enough;
+    show(this.nodes.open.parentNode, !budget && pairs && enough);
+    show(this.nodes.doubt.parentNode, !budget && enough);
     say(this.nodes.words, words(frame, picture, past, enough));
-    if (budget || !enough) return;
+    const key = [past.told.length, past.told[past.told.length - 1], past.told[0], end, endWords, picture.epsilon, roomOf(this.nodes.doubt, 240)].join("|");
+    if (budget || !enough || this.key === key) return;
+    this.key = key;
     if (pairs) {
       const most = frame.arms.length;
       this.open.draw({ told: past.told, main: past.unproved, faint: null, goal: 0, goalWords: "", end, endWords, height: 170, steps: true,
@@ -86,7 +88,7 @@ const coarse = (number) => { const unit = 10 ** Math.max(String(number).length -
 /** The drawing in words. */
 function words(frame, picture, past, enough) {
   if (frame.goal.kind === "budget") return picture.done ? "The budget is used." : `${picture.standing}.`;
-  if (!enough) return past.complete === false ? "Reading the past." : "Not enough yet: each arm needs its first trials.";
+  if (!enough) return !picture.begun ? "Not enough yet: each arm needs its first trials." : past.complete ? "There is only one moment to show so far." : "Reading how it came here.";
   const so = picture.least === null ? "" : `The least doubt so far is ${roundUp(Math.max(picture.least, 0))}${picture.epsilon ? `, the tolerance ${brief(picture.epsilon)}` : ""}. `;
   if (picture.unproved !== null) return `${picture.unproved ? `${count(picture.unproved)} of ${count(frame.arms.length)} arms are not proved yet; it ends when all are.` : "All arms are proved."} ${so}`;
   return `${so}It ends when the doubt is below the tolerance${picture.done ? "" : "; dotted is what is expected"}.`;

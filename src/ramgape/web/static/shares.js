@@ -1,11 +1,11 @@
 // @ts-check
 // Where the trials, or the money, went: the shares of the arms that took most, over the trials.
 import { axes, path } from "./axes.js";
-import { pool, say, set, svg } from "./dom.js";
+import { pool, say, set, show, svg, widthOf as roomOf } from "./dom.js";
 import { cut, widthOf } from "./labels.js";
 import { ticks } from "./ticks.js";
 
-const HEIGHT = 210, LINE = 14;
+const HEIGHT = 210, LINE = 14, MOST = 150;
 
 export class Shares {
   /** @param {any} root */
@@ -20,9 +20,14 @@ export class Shares {
   /** @param {any} past @param {"pulls"|"spent"} what */
   draw(past, what) {
     const amounts = past[what];
+    show(this.root.parentNode, Boolean(amounts?.length));
     if (!amounts?.length) return;
-    const told = past.told.length > 1 ? past.told : [0, past.told[0]], rows = past.told.length > 1 ? amounts : [amounts[0], amounts[0]];
-    const names = [...past.arms, "others"], width = Math.max(this.root.clientWidth, 240), first = told[0], last = told[told.length - 1];
+    const key = [what, past.told.length, past.told[past.told.length - 1], past.told[0], roomOf(this.root, 240), past.arms.join()].join("|");
+    if (this.key === key) return;
+    this.key = key;
+    const every = Math.ceil(past.told.length / MOST), some = (values) => values.filter((_, at) => at % every === 0 || at === values.length - 1);
+    const told = past.told.length > 1 ? some(past.told) : [0, past.told[0]], rows = past.told.length > 1 ? some(amounts) : [amounts[0], amounts[0]];
+    const names = [...past.arms, "others"], width = roomOf(this.root, 240), first = told[0], last = told[told.length - 1];
     const side = Math.min(150, 16 + Math.max(...names.map((name) => widthOf(cut(name, 20), "12px system-ui"))));
     set(this.root, { viewBox: `0 0 ${width} ${HEIGHT}`, height: HEIGHT });
     const room = { width, height: HEIGHT, left: 54, right: side, top: 8, bottom: 36 };

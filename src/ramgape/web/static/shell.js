@@ -47,7 +47,7 @@ export function menus() {
 
 /** Who looks, and at what. */
 export async function whoami() {
-  const known = await get("/");
+  const known = await get("");
   say(byId("who"), `ramgape ${known.version}, ${known.storage}${known.name ? `, seen by ${known.name}` : ""}. This page only looks: studies are changed by the Python client, the shell or the API, with a token.`);
   return known;
 }
@@ -58,6 +58,6 @@ export function arrive() {
   if (!code) return false;
   asked.delete("code");
   const next = location.pathname + (asked.size ? `?${asked}` : "");
-  location.replace(`${HOME}login?${new URLSearchParams({ code, next })}`);
+  location.replace(`${HOME}login?${new URLSearchParams({ next })}#code=${encodeURIComponent(code)}`);
   return true;
 }

@@ -4,7 +4,7 @@ import { API, get } from "./api.js";
 import { Arms } from "./arms.js";
 import { Choose } from "./choose.js";
 import { drawCode } from "./code.js";
-import { byId, el, kept, made, say, show, svg } from "./dom.js";
+import { byId, el, kept, made, onResize, say, set, show, svg } from "./dom.js";
 import { brief, count, day, perCent, plural, roundUp } from "./format.js";
 import { follow } from "./live.js";
 import { Failures, Trials } from "./logs.js";
@@ -22,7 +22,7 @@ const number = Number.parseInt(location.pathname.split("/").pop() ?? "", 10);
 const path = `/studies/${number}`;
 
 /** All that is known. @type {any} */
-const known = { frame: null, picture: null, arms: [], past: { told: [], doubt: [], unproved: [], arms: [], pulls: [], spent: null }, selected: null, at: 0, tab: "trials" };
+export const known = { frame: null, picture: null, arms: [], past: { told: [], doubt: [], unproved: [], arms: [], pulls: [], spent: null }, selected: null, at: 0, tab: "trials" };
 
 const plane = new Plane(byId("plane"), select);
 const table = new Arms(byId("arms-head"), byId("arms-rows"), byId("arms-more"), select);
@@ -55,11 +55,11 @@ function takeFrame(frame) {
   byId("specification").replaceChildren(code(JSON.stringify(frame.specification, null, 2), "the specification"));
   for (const [id, file] of [["save-csv", "/export.csv"], ["save-json", ""], ["save-report", "/report.html"]]) byId(id).href = `${API}${path}${file}`;
   byId("save-json").download = `${slug()}.json`;
-  if (!known.picture) byId("tiles").replaceChildren(...tiles([["Arms", count(frame.arms.length), ""], ["Asked for", frame.goal.words, ""]]));
+  if (!known.picture) fillTiles([["Arms", count(frame.arms.length), ""], ["Asked for", frame.goal.words, ""]]);
   soon();
 }
 
-function takePicture(picture) {
+export function takePicture(picture) {
   known.picture = picture;
   known.at = performance.now();
   const { columns } = known.frame;
@@ -94,13 +94,10 @@ async function fetchPast() {
 
 function facts(pairs) { return pairs.filter(([, text]) => text).flatMap(([word, text]) => [el("dt", {}, word), el("dd", {}, text)]); }
 
-function tiles(rows) { return rows.map(([word, value, more]) => el("div", { class: "tile" }, el("dt", {}, word), el("dd", { class: value.length > 14 ? "words" : "" }, value), ...(more ? [el("dd", { class: "unseen" }, more)] : []))); }
-
-/** The tiles: their nodes stay, their words change. */
 function drawTiles(frame, picture) {
   const counts = { in: 0, undecided: 0, out: 0 };
   for (const arm of known.arms) if (arm.verdict in counts) counts[arm.verdict] += 1;
-  const still = picture.done ? "none" : picture.expected ? `${picture.expected[1] ? "over" : "about"} ${count(rough(picture.expected[0]))}` : "not known yet";
+  const still = picture.done ? "none" : picture.expected ? `${picture.expected[1] ? "over" : "about"} ${count(rough(picture.expected[0]))}` : picture.begun ? "…" : "not known yet";
   const rows = [
     ["Trials", count(picture.told), picture.late ? `${count(picture.late)} after the end, not counted` : ""],
     ["Under way", count(picture.pending), picture.done && picture.pending ? "given back when their leases end" : ""],
@@ -110,16 +107,21 @@ function drawTiles(frame, picture) {
     ...(picture.spent === null ? [] : [["Spent", brief(picture.spent), picture.spend ? `of ${brief(picture.spend)}` : ""]]),
     ["In, undecided, out", `${counts.in} / ${counts.undecided} / ${counts.out}`, ""],
   ];
+  fillTiles(rows);
+}
+
+/** Words, what they count, and a remark. @param {any[][]} rows */
+function fillTiles(rows) {
   const place = byId("tiles");
   if (place.made?.length !== rows.length) {
-    place.made = rows.map(() => ({ word: el("dt"), value: el("dd"), more: el("dd", { class: "faint small" }) }));
+    place.made = rows.map(() => ({ word: el("dt"), value: el("dd"), more: el("dd", { class: "more" }) }));
     place.replaceChildren(...place.made.map((tile) => el("div", { class: "tile" }, tile.word, tile.value, tile.more)));
   }
   rows.forEach(([word, value, more], at) => {
     const tile = place.made[at];
     say(tile.word, word);
     say(tile.value, value);
-    tile.value.className = String(value).length > 12 ? "words" : "";
+    set(tile.value, { class: String(value).length > 12 ? "words" : "" });
     say(tile.more, more);
     show(tile.more, Boolean(more));
   });
@@ -156,11 +158,9 @@ function drawCallouts(picture) {
 
 function drawProved(picture) {
   const rigour = picture.rigour === "approximate" ? "approximate: intervals hold nearly as often as they state, for large samples (central limit theorem)" : "proved: intervals hold as they are stated";
-  const pairs = [["Guarantee", picture.guarantee], ["Certified", picture.certified], ["Rigour", rigour], ["Ended", picture.ended]];
-  const key = JSON.stringify(pairs), place = byId("proved");
-  if (place.key === key) return;
-  place.key = key;
-  place.replaceChildren(...facts(pairs));
+  const place = byId("proved"), pairs = [["Guarantee", picture.guarantee], ["Certified", picture.certified ?? "nothing yet"], ["Rigour", rigour], ["Ended", picture.ended]];
+  if (!place.firstChild) place.append(...facts(pairs));
+  pairs.forEach(([, text], at) => say(place.children[2 * at + 1], text));
 }
 
 let spokenAt = 0;
@@ -171,12 +171,12 @@ function speak(text) {
   say(byId("spoken"), text);
 }
 
-function draw() {
+export function draw() {
   const { frame, picture, arms, past } = known;
   if (!frame || !picture) return;
   const began = performance.now(), before = made.nodes;
-  byId("sentence").classList.remove("skeleton");
-  byId("plane-place").classList.remove("skeleton");
+  if (!known.drawn) for (const id of ["sentence", "plane-place"]) byId(id).classList.remove("skeleton");
+  known.drawn = true;
   tellState(byId("state"), picture.state);
   say(byId("sentence"), picture.sentence);
   speak(picture.sentence);
@@ -187,19 +187,21 @@ function draw() {
   drawProved(picture);
   show(byId("not-yet"), !picture.begun);
   show(byId("plane-place"), picture.begun);
-  if (!picture.begun) say(byId("not-yet"), `Not enough yet: every arm needs its first trials before anything can be drawn. ${plural(arms.filter((arm) => !arm.pulls).length, "arm")} of ${count(arms.length)} had none so far.`);
+  if (!picture.begun) say(byId("not-yet"), `Not enough yet: every arm needs its first trials before anything can be drawn. ${count(arms.filter((arm) => !arm.pulls).length)} of ${plural(arms.length, "arm")} had none so far.`);
   else plane.draw(frame, picture, arms, { crosses: byId("crosses").checked, hideOut: byId("hide-out").checked, selected: known.selected, chosen: choose.chosen, ceiling: choose.ceiling });
   const chosen = arms.find((arm) => arm.name === known.selected);
   say(byId("told"), chosen ? describe(chosen, picture, frame) : picture.begun ? "Each box is what is known of an arm: the smaller, the more. Click one, or a row of the table, to read more." : "");
   choose.draw(frame, arms);
   show(byId("share-meter"), picture.share !== null);
-  if (picture.share !== null) byId("share").style.width = perCent(picture.share).replace(" ", "");
+  if (picture.share !== null && known.share !== picture.share) { known.share = picture.share; byId("share-done").style.width = perCent(picture.share).replace(" ", ""); }
   say(byId("progress-title"), frame.goal.kind === "budget" ? "How far it is" : "Doubt and tolerance");
   progress.draw(frame, picture, past);
   show(byId("money-label"), Boolean(past.spent));
   shares.draw(past, byId("money").checked && past.spent ? "spent" : "pulls");
+  say(byId("shares-words"), past.told.length ? "" : picture.begun && !past.complete ? "Reading how it came here." : "Not enough yet: each arm needs its first trials.");
+  show(byId("shares-words"), !past.told.length);
   say(byId("shares-title"), byId("money").checked && past.spent ? "Where the money went" : "Where the trials went");
-  say(byId("counts"), picture.trials);
+  say(byId("counts"), [picture.trials, picture.done ? "" : picture.expected_words].filter(Boolean).join("; "));
   table.draw(frame, picture, arms, known.selected);
   drawTab();
   const redraws = /** @type {any} */ (window).redraws ??= [];
@@ -230,7 +232,7 @@ function begin() {
   byId("save-png").addEventListener("click", () => savePng(byId("plane"), slug(), known.picture?.title ?? ""));
   byId("share").addEventListener("click", () => copy(byId("share"), location.href));
   tabs(byId("tabs"), (name) => { known.tab = name; trials.version = failures.version = -1; drawTab(); });
-  new ResizeObserver(soon).observe(byId("main"));
+  onResize(soon);
   follow(`${path}/events`, {
     frame: takeFrame,
     picture: takePicture,

@@ -1,5 +1,6 @@
 // @ts-check
 // Axes: limits in which what decides can be seen, and numbers at round places.
+import { count } from "./format.js";
 
 const REACH = 0.75, MARGIN = 0.06, SQUEEZED = 3, WON = 2, FEW = 4, WIDE = 5, OVERLAPPING = 1, VACUOUS = 40, INSIDE = 0.015;
 
@@ -99,5 +100,5 @@ export function tickText(values) {
   const size = Math.max(...values.map(Math.abs));
   if (size !== 0 && (size < 1e-3 || size >= 1e7)) return (value) => value === 0 ? "0" : value.toExponential(1).replace(".0e", "e");
   const places = Math.max(0, ...values.map((value) => (String(value).split(".")[1] ?? "").length));
-  return (value) => places ? value.toFixed(places) : value.toLocaleString("en-US");
+  return (value) => places ? value.toFixed(places) : count(value);
 }

@@ -1,0 +1,494 @@
+"""What watchers of a study see: pictures, its past, streams, and what to choose."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ramgape import NoAnswer, Study, UnknownName
+from ramgape.search.history import Recorder
+from ramgape.storage.store import SqlStore
+from ramgape.studies.session import StudySession
+from ramgape.studies.specification import StudySpec
+from ramgape.web.choose import choose, proof_of
+from ramgape.web.frame import make_frame
+from ramgape.web.history import MOST, SHOWN, History, remember
+from ramgape.web.live import RETRY, STILL_HERE, Live, LiveList, Slot, event
+from ramgape.web.picture import COLUMNS, look_at, make_picture, study_state
+
+ARMS = {"safe": (0.5, 0.1), "bold": (0.6, 0.2), "poor": (0.45, 0.2)}
+
+
+def draw(generator: random.Random, arm: str) -> float:
+    mean, spread = ARMS[arm]
+    return min(1.0, max(0.0, generator.gauss(mean, spread)))
+
+
+def made(storage: str | None, count: int = 600, name: str = "arms", **options: Any) -> Study:
+    """A study with so many observations, told twenty at a time."""
+    generator = random.Random(1)
+    asked = {"reward_range": (0, 1), "epsilon": 0.0, "seed": 1} | options
+    study = Study.create(name, list(ARMS), storage=storage, **asked)
+    while study.known_progress().samples < count and (pulls := study.ask(20)):
+        study.tell_many([(pull, draw(generator, pull.arm)) for pull in pulls])
+    return study
+
+
+def session_of(study: Study) -> StudySession:
+    return study._desk.session  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'studies.db'}"
+
+
+def rows_of(picture: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in picture["rows"]}
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_says_what_the_report_says(place: str) -> None:
+    with made(place) as study:
+        report, picture = study.report(expect=False), make_picture(look_at(session_of(study)))
+        assert picture["sentence"] == report.sentence
+        assert picture["guarantee"] == report.result.guarantee
+        assert (picture["told"], picture["front"]) == (report.told, list(report.result.front))
+        assert picture["doubt"] == pytest.approx(report.doubt, rel=1e-4)
+        rows = rows_of(picture)
+        for arm in report.result.arms:
+            assert rows[arm.name]["pulls"] == arm.pulls
+            assert rows[arm.name]["mean"] == pytest.approx(arm.mean, abs=1e-3)
+            assert rows[arm.name]["risk_high"] == pytest.approx(arm.risk_shown_interval[1], abs=1e-3)
+        json.dumps(picture, allow_nan=False)
+
+
+def test_a_picture_before_the_first_trials_has_no_numbers(place: str) -> None:
+    with made(place, 0) as study:
+        picture = make_picture(look_at(session_of(study)))
+        assert (picture["begun"], picture["state"], picture["doubt"]) == (False, "waiting", None)
+        assert "no trials" in picture["sentence"]
+        assert {row["mean"] for row in rows_of(picture).values()} == {None}
+        json.dumps(picture, allow_nan=False)
+
+
+def test_a_picture_reads_neither_observations_nor_failures(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that what it costs does not depend on how many there are."""
+    with made(place) as study:
+        session = session_of(study)
+        look_at(session)
+
+        def never(*_: object) -> None:
+            raise AssertionError("nothing of that is read")
+
+        for name in ("read_observations", "read_rows", "read_failures", "read_answered", "read_batches"):
+            monkeypatch.setattr(SqlStore, name, never)
+        assert make_picture(look_at(session))["told"] >= 600
+
+
+def test_who_works_is_seen_with_the_lease(place: str) -> None:
+    with made(place) as study:
+        study.ask(2, worker="node-1", lease=60.0)
+        study.ask(1, worker="node-2", lease=None)
+        given_back = study.ask(1, worker="node-3")[0]
+        study.give_back(given_back)
+        picture = make_picture(look_at(session_of(study)))
+        assert [(row[0], row[1]) for row in picture["workers"]] == [("node-1", 2), ("node-2", 1)]
+        assert 50.0 < picture["workers"][0][3] <= 60.0
+        assert picture["workers"][1][3] is None
+        assert (picture["available"], picture["state"], picture["pending"]) == (1, "running", 4)
+
+
+def test_risks_are_as_people_are_shown_them(place: str) -> None:
+    """The average of the worst tenth: more is better, so lines and intervals are turned."""
+    with made(place, risk="cvar:0.1", task="best-mean:max-risk=-0.2") as study:
+        picture, arms = make_picture(look_at(session_of(study))), study.result(expect=False).arms
+        rows = rows_of(picture)
+        for arm in arms:
+            assert rows[arm.name]["risk"] == pytest.approx(-arm.risk, abs=1e-3)
+            assert rows[arm.name]["risk_low"] <= rows[arm.name]["risk"] <= rows[arm.name]["risk_high"]
+        mean_weight, risk_weight, value, words, _ = picture["lines"][0]
+        assert (mean_weight, value / risk_weight) == (0.0, pytest.approx(0.2))
+        assert "floor" in words
+        frame = make_frame(session_of(study).row, study.spec)
+        assert frame["risk"]["turned"]
+        assert frame["risk"]["better"] == "higher"
+
+
+def test_a_frame_needs_the_row_alone(place: str) -> None:
+    with made(place, 100, budget=500, epsilon=None, price={"safe": 1.0, "bold": 2.0, "poor": 3.0}) as study:
+        row = session_of(study).row
+    frame = make_frame(row, StudySpec.from_text(row.specification))
+    assert frame["arms"] == list(ARMS)
+    assert frame["goal"] == {"kind": "budget", "words": "the best answer after 500 pulls"}
+    assert frame["has_prices"]
+    assert frame["mean"] == {"label": "mean reward", "better": "higher", "possible": [0.0, 1.0]}
+    assert dict(map(tuple, frame["settings"]))["Failures"].startswith("tried again")
+    json.dumps(frame, allow_nan=False)
+
+
+def test_what_is_approximate_says_so(place: str) -> None:
+    with made(place, reward_range=None, epsilon=0.3) as study:
+        picture = make_picture(look_at(session_of(study)))
+        frame = make_frame(session_of(study).row, study.spec)
+    assert picture["rigour"] == frame["rigour"] == "approximate"
+    assert "pproximately" in picture["guarantee"]
+    assert "approximate" in frame["method"]
+
+
+def test_states() -> None:
+    assert study_state(done=True, given_up=1, pending=1) == "done"
+    assert study_state(done=False, given_up=1, pending=1) == "failing"
+    assert study_state(done=False, given_up=0, pending=0) == "waiting"
+
+
+# --- the past ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_past_is_what_it_was(place: str) -> None:
+    """Of some moments what is recalled is what a search that goes on had noted."""
+    with made(place, 500) as study:
+        session = session_of(study)
+        past = {moment.samples: moment for moment in remember(session)}
+        with session.reading():
+            noted = session.history()
+        common = [point for point in noted if point.samples in past]
+        assert len(common) > 20
+        for point in common:
+            assert past[point.samples].doubt == point.doubt
+            assert tuple(past[point.samples].pulls.tolist()) == point.pulls
+        assert max(past) == study.known_progress().samples
+
+
+def test_moments_are_noted_after_commits_and_thinned(place: str) -> None:
+    history = History()
+    with made(place, 0) as study:
+        generator, engine = random.Random(2), None
+        for _ in range(3 * MOST):
+            pull = study.ask()[0] if not study.done else None
+            if pull is None:
+                break
+            study.tell(pull, draw(generator, pull.arm))
+            engine = session_of(study).known.engine  # type: ignore[union-attr]
+            history.note(engine)
+    assert engine is not None
+    described = history.to_dict(400)
+    told = described["told"]
+    assert len(history._moments) <= MOST
+    assert len(told) <= 400
+    assert told == sorted(set(told))
+    assert told[-1] == engine.samples
+    steps = [after - before for before, after in pairwise(told[5:-1])]
+    assert max(steps) <= 4 * min(steps)  # evenly spaced, but for what was thinned last
+
+
+def test_before_and_after_the_opening_are_one_past(place: str) -> None:
+    with made(place, 400) as study:
+        session, history = session_of(study), History()
+        assert history.has_gaps
+        generator = random.Random(3)
+        for pull in study.ask(5):
+            study.tell(pull, draw(generator, pull.arm))
+            history.note(session.known.engine)  # type: ignore[union-attr]
+        with opened(place) as again:
+            history.recall(again)
+        assert not history.has_gaps
+        described = history.to_dict(800)
+        assert described["complete"]
+        assert described["told"] == sorted(set(described["told"]))
+        assert described["told"][0] < 20
+        assert described["told"][-1] == session.known.engine.samples  # type: ignore[union-attr]
+        assert [sum(pulls) for pulls in described["pulls"]] == described["told"]
+
+
+@contextmanager
+def opened(place: str, name: str = "arms") -> Iterator[StudySession]:
+    with Study.load(name, place) as study:
+        yield session_of(study)
+
+
+def test_what_others_wrote_meanwhile_is_missing_and_recalled(place: str) -> None:
+    with made(place, 100) as study:
+        session, history = session_of(study), History()
+        with opened(place) as again:
+            history.recall(again)
+        other = Study.load("arms", place)
+        generator = random.Random(4)
+        for _ in range(20):
+            other.tell_many([(pull, draw(generator, pull.arm)) for pull in other.ask(20)])
+        with session.reading() as (ledger, _):
+            history.note(ledger.engine)
+        assert history.has_gaps
+        with opened(place) as again:
+            history.recall(again)
+        assert not history.has_gaps
+
+
+def test_a_batch_is_one_step(place: str) -> None:
+    """The order of what was imported means nothing, so nothing is known in between."""
+    generator = random.Random(5)
+    data = [(arm, draw(generator, arm)) for arm in ARMS for _ in range(200)]
+    with Study.create("logged", list(ARMS), storage=place, reward_range=(0, 1), epsilon=0.0, data=data) as study:
+        assert [moment.samples for moment in remember(session_of(study))] == [600]
+
+
+def test_of_many_arms_the_largest_are_told_apart(place: str) -> None:
+    names = [f"arm {place}" for place in range(20)]
+    with Study.create("many", names, storage=place, reward_range=(0, 1), budget=400, seed=1) as study:
+        generator, history = random.Random(6), History()
+        while pulls := study.ask(20):
+            study.tell_many([(pull, generator.random()) for pull in pulls])
+            history.note(session_of(study).known.engine)  # type: ignore[union-attr]
+    described = history.to_dict(400)
+    assert len(described["arms"]) == SHOWN
+    assert {len(row) for row in described["pulls"]} == {SHOWN + 1}
+    assert sum(described["pulls"][-1]) == 400
+
+
+def test_a_recorder_and_the_room_agree_when_an_arm_has_come(place: str) -> None:
+    """With other arms the past is another one."""
+    with made(place, 60, expected_arms=5) as study:
+        history, session = History(), session_of(study)
+        history.note(session.known.engine)  # type: ignore[union-attr]
+        study.add_arm("new")
+        for pull in study.ask(8):
+            study.tell(pull, 0.5)
+        assert session.known is not None
+        Recorder(session.known.engine).note()
+        history.note(session.known.engine)
+        assert history.has_gaps
+        with opened(place) as again:
+            history.recall(again)
+        assert history.to_dict(10)["arms"][-1] == "new" or "new" in history.to_dict(10)["arms"]
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+
+def live_on(place: str, study: Study) -> Live:
+    return Live(session_of(study), lambda: opened(place))
+
+
+async def next_picture(stream: AsyncIterator[bytes]) -> tuple[int, dict[str, Any]]:
+    async with asyncio.timeout(30):
+        async for sent in stream:
+            for part in sent.split(b"\n\n"):
+                if b"event: picture" in part:
+                    lines = dict(line.split(": ", 1) for line in part.decode().split("\n"))
+                    return int(lines["id"]), json.loads(lines["data"])
+    raise AssertionError("the stream has ended")
+
+
+def test_the_latest_picture_wins() -> None:
+    async def slow() -> bytes | None:
+        slot = Slot()
+        for each in (b"1", b"2", b"3"):
+            slot.offer(each)
+        return await slot.take()
+
+    assert asyncio.run(slow()) == b"3"
+
+
+def test_an_idle_stream_says_that_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ramgape.web.live.KEEP_ALIVE", 0.01)
+    assert asyncio.run(Slot().take()) == STILL_HERE
+
+
+def test_watchers_share_pictures_and_see_what_others_write(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One picture is made for all of them, and none while nobody watches."""
+    calls = []
+
+    def counted(look: Any, **options: Any) -> dict[str, Any]:
+        calls.append(look.revision)
+        return make_picture(look, **options)
+
+    monkeypatch.setattr("ramgape.web.live.make_picture", counted)
+
+    async def watch(study: Study) -> None:
+        live = live_on(place, study)
+        streams = [live.events() for _ in range(50)]
+        found = await asyncio.gather(*map(next_picture, streams))
+        assert {number for number, _ in found} == {calls[0]}
+        await asyncio.sleep(1.2)
+        assert len(set(calls)) == 1  # nothing has changed: a forecast at most
+        with Study.load("arms", place) as other:  # somebody else, who does not tell this process
+            pull = other.ask(worker="elsewhere")[0]
+            number, picture = await next_picture(streams[0])
+            while picture["pending"] == 0:
+                number, picture = await next_picture(streams[0])
+            assert picture["workers"][0][0] == "elsewhere"
+            other.tell(pull, 0.5)
+        while (await next_picture(streams[0]))[0] <= number:
+            pass
+        for stream in streams:
+            await stream.aclose()  # type: ignore[attr-defined]
+        await asyncio.sleep(0.6)
+        before = len(calls)
+        study.ask()
+        live.committed()
+        await asyncio.sleep(0.8)
+        assert len(calls) == before
+        assert len(live.watchers) == 0
+        live.close()
+
+    with made(place) as study:
+        asyncio.run(watch(study))
+
+
+def test_who_comes_back_is_not_sent_what_it_has(place: str) -> None:
+    async def watch(study: Study) -> None:
+        live = live_on(place, study)
+        first = live.events()
+        number, _ = await next_picture(first)
+        again = live.events(str(number))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1.0):
+                await next_picture(again)
+        anew = live.events()
+        assert (await next_picture(anew))[0] == number
+        live.close()
+
+    with made(place) as study:
+        asyncio.run(watch(study))
+
+
+def test_a_study_that_is_deleted_ends_its_streams(place: str) -> None:
+    from ramgape import delete_study
+
+    async def watch(study: Study) -> list[bytes]:
+        live = live_on(place, study)
+        stream = live.events()
+        await next_picture(stream)
+        delete_study("arms", place)
+        async with asyncio.timeout(30):
+            return [sent async for sent in stream]
+
+    with made(place, 100) as study:
+        assert any(b"event: gone" in sent for sent in asyncio.run(watch(study)))
+
+
+def test_other_arms_come_with_another_frame(place: str) -> None:
+    async def watch(study: Study) -> bytes:
+        live = live_on(place, study)
+        stream = live.events()
+        await next_picture(stream)
+        study.add_arm("new")
+        async with asyncio.timeout(30):
+            async for sent in stream:
+                if b"event: frame" in sent:
+                    live.close()
+                    return sent
+        raise AssertionError("no frame came")
+
+    with made(place, 60, expected_arms=5) as study:
+        assert b'"new"' in asyncio.run(watch(study))
+
+
+def test_the_list_tells_what_has_changed_and_to_whom(place: str) -> None:
+    from ramgape.web.managing import summary_of
+    from ramgape.web.rooms import Rooms
+
+    rooms = Rooms(place)
+    made(place, 60, "open").close()
+    listed = LiveList(rooms.summaries, lambda row, summary: summary_of(rooms, row, summary))
+
+    async def watch() -> tuple[list[bytes], list[bytes]]:
+        sent: tuple[list[bytes], list[bytes]] = [], []
+
+        async def follow(into: list[bytes], sees: Any) -> None:
+            async for each in listed.events(sees):
+                into.append(each)
+
+        tasks = [
+            asyncio.create_task(follow(sent[0], lambda name: True)),
+            asyncio.create_task(follow(sent[1], lambda name: name != "secret")),
+        ]
+        await asyncio.sleep(1.5)
+        made(place, 30, "secret").close()
+        async with asyncio.timeout(30):
+            while not any(b"secret" in each for each in sent[0]):
+                await asyncio.sleep(0.1)
+        await asyncio.sleep(0.5)
+        for task in tasks:
+            task.cancel()
+        return sent
+
+    everybody, somebody = asyncio.run(watch())
+    rooms.close()
+    assert everybody[0] == RETRY
+    assert not any(b"secret" in each for each in somebody)
+
+
+def test_an_event_is_one_line_of_data() -> None:
+    assert event("picture", {"arm": "a\nb"}, 3) == b'id: 3\nevent: picture\ndata: {"arm":"a\\nb"}\n\n'
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------
+
+
+def test_choices_are_those_of_the_result(place: str) -> None:
+    with made(place, 3000, epsilon=0.05) as study:
+        result, spec = study.result(expect=False), study.spec.present
+    for limit in (0.15, 0.5):
+        found = choose(result, spec, max_risk=limit)
+        assert found["arm"] == result.best(max_risk=limit)
+        assert found["arm"] in found["sentence"]
+    assert choose(result, spec, rho=1.0)["arm"] == result.best(rho=1.0)
+    assert choose(result, spec)["arms"] == list(result.front)
+    assert choose(result, spec)["proof"] == result.guarantee
+    with pytest.raises(NoAnswer):
+        choose(result, spec, max_risk=0.0)
+    with pytest.raises(UnknownName):
+        choose(result, spec, baseline="nobody")
+    with pytest.raises(ValueError, match="at most one"):
+        choose(result, spec, max_risk=0.5, rho=1.0)
+
+
+def test_nothing_is_chosen_before_every_arm_was_tried(place: str) -> None:
+    with made(place, 0) as study, pytest.raises(NoAnswer):
+        choose(study.result(expect=False), study.spec.present, rho=1.0)
+
+
+def test_what_is_proved_of_a_choice_is_what_the_intervals_prove(place: str) -> None:
+    """The best arm is ahead of all others by their intervals: then it is said without a tolerance."""
+    with made(place, 6000, "arms", policy="round-robin", bound="empirical-bernstein") as study:
+        result, spec = study.result(expect=False), study.spec.present
+    found = choose(result, spec, task="best-mean", baseline="poor")
+    low = result.arm("bold").mean_interval[0]
+    assert all(low > arm.mean_interval[1] for arm in result.arms if arm.name != "bold")
+    assert found["proof"].endswith("bold is the arm with the highest mean.")
+    beside = found["beside"]
+    assert beside["mean_interval"][0] == pytest.approx(low - result.arm("poor").mean_interval[1])
+    assert "a better mean" in beside["sentence"]
+    with made(place, 20, "few", epsilon=0.01) as study:
+        vague = study.result(expect=False)
+        assert "too wide" in proof_of(vague, study.spec.present, ["bold"])
+
+
+def test_costs_are_chosen_by_the_lowest(place: str) -> None:
+    with made(place, 3000, direction="minimize", policy="round-robin", bound="empirical-bernstein") as study:
+        result, spec = study.result(expect=False), study.spec.present
+    found = choose(result, spec, task="best-mean", baseline="bold")
+    assert found["arm"] == "poor"
+    assert "a better mean" in found["beside"]["sentence"]
+    assert math.isfinite(found["mean"])
+
+
+def test_a_limit_that_nobody_keeps_by_the_tolerance_is_no_claim(place: str) -> None:
+    with made(place, 400, epsilon=0.01) as study:
+        result, spec = study.result(expect=False), study.spec.present
+    safest = min(result.arms, key=lambda arm: arm.risk)
+    found = choose(result, spec, max_risk=safest.risk + 1e-6)
+    assert found["arm"] == safest.name
+    assert "too wide" in found["proof"]
