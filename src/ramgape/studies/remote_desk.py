@@ -207,14 +207,14 @@ class RemoteDesk(Desk):
         from ramgape.studies.extending import extended
 
         extended(self.spec, dict(asked), 0, False, time.time())  # complains about what is no more
-        given = {name: as_json(value) for name, value in asked.items() if value is not None}
+        given = {name: json_value(value) for name, value in asked.items() if value is not None}
         return self._changed("POST", "extend", given)
 
     def add_arm(self, name: str, price: float | None) -> bool:
         """One more arm; whether there is something to try."""
         with_arm(self.spec, name, price, 0, write_time(time.time()))
         return self._changed(
-            "POST", "arms", {"name": name} if price is None else {"name": name, "price": as_json(price)}
+            "POST", "arms", {"name": name} if price is None else {"name": name, "price": json_value(price)}
         )
 
     def retire(self, name: str) -> bool:
@@ -334,14 +334,14 @@ def written_options(spec: StudySpec, options: StudyOptions) -> Json:
         elif name in things and not isinstance(value, str | None):
             written[name] = things[name]
         else:
-            written[name] = as_json(value)
+            written[name] = json_value(value)
     return written
 
 
-def as_json(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """What JSON has for what Python and NumPy have: numbers, texts, pairs and mappings by names.
 
-    >>> as_json((1.0, 0.5)), as_json({1: 2.5}), as_json("5%")
+    >>> json_value((1.0, 0.5)), json_value({1: 2.5}), json_value("5%")
     ([1, 0.5], {'1': 2.5}, '5%')
     """
     if isinstance(value, str | bool | None):
@@ -352,8 +352,8 @@ def as_json(value: Any) -> Any:
         number = float(value)
         return int(number) if number.is_integer() else number
     if isinstance(value, Mapping):
-        return {str(key): as_json(each) for key, each in value.items()}
-    return [as_json(each) for each in value]
+        return {str(key): json_value(each) for key, each in value.items()}
+    return [json_value(each) for each in value]
 
 
 def _answer(told: Told) -> Json:
