@@ -22,7 +22,7 @@ from ramgape.web.express import Express
 from ramgape.web.limits import Settings
 from ramgape.web.listening import Place
 from ramgape.web.rooms import Rooms
-from ramgape.web.serving import Manner, Serving, application
+from ramgape.web.serving import ServerOptions, Serving, application
 
 
 def open_door(app: ASGIApp, access: Access) -> ASGIApp:
@@ -119,7 +119,7 @@ def serving_of(storage: str, folder: Path, settings: Settings | None = None) -> 
     """A server as `ramgape serve` starts it; its files are in a folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        serving = Serving(Place(port=0), Manner(settings=settings or Settings()), application(storage))
+        serving = Serving(Place(port=0), ServerOptions(settings=settings or Settings()), application(storage))
         server = serving.make_server()
         thread = threading.Thread(target=server.run, kwargs={"sockets": [serving.socket]}, daemon=True)
         thread.start()

@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DATA = {".json", ".jinja"}
+DATA = {".css", ".html", ".jinja", ".js", ".json", ".svg"}
 TARGETS = (
     "help",
     "install",

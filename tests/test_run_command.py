@@ -332,7 +332,7 @@ BAD_STUDIES = {
     'risk = "cvar:2"': "the level of risk cvar must be a number from 1e-6 to 1, got 2",
     'cwd = "nowhere"': "cwd must be an existing folder, as seen from this file, got 'nowhere'",
     "cwd = 1": "cwd must be the path of a folder, got 1",
-    'storage = "studies.db"': "storage must be sqlite:///FILE or",
+    'storage = "studies.db"': "storage must be sqlite:///FILE, postgresql",
     "storage = 1": "storage must be a URL",
     'storage = "postgresql://me:secret@host/x"': "storage must be without a password in a file, got 'postgresql://me:***@host/x'",
     'reward = "elapsed"': "timeout must be given with reward = 'elapsed'",
@@ -460,7 +460,7 @@ def test_where_a_study_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stores.storage_url("sqlite:///option.db", "sqlite:///file.db") == "sqlite:///option.db"
     with pytest.raises(ramgape.StorageError, match=r"without a password.*got 'postgresql://me:\*\*\*@h"):
         stores.storage_url("postgresql://me:secret@host/x")
-    with pytest.raises(ramgape.StorageError, match="storage must be sqlite:///FILE or"):
+    with pytest.raises(ramgape.StorageError, match="storage must be sqlite:///FILE, postgresql"):
         stores.storage_url("ramgape.db")
 
 

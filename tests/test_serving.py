@@ -26,7 +26,7 @@ from ramgape.web.limits import Settings
 from ramgape.web.listening import Place
 from ramgape.web.logs import Log
 from ramgape.web.server import make_server
-from ramgape.web.serving import Manner, Serving, check_installed
+from ramgape.web.serving import ServerOptions, Serving, check_installed
 from tests.cli_support import NO_SIGNALS, complaint, environment
 from tests.guarded import small_app
 
@@ -49,7 +49,7 @@ def running(
     place: Place | None = None, settings: Settings = TINY, http: Http = "auto"
 ) -> Iterator[tuple[Serving, Any]]:
     """A server in a thread, and what ends it."""
-    serving = Serving(place or Place(port=0), Manner(settings=settings, log=QUIET), small_app)
+    serving = Serving(place or Place(port=0), ServerOptions(settings=settings, log=QUIET), small_app)
     started = threading.Event()
     server = make_server(serving.guard, serving.place, settings, started.set, http)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [serving.socket]}, daemon=True)
@@ -225,7 +225,7 @@ def test_enter_prints_another_link(tmp_path: Path) -> None:
 
 
 def serving_at(place: Place) -> Serving:
-    return Serving(place, Manner(log=QUIET), small_app)
+    return Serving(place, ServerOptions(log=QUIET), small_app)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])

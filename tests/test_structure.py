@@ -61,6 +61,11 @@ NEW = {
     "studies/exchange.py": "answers and pulls in one transaction",
     "studies/desk.py": "what a study asks of where it is kept, here or behind a server",
     "studies/local_desk.py": "operations of several requests in one transaction",
+    **dict.fromkeys(
+        ["remote/", "studies/remote_desk.py", "cli/thin.py", "cli/work_words.py", "cli/streams.py"],
+        "studies on a server, from Python and from a shell that answers at once",
+    ),
+    **dict.fromkeys(["cli/study_worker.py", "cli/signals.py", "commands/working.py"], "a whole worker in one command"),
     **dict.fromkeys(["web/", "cli/serve.py", "cli/token.py", "common/file_lock.py"], "a server for studies"),
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
@@ -150,6 +155,7 @@ GROWN = {
     ),
     "storage/, studies/session.py": ("requests that are made again and change nothing twice", 72),
     "studies/in_and_out.py": ("all trials as a data frame", 45),
+    "cli/, common/files.py, studies/catalog.py, storage/urls.py, errors.py": ("studies on a server", 65),
     "studies/, search/, views/, cli/study_work.py, ...": ("prices, money, remarks, arms that come and go", 390),
     "problems/distribution.py, problems/distributions.py": (
         "distributions and plain functions as arms, checked at the door; cumulative shares, skewness and kurtosis",
@@ -161,9 +167,9 @@ GROWN = {
     ),
     "common/special.py": ("incomplete gamma functions", 52),
     "search/assumptions.py, search/spec.py, search/simulation.py, options.py": ("what is stated of heavy tails", 85),
-    "core/kernel.py": (
-        "kernels from outside, a word while they are compiled, and less of it for kernels alone",
-        84,
+    "core/kernel.py, core/entries.py": (
+        "kernels from outside, a word while they are compiled, less of it for kernels alone, calls by address",
+        93,
     ),
     "risks/measure.py": (
         "risks from outside, from rewards without a range as well, and what people are shown of them",

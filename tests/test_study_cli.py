@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 
 import ramgape
 from ramgape import Study, storage
-from ramgape.cli import app, study_delete, study_show
+from ramgape.cli import answer_thinly, app, study_delete, study_show
 from ramgape.common.formatting import cell_width, share
 from ramgape.storage.store import SqlStore
 from ramgape.storage.versions import Upgrade
@@ -29,6 +29,7 @@ from ramgape.studies.report import Report
 from ramgape.studies.specification import StudySpec
 from ramgape.views import terminal
 from tests.cli_support import PLAIN, environment
+from tests.servers import Places
 
 ARMS = ("--arm", "steady", "--arm", "wild", "--arm", "poor")
 BUDGET = (*ARMS, "--reward-range", "-1", "1", "--budget", "12", "--rho", "0.01")
@@ -84,9 +85,30 @@ class Shell:
         return result.stderr.removeprefix("error: ").strip()
 
 
-@pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(f"sqlite:///{tmp_path / 'studies.db'}")
+class ThinShell(Shell):
+    """The same as the console script has it: what a server answers is asked for before typer is there."""
+
+    def __call__(self, *arguments: str, stdin: str | bytes | None = None, **changes: str | None) -> Result:
+        runner, env = CliRunner(), {**PLAIN, "RAMGAPE_STORAGE": self.url, **changes}
+        with runner.isolation(input=stdin, env=env) as streams:
+            code = answer_thinly(list(arguments))
+            sys.stdout.flush()
+            written = [stream.getvalue() for stream in streams]
+        if code is None:
+            assert written[2] == b""
+            return super().__call__(*arguments, stdin=stdin, **changes)
+        return Result(runner, *written, None, code, None)
+
+
+IN_A_FILE = pytest.mark.parametrize("shell", ["sqlite"], indirect=True)  # what is about the file, or its folder
+
+
+@pytest.fixture(params=["sqlite", "http", "thin"])
+def shell(request: pytest.FixtureRequest, tmp_path: Path) -> Shell:
+    """A shell with an empty store: a file, or a server over one; with the short way to a server, or without."""
+    if request.param == "sqlite":
+        return Shell(f"sqlite:///{tmp_path / 'studies.db'}")
+    return (Shell if request.param == "http" else ThinShell)(request.getfixturevalue("study_server"))
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +120,21 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def models(shell: Shell, template: Path, tmp_path: Path) -> Shell:
-    """A shell with the study `models`, for a budget of 12 pulls with rewards from -1 to 1."""
+def study_server(servers: Places, tmp_path: Path) -> Iterator[str]:
+    """A server over the file that a shell without one would have."""
+    with servers.place(f"sqlite:///{tmp_path / 'studies.db'}") as url:
+        yield url
+
+
+@pytest.fixture
+def copied(template: Path, tmp_path: Path) -> None:
+    """A store with a study, before anybody opens it."""
     shutil.copy(template, tmp_path / "studies.db")
+
+
+@pytest.fixture
+def models(copied: None, shell: Shell) -> Shell:
+    """A shell with the study `models`, for a budget of 12 pulls with rewards from -1 to 1."""
     return shell
 
 
@@ -264,7 +298,10 @@ def test_a_study_that_exists(models: Shell, tmp_path: Path) -> None:
 def test_bad_studies_are_refused(shell: Shell, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     goal = () if "--budget" in arguments else ("--epsilon", "0.05")
     assert words in shell.complaint("study", "create", "models", "--arm", "A", "--arm", "B", *goal, *arguments)
-    assert list(tmp_path.iterdir()) == []
+    if shell.url.startswith("sqlite"):
+        assert list(tmp_path.iterdir()) == []
+    else:
+        assert names_of(shell) == []
 
 
 def test_bad_names_are_refused(shell: Shell) -> None:
@@ -386,6 +423,59 @@ def test_many_answers_at_once(models: Shell, tmp_path: Path) -> None:
     assert models.study("show", "models")["told"] == 2
 
 
+def test_exchange(models: Shell, tmp_path: Path) -> None:
+    """A whole round of a worker in one call."""
+    first = models.study("exchange", "models", "--count", "4", "--worker", "me")
+    assert (first["answers"], len(first["pulls"]), first["done"]) == ([], 4, False)
+    one, two, three, four = (pull["id"] for pull in first["pulls"])
+    file = tmp_path / "answers.jsonl"
+    file.write_text(json.dumps({"pull": two, "reward": -0.25, "info": {"by": "hand"}}) + "\n")
+    given = ("--tell", f"{one}=-0.5", "--from", str(file), "--fail", f"{three}=no = luck", "--give-back", four)
+    second = models.study("exchange", "models", *given, "--worker", "me", "--count=2", "--lease", "none")
+    assert second["answers"] == [{"pull": pull, "accepted": True} for pull in (one, two, three, four)]
+    assert len(second["pulls"]) == 2
+    report = models.study("show", "models")
+    assert (report["told"], report["failed"], report["last_failures"][0]["reason"]) == (2, 1, "no = luck")
+    said = models(
+        "study", "exchange", "models", "--tell", f"{one}=-0.5", "--give-back", two, "--worker=me", "--count=2"
+    )
+    assert (said.exit_code, [line.split("\t")[0] for line in said.stdout.splitlines()]) == (
+        0,
+        [pull["id"] for pull in second["pulls"]],
+    )
+    assert said.stderr == f"note: not accepted, being answered already or with somebody else: {two}\n"
+    said = models(
+        "study", "exchange", "models", "--from", "-", "--count", "0", stdin=f'{{"id": "{one}", "reward": -0.5}}'
+    )
+    assert (said.exit_code, said.stdout) == (0, "")
+    for arguments, words in (
+        (("--tell", one), "--tell must be written PULL=REWARD"),
+        (("--tell", f"{one}=much"), "reward must be a number, got 'much'"),
+        (("--tell", f"{one}=7"), "reward must be"),
+        (("--tell", f"{one}=nan"), "reward must be"),
+        (("--tell", "x=0.5"), "pull must be one that `ask` has given"),
+        (("--tell", f"{one}=0.75"), "must be -0.5, as it was told before, got 0.75"),
+        (("--count", "some"), "count must be a number, got 'some'"),
+        (("--count", "-1"), "count must be a whole number from 0 to 100,000, got -1"),
+        (("--lease", "0"), "lease must be a number of seconds above 0"),
+        (("--from", "nowhere.jsonl"), "data must be a file that can be read, got 'nowhere.jsonl'"),
+    ):
+        assert words in models.complaint("study", "exchange", "models", *arguments)
+
+
+def test_done(models: Shell) -> None:
+    """By its exit code, for a script."""
+    said = models("study", "done", "models")
+    assert (said.exit_code, said.stdout, said.stderr) == (1, "no: there is more to try\n", "")
+    said = models("study", "done", "models", "--json")
+    assert (said.exit_code, json.loads(said.stdout)) == (1, {"done": False})
+    while pulls := models.study("ask", "models", "--count", "12")["pulls"]:
+        models.study("exchange", "models", "--count=0", *(f"--tell={pull['id']}=0.5" for pull in pulls))
+    assert models.say("done", "models") == "yes: the study is done\n"
+    assert models.study("done", "models") == {"done": True}
+    assert "got 'modells'; did you mean 'models'?" in models.complaint("study", "done", "modells")
+
+
 def test_some_of_many_answers_are_late(models: Shell) -> None:
     (first,) = models.study("ask", "models", "--lease", "1e-6")["pulls"]
     (second,) = models.study("ask", "models")["pulls"]
@@ -488,6 +578,7 @@ def test_list(models: Shell, monkeypatch: pytest.MonkeyPatch, most: int) -> None
     assert rows[-1].split()[:7] == ["models", "budget=12", "3", "1", "2", "0", "no"]
 
 
+@IN_A_FILE
 def test_one_study_is_not_looked_for_in_the_whole_list(models: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """With 10,000 studies in a store a list takes a quarter of a second, and used to take as much at every creation."""
     monkeypatch.setattr(SqlStore, "list_studies", None)
@@ -496,6 +587,7 @@ def test_one_study_is_not_looked_for_in_the_whole_list(models: Shell, monkeypatc
     assert models.study("delete", "another", "--yes") == {"deleted": "another"}
 
 
+@IN_A_FILE
 def test_a_list_makes_no_search_of_every_study(models: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StudySpec, "from_text", None)
     assert names_of(models) == ["models"]
@@ -507,6 +599,7 @@ def test_an_empty_store(models: Shell) -> None:
     assert models.say("list") == f"No studies in {models.url} yet. To make one: ramgape study create --help\n"
 
 
+@IN_A_FILE
 def test_no_store(shell: Shell, tmp_path: Path) -> None:
     for arguments in (
         ("study", "list"),
@@ -737,6 +830,7 @@ def test_delete_asks_at_a_terminal(models: Shell, monkeypatch: pytest.MonkeyPatc
 # --- stores ----------------------------------------------------------------------------------------------------------
 
 
+@IN_A_FILE
 def test_where_studies_are_kept(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shell.study("create", "in the variable", *BUDGET)
@@ -751,7 +845,7 @@ def test_where_studies_are_kept(shell: Shell, tmp_path: Path, monkeypatch: pytes
         assert [study["name"] for study in shell.study("list", *arguments)["studies"]] == names
     empty = shell("study", "list", "--json", RAMGAPE_STORAGE="")  # as if it were not set
     assert json.loads(empty.stdout)["studies"][0]["name"] == "here"
-    assert "storage must be sqlite:///FILE or" in shell.complaint("study", "list", "--storage", "studies.db")
+    assert "storage must be sqlite:///FILE, postgresql" in shell.complaint("study", "list", "--storage", "studies.db")
     assert "no such folder" in shell.complaint("study", "create", "x", *BUDGET, "--storage", "sqlite:///no/where.db")
 
 
@@ -768,6 +862,18 @@ def test_a_password_on_the_command_line_is_refused(shell: Shell, url: str, argum
     assert "RAMGAPE_STORAGE" in said
     assert "~/.pgpass" in said
     assert "geheim" not in said
+
+
+@pytest.mark.parametrize("url", ["http://me:geheim@host", "https://geheim@host", "https://host?token=geheim"])
+@pytest.mark.parametrize("arguments", [("study", "list"), ("study", "ask", "x"), ("study", "tell", "x", "y", "0.5")])
+def test_no_token_on_the_command_line(shell: Shell, url: str, arguments: tuple[str, ...]) -> None:
+    for said in (
+        shell.complaint(*arguments, "--storage", url),
+        shell.complaint(*arguments, RAMGAPE_STORAGE=url),
+    ):
+        assert "storage must be without a user, a password or a token" in said
+        assert "RAMGAPE_TOKEN" in said
+        assert "geheim" not in said
 
 
 @pytest.mark.parametrize(
@@ -788,6 +894,7 @@ def test_a_password_in_the_wrong_place_is_not_repeated(models: Shell, arguments:
     assert "geheim" not in result.output.replace("\n", "")
 
 
+@IN_A_FILE
 def test_a_password_in_the_variable_is_not_shown(shell: Shell) -> None:
     address = "postgresql://me:geheim@127.0.0.1:1/studies"
     for arguments in (("study", "list"), ("study", "create", "models", *BUDGET), ("storage", "upgrade", "--json")):
@@ -796,6 +903,7 @@ def test_a_password_in_the_variable_is_not_shown(shell: Shell) -> None:
         assert "geheim" not in said
 
 
+@IN_A_FILE
 def test_upgrade(models: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     version = storage.upgrade(models.url).after
     result = models("storage", "upgrade", "--json")

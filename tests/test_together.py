@@ -10,6 +10,9 @@ import pytest
 import ramgape
 from ramgape import Study
 from ramgape.studies.local_desk import LocalDesk
+from tests.stores import HERE
+
+pytestmark = HERE
 
 
 @pytest.fixture

@@ -110,18 +110,18 @@ def serve(
     """
     url = storage_url(storage)
     require(not is_remote(url), "storage", "a store, not another server", shown(url), StorageError)
-    from ramgape.web.serving import Manner, Serving, application, watch_terminal
+    from ramgape.web.serving import ServerOptions, Serving, application, watch_terminal
 
-    manner = Manner(tokens, read_only, open_metrics, settings, log)
+    manner = ServerOptions(tokens, read_only, open_metrics, settings, log)
     serving = Serving(place, manner, application(url))
 
     def started() -> None:
         link = serving.login_link()
         if as_json:
-            write(json.dumps({"address": serving.address, "login": link, "token_file": str(serving.token_file)}))
+            write_now(json.dumps({"address": serving.address, "login": link, "token_file": str(serving.token_file)}))
         else:
             announce(serving, url, link)
-            watch_terminal(lambda: write(f"Log in: {serving.login_link()}"))
+            watch_terminal(lambda: write_now(f"Log in: {serving.login_link()}"))
         if open_browser:
             import webbrowser
 
@@ -134,13 +134,13 @@ def serve(
 def announce(serving: Serving, url: str, link: str) -> None:
     """Say where it is."""
     minutes = f"{serving.gate.settings.login_minutes:g}"
-    write(f"Serving {shown(url)} at {serving.address}")
-    write(f"Log in: {link}")
+    write_now(f"Serving {shown(url)} at {serving.address}")
+    write_now(f"Log in: {link}")
     again = "; Enter prints another" if sys.stdin and sys.stdin.isatty() else ""
-    write(f"(for one login within {minutes} minutes{again}; programs of yours on this machine need none)")
+    write_now(f"(for one login within {minutes} minutes{again}; programs of yours on this machine need none)")
 
 
-def write(text: str) -> None:
+def write_now(text: str) -> None:
     """A line of results, at once."""
     sys.stdout.write(f"{printable(text)}\n")
     sys.stdout.flush()

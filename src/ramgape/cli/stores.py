@@ -11,6 +11,7 @@ import typer
 
 from ramgape.cli.options import Text
 from ramgape.errors import StorageError
+from ramgape.remote.address import is_remote
 from ramgape.storage.places import store_exists
 from ramgape.storage.urls import has_password, parse_url, shown
 
@@ -46,7 +47,8 @@ def storage_url(given: str | None, fallback: str | None = None) -> str:
     One with a password is refused on the command line, which everybody on the machine can read.
     """
     if given is not None and has_password(given):
-        parse_url(given)  # a server's address has its own words for that
+        if is_remote(given):
+            parse_url(given)  # which has its own words for that
         allowed = (
             "given without a password, which others could read in the list of processes: set "
             f"{VARIABLE} instead, or put the password where PostgreSQL looks for it (PGPASSWORD, ~/.pgpass)"

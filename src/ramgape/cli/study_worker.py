@@ -87,7 +87,7 @@ def seconds_of(text: str, what: str) -> float:
 @gathers("how", terms)
 def work(
     name: Name,
-    command: Annotated[list[str], typer.Argument(metavar="COMMAND...", help=COMMAND, show_default=False)],
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help=COMMAND, show_default=False)],
     how: Terms,
     storage: Storage = None,
     as_json: AsJson = False,
@@ -96,11 +96,12 @@ def work(
 
     [bold]ramgape study work models --storage http://host:8460 -- ./trial.sh {arm} {seed}[/bold]
 
-    A trial whose command fails has failed, with the end of its stderr as the reason. Ctrl-C and SIGTERM end what runs,
-    and give it back.
+    A trial whose command fails has failed, with the end of its stderr as the
+    reason. Ctrl-C and SIGTERM end what runs, and give it back.
 
-    Exit codes: 0 the study is done, or there was enough; 1 a command that cannot be started, or an arm that was given
-    up; 2 bad input or usage; 130 interrupted; 143 asked to end (SIGTERM).
+    Exit codes: 0 the study is done, or there was enough; 1 a command that cannot
+    be started, or an arm that was given up; 2 bad input or usage;
+    130 interrupted; 143 asked to end (SIGTERM).
     """
     with opened_study(name, storage) as study:
         from ramgape.commands.trials import hidden_from

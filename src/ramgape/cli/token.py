@@ -70,7 +70,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     elif not found:
         typer.echo("There are no tokens: ramgape token new makes one.")
     else:
-        output().print(table(found))
+        output().print(token_table(found))
 
 
 @app.command("revoke")
@@ -87,7 +87,7 @@ def revoke(
         typer.echo(printable(f"Revoked {gone.id}, {gone.name}."))
 
 
-def table(found: list[Token]) -> object:
+def token_table(found: list[Token]) -> object:
     """Tokens for people."""
     from rich import box
     from rich.table import Table

@@ -19,12 +19,12 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 
 from ramgape.commands.study_files import PLACEHOLDER, Command, StudyFile, how_run
-from ramgape.commands.watchdog import MARK, Guard
+from ramgape.commands.watchdog import MARK, TrialGuard
 from ramgape.common.files import read_number
 from ramgape.common.interrupts import interrupts_deferred
 from ramgape.errors import FailedTrial, FailingArm, shorten
@@ -101,16 +101,16 @@ class CommandTrials:
         self._failed = Counter(failed)
         self._patience = patience
         self._hidden = frozenset(hidden)
-        self._guard = Guard()
+        self._guard = TrialGuard()
         self._lock = threading.Lock()
         self._running: set[Process] = set()
         self._closed = False
 
-    def __call__(self, arm: str, seed: int, item: object = None, pull: str = "") -> float | Outcome:
-        """Run the arm's command with the seed of the trial, on an item if there are any, under the name of its pull."""
+    def __call__(self, arm: str, seed: int, item: object = None) -> float | Outcome:
+        """Run the arm's command with the seed of the trial, and on an item if there are any."""
         self._check_in_time(arm)
         self.prepare(arm, seed, item)
-        finished = self.run(arm, seed, item, pull)
+        finished = self.run(arm, seed, item)
         strict = self._file.execution.strict
         if strict is None:
             self._check_command(arm, finished, np.random.default_rng(seed), item)
@@ -197,9 +197,9 @@ class CommandTrials:
             finished = self.run(arm, int(rng.integers(2**63)), item)
             runs += 1
 
-    def run(self, arm: str, seed: int, item: object = None, pull: str = "") -> Finished:
+    def run(self, arm: str, seed: int, item: object = None) -> Finished:
         """Run the arm's command to its end, or to its timeout."""
-        return self._finish(self._file.commands[arm], words_of(arm, seed, item, pull), self._file.timeout)
+        return self._finish(self._file.commands[arm], words_of(arm, seed, item), self._file.timeout)
 
     def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
         if not self._file.execution.quiet:
@@ -269,7 +269,7 @@ class CommandTrials:
     def _tell_guard(self) -> None:
         self._guard.watch(process.pid for process in self._running)
 
-    def __enter__(self) -> CommandTrials:
+    def __enter__(self) -> Self:
         """As it is."""
         return self
 
@@ -320,9 +320,9 @@ def ending_of(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
-def words_of(arm: str, seed: int, item: object = None, pull: str = "") -> dict[str, str]:
+def words_of(arm: str, seed: int, item: object = None) -> dict[str, str]:
     """What stands for the placeholders of a trial; an item that is no text is written as JSON."""
-    words = {"arm": arm, "seed": str(seed)} | ({"pull": pull} if pull else {})
+    words = {"arm": arm, "seed": str(seed)}
     return words if item is None else {**words, "item": item if isinstance(item, str) else json.dumps(item)}
 
 

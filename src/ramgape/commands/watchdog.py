@@ -31,7 +31,7 @@ done
 """
 
 
-class Guard:
+class TrialGuard:
     """One for all commands of a process; where there are no process groups it does nothing."""
 
     def __init__(self) -> None:

@@ -6,8 +6,9 @@ import math
 import os
 import platform
 import secrets
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from ramgape.commands.trials import CANNOT_START, CommandTrials, Finished, canno
 from ramgape.common.executors import executor_of
 from ramgape.errors import InvalidSpec
 from ramgape.search.calls import Calls, Limits
+from ramgape.search.outcome import Outcome
 from ramgape.search.result import Stopped
 from ramgape.search.watching import watched
 from ramgape.studies.exchange import MOST_AT_ONCE, Pull
@@ -43,7 +45,22 @@ class OneCommand(dict[str, Command]):
 
 
 class WorkerTrials(CommandTrials):
-    """A worker is one of many: a command that fails is for the study to judge, unless it cannot even be started."""
+    """A worker is one of many: a command that fails is for the study to judge, unless it cannot even be started.
+
+    Each trial knows the name of its pull.
+    """
+
+    def __init__(self, *known: Any, **more: Any) -> None:
+        super().__init__(*known, **more)
+        self._thread = threading.local()  # each makes a trial at a time
+
+    def for_pull(self, pull: Pull) -> float | Outcome:
+        """Make the trial of a pull."""
+        self._thread.pull = pull.id
+        return self(pull.arm, pull.seed, pull.item)
+
+    def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
+        return super()._finish(command, {**words, "pull": self._thread.pull}, timeout)
 
     def _check_command(self, arm: str, finished: Finished, rng: np.random.Generator, item: object) -> None:
         if finished.code in CANNOT_START:
@@ -94,7 +111,7 @@ class Worker(Runner):
 @contextmanager
 def at_work(
     study: Study,
-    trials: CommandTrials,
+    trials: WorkerTrials,
     workers: int,
     name: str,
     lease: float,
@@ -102,11 +119,11 @@ def at_work(
     seconds: float = math.inf,
 ) -> Iterator[Worker]:
     """A worker on a study, whose leases are renewed meanwhile."""
-    with executor_of(trials, workers) as (executor, places), watched(None) as watcher:
+    with executor_of(trials.for_pull, workers) as (executor, places), watched(None) as watcher:
 
         def submit(pull: Pull) -> Future[Any]:
             worker.begun += 1
-            return executor.submit(trials, pull.arm, pull.seed, pull.item, pull.id)
+            return executor.submit(trials.for_pull, pull)
 
         limits = Limits()
         calls = Calls(submit, places, limits)

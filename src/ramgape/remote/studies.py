@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ramgape.errors import UnknownStudy, deleted_meanwhile, unknown_study
@@ -47,8 +48,18 @@ class RemoteStudy:
 
     def call(self, method: str, path: str, body: object = None, **more: Any) -> Any:
         """What the server answers to a question about this study, as `Connection.call` does."""
-        try:
+        with self._still_there():
             return self.connection.call(method, f"{self.path}{path}", body, **more)
+
+    def stream(self, path: str) -> Iterator[bytes]:
+        """A long answer about this study, piece by piece."""
+        with self._still_there():
+            yield from self.connection.stream(f"{self.path}{path}")
+
+    @contextmanager
+    def _still_there(self) -> Iterator[None]:
+        try:
+            yield
         except UnknownStudy:  # which was there when it was looked for
             raise deleted_meanwhile(self.connection.url) from None
 

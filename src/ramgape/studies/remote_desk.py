@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
+import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
+from ramgape.errors import known_name, require
 from ramgape.options import STUDY, StudyOptions, options_for
 from ramgape.remote.connection import LONG_WAIT, Connection, new_key
 from ramgape.remote.studies import RemoteStudy, known_study
@@ -22,8 +27,8 @@ from ramgape.search.result import Result, Stopped
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.desk import Desk, FailedAttempt, Observed
 from ramgape.studies.entries import Told, Trial
-from ramgape.studies.exchange import Pull, Request
-from ramgape.studies.files import ImportedRow, write_object
+from ramgape.studies.exchange import MOST_AT_ONCE, Pull, Request
+from ramgape.studies.files import FORMS, ImportedRow, write_object, written
 from ramgape.studies.pull_ids import PullId, write_pull_id
 from ramgape.studies.report import Report, read_time, write_time
 from ramgape.studies.specification import StudySpec
@@ -146,6 +151,8 @@ class RemoteDesk(Desk):
         self, told: Sequence[Told], failed: Sequence[tuple[PullId, str]], given_back: Sequence[PullId], request: Request
     ) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
+        for what, given in (("answers", told), ("failed", failed), ("given_back", given_back)):
+            require_few(what, given)
         found = self._study.exchange(
             [_answer(each) for each in told],
             [{"pull": write_pull_id(*pull), "reason": reason} for pull, reason in failed],
@@ -177,6 +184,7 @@ class RemoteDesk(Desk):
 
     def observe(self, trials: Sequence[Trial]) -> bool:
         """Take in trials made elsewhere, one after the other; whether the goal is reached."""
+        require_few("trials", trials)
         seen = [_seen(trial, self.spec.search.names) for trial in trials]
         done: bool = self._study.post("observe", {"trials": seen}, once=True)["done"]
         return done
@@ -270,6 +278,19 @@ class RemoteDesk(Desk):
         """All observations there are by now, in their order."""
         return map(_observed, self._rows("/observations", "after", -1))
 
+    def export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
+        """Write all observations into a file, or to a stream, as the server writes them; how many they are."""
+        with SpooledTemporaryFile(IN_MEMORY) as file:  # whole before anything is written
+            for piece in self._study.stream(f"/export.{known_name(form, FORMS, 'format')}"):
+                file.write(piece)
+            file.seek(0)
+            text = io.TextIOWrapper(cast(IO[bytes], file), encoding="utf-8", newline="")
+            count = sum(1 for _ in text) if form == "jsonl" else sum(1 for _ in csv.reader(text)) - 1
+            text.seek(0)
+            with written(path) as stream:
+                shutil.copyfileobj(text, stream)
+            return count
+
     def failures(self) -> list[FailedAttempt]:
         """All attempts that failed, in their order."""
         rows = list(self._rows("/failures", "before", None))
@@ -285,6 +306,11 @@ class RemoteDesk(Desk):
             place = page["next"]
             if place is None:
                 return
+
+
+def require_few(what: str, given: Sequence[object]) -> None:
+    """Complain about more than a server takes in at once, which is as much as it gives."""
+    require(len(given) <= MOST_AT_ONCE, what, f"at most {MOST_AT_ONCE:,} at a time on a server", len(given))
 
 
 # --- as JSON has it ---------------------------------------------------------------------------------------------------

@@ -14,14 +14,14 @@ from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden, NotFound
 from ramgape.web.guard import Gate, session_cookie
 from ramgape.web.metrics import MEDIA_TYPE
-from ramgape.web.schema import Body, Name, Number
+from ramgape.web.schema import Name, Number, StrictBody
 from ramgape.web.token_file import DEFAULT_DAYS, MOST_DAYS, MOST_PATTERNS
 
 OPEN: dict[str, Any] = {"security": []}  # in the description: nobody needs a token for it
 TokenId = Annotated[str, Path(min_length=1, max_length=40)]
 
 
-class Login(Body):
+class Login(StrictBody):
     """A code, as the login link has it, or a token."""
 
     code: Name | None = None
@@ -41,7 +41,7 @@ class LoggedIn(BaseModel):
     name: str
 
 
-class NewToken(Body):
+class NewToken(StrictBody):
     """What a token is to be."""
 
     role: Literal["read", "work", "admin"]

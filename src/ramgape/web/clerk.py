@@ -30,7 +30,7 @@ class Waiting(NamedTuple):
     since: float
 
 
-class Batch(NamedTuple):
+class CommittedBatch(NamedTuple):
     """What was done in a transaction, and how long that took, in seconds."""
 
     operations: int
@@ -47,7 +47,7 @@ class Clerk:
         after: Called after every transaction, in the clerk's thread.
     """
 
-    def __init__(self, desk: LocalDesk, after: Callable[[Batch], None]) -> None:
+    def __init__(self, desk: LocalDesk, after: Callable[[CommittedBatch], None]) -> None:
         self._desk = desk
         self._after = after
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
@@ -93,7 +93,7 @@ class Clerk:
         if not loop.is_closed():
             loop.call_soon_threadsafe(answer_all, waiting, outcomes)
         now = time.monotonic()
-        self._after(Batch(len(waiting), began - waiting[0].since, now - began, self._desk.session.waited))
+        self._after(CommittedBatch(len(waiting), began - waiting[0].since, now - began, self._desk.session.waited))
 
 
 def answer_all(waiting: list[Waiting], outcomes: list[Any]) -> None:

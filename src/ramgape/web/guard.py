@@ -113,7 +113,7 @@ class Guard:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
-        answer = Answer(send, scope["path"])
+        answer = Outgoing(send, scope["path"])
         self._under_way += 1
         refused = body = None
         if has_body(headers):
@@ -210,7 +210,7 @@ class Guard:
         cookie = session_cookie(headers, self.gate.hosts)
         return None if cookie is None else self.gate.logins.find(cookie)
 
-    async def _stream(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+    async def _stream(self, scope: Scope, receive: Receive, answer: Outgoing) -> None:
         """A stream of events, which ends with its reader or with the server."""
         if len(self._streams) >= self.gate.settings.max_streams:
             message = f"{len(self._streams)} event streams are open, as many as are allowed"
@@ -234,7 +234,7 @@ class Guard:
         for stream in list(self._streams):
             stream.cancel()
 
-    async def _refuse(self, error: RamgapeError, scope: Scope, body: Body | None, answer: Answer) -> None:
+    async def _refuse(self, error: RamgapeError, scope: Scope, body: Body | None, answer: Outgoing) -> None:
         """Say why not, in the same form as the application does."""
         self.gate.metrics.count("ramgape_refused_total", error=type(error).__name__)
         status = status_of(error)
@@ -271,7 +271,7 @@ class Guard:
         )
 
 
-class Answer:
+class Outgoing:
     """An answer on its way, with the headers that every answer has."""
 
     def __init__(self, send: Send, path: str) -> None:

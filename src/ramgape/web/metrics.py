@@ -18,7 +18,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 COUNTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0)
 
 
-class Family(NamedTuple):
+class Metric(NamedTuple):
     """Numbers of one name: counter, gauge or histogram, its meaning, its labels, the upper ends of its bins."""
 
     kind: str
@@ -27,22 +27,22 @@ class Family(NamedTuple):
     bins: tuple[float, ...] = ()
 
 
-FAMILIES: dict[str, Family] = {
-    "ramgape_build_info": Family("gauge", "Always 1; which ramgape and which Python.", ("version", "python")),
-    "ramgape_requests_total": Family("counter", "Requests that were answered.", ("route", "method", "status")),
-    "ramgape_request_seconds": Family("histogram", "From the headers to the end of the answer.", ("route",), SECONDS),
-    "ramgape_requests_under_way": Family("gauge", "Requests that are not answered yet, streams included."),
-    "ramgape_refused_total": Family("counter", "Requests refused before they reached a route, and why.", ("error",)),
-    "ramgape_logins_total": Family("counter", "Logins of browsers.", ("outcome",)),
-    "ramgape_transactions_total": Family("counter", "Transactions on studies."),
-    "ramgape_transaction_operations": Family("histogram", "Operations that shared one transaction.", (), COUNTS),
-    "ramgape_transaction_seconds": Family("histogram", "From the beginning to the end of a transaction.", (), SECONDS),
-    "ramgape_queue_wait_seconds": Family("histogram", "Operations waited so long for their transaction.", (), SECONDS),
-    "ramgape_lock_wait_seconds": Family("histogram", "Transactions waited so long for the store.", (), SECONDS),
-    "ramgape_expired_leases_total": Family("counter", "Pulls handed out again since their leases had run out."),
-    "ramgape_refused_tells_total": Family("counter", "What was told in vain: why, or `late`.", ("error",)),
-    "ramgape_open_studies": Family("gauge", "Studies that the server has open."),
-    "ramgape_watchers": Family("gauge", "Event streams that are open."),
+FAMILIES: dict[str, Metric] = {
+    "ramgape_build_info": Metric("gauge", "Always 1; which ramgape and which Python.", ("version", "python")),
+    "ramgape_requests_total": Metric("counter", "Requests that were answered.", ("route", "method", "status")),
+    "ramgape_request_seconds": Metric("histogram", "From the headers to the end of the answer.", ("route",), SECONDS),
+    "ramgape_requests_under_way": Metric("gauge", "Requests that are not answered yet, streams included."),
+    "ramgape_refused_total": Metric("counter", "Requests refused before they reached a route, and why.", ("error",)),
+    "ramgape_logins_total": Metric("counter", "Logins of browsers.", ("outcome",)),
+    "ramgape_transactions_total": Metric("counter", "Transactions on studies."),
+    "ramgape_transaction_operations": Metric("histogram", "Operations that shared one transaction.", (), COUNTS),
+    "ramgape_transaction_seconds": Metric("histogram", "From the beginning to the end of a transaction.", (), SECONDS),
+    "ramgape_queue_wait_seconds": Metric("histogram", "Operations waited so long for their transaction.", (), SECONDS),
+    "ramgape_lock_wait_seconds": Metric("histogram", "Transactions waited so long for the store.", (), SECONDS),
+    "ramgape_expired_leases_total": Metric("counter", "Pulls handed out again since their leases had run out."),
+    "ramgape_refused_tells_total": Metric("counter", "What was told in vain: why, or `late`.", ("error",)),
+    "ramgape_open_studies": Metric("gauge", "Studies that the server has open."),
+    "ramgape_watchers": Metric("gauge", "Event streams that are open."),
 }
 
 
@@ -99,7 +99,7 @@ class Metrics:
             lines = [line for name, family in FAMILIES.items() for line in self._lines(name, family, asked)]
         return "\n".join(lines) + "\n"
 
-    def _lines(self, name: str, family: Family, asked: Mapping[str, float]) -> Iterable[str]:
+    def _lines(self, name: str, family: Metric, asked: Mapping[str, float]) -> Iterable[str]:
         yield f"# HELP {name} {family.text}"
         yield f"# TYPE {name} {family.kind}"
         if family.kind == "histogram":
@@ -112,12 +112,12 @@ class Metrics:
                 yield f"{name}{_braces(family.labels, key)} {_number(value)}"
 
 
-def _key(family: Family, labels: Mapping[str, object]) -> tuple[str, ...]:
+def _key(family: Metric, labels: Mapping[str, object]) -> tuple[str, ...]:
     """The values of all labels, in their order; a KeyError for one that is missing."""
     return tuple([str(labels[each]) for each in family.labels])
 
 
-def _bins(name: str, family: Family, key: tuple[str, ...], histogram: Histogram) -> Iterable[str]:
+def _bins(name: str, family: Metric, key: tuple[str, ...], histogram: Histogram) -> Iterable[str]:
     seen = 0
     for end, count in zip([f"{each:g}" for each in family.bins] + ["+Inf"], histogram.counts, strict=True):
         seen += count

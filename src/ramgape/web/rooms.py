@@ -20,7 +20,7 @@ from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.report import StudySummary, summarize
 from ramgape.studies.session import StudySession
 from ramgape.studies.study import Study
-from ramgape.web.clerk import Batch, Clerk, Operation
+from ramgape.web.clerk import Clerk, CommittedBatch, Operation
 from ramgape.web.live import Live, LiveList
 from ramgape.web.metrics import Metrics
 
@@ -54,13 +54,13 @@ class Room:
         """Have something done that changes the study, in a transaction with whatever else waits."""
         return self._clerk.submit(operation)
 
-    def _after(self, batch: Batch) -> None:
+    def _after(self, batch: CommittedBatch) -> None:
         self._count(batch)
         for hook in self.after_commit:
             with suppress(Exception):  # who looks on must not stop the work
                 hook()
 
-    def _count(self, batch: Batch) -> None:
+    def _count(self, batch: CommittedBatch) -> None:
         metrics, ledger = self._metrics, self.desk.session.known
         metrics.count("ramgape_transactions_total")
         metrics.observe("ramgape_transaction_operations", batch.operations)

@@ -25,7 +25,7 @@ from ramgape.options import (
 from ramgape.studies.exchange import DEFAULT_LEASE, LONGEST_REASON, MOST_AT_ONCE
 from ramgape.studies.pull_ids import PATTERN, new_token
 
-MOST_ANSWERS = 10_000  # in a request
+MOST_ANSWERS = MOST_AT_ONCE  # in a request: whatever was asked for at once can be told at once
 LARGEST = 2**63 - 1  # whole number
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -37,13 +37,13 @@ Count = Annotated[int, Field(strict=True, ge=0, le=MOST_AT_ONCE)]
 Lease = Annotated[Number, Field(gt=0, le=1e12)] | None
 
 
-class Body(BaseModel):
+class StrictBody(BaseModel):
     """What comes in: nothing that is not known."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class AnswerBody(Body):
+class AnswerBody(StrictBody):
     """An answer to a pull."""
 
     pull: PullName
@@ -52,14 +52,14 @@ class AnswerBody(Body):
     info: dict[str, JsonValue] | None = None
 
 
-class FailureBody(Body):
+class FailureBody(StrictBody):
     """A trial that failed."""
 
     pull: PullName
     reason: Annotated[str, Field(description=f"Kept up to {LONGEST_REASON:,} characters.")] = ""
 
 
-class AskBody(Body):
+class AskBody(StrictBody):
     """Pulls that are wanted."""
 
     count: Annotated[Count, Field(ge=1)] = 1
@@ -68,13 +68,13 @@ class AskBody(Body):
     known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
 
 
-class TellBody(Body):
+class TellBody(StrictBody):
     """Answers to pulls, taken in as a whole or not at all."""
 
     answers: Annotated[list[AnswerBody], Field(min_length=1, max_length=MOST_ANSWERS)]
 
 
-class ExchangeBody(Body):
+class ExchangeBody(StrictBody):
     """Answers, failures and pulls that will not be made, and how many pulls are wanted after them."""
 
     answers: Annotated[list[AnswerBody], Field(max_length=MOST_ANSWERS)] = []
@@ -86,26 +86,26 @@ class ExchangeBody(Body):
     known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
 
 
-class ReturnBody(Body):
+class ReturnBody(StrictBody):
     """Pulls that will not be made."""
 
     pulls: Annotated[list[PullName], Field(min_length=1, max_length=MOST_ANSWERS)]
 
 
-class RenewBody(Body):
+class RenewBody(StrictBody):
     """Pulls that are still being worked on."""
 
     pulls: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)]
     lease: Lease = DEFAULT_LEASE
 
 
-class LeaveBody(Body):
+class LeaveBody(StrictBody):
     """A worker that goes."""
 
     worker: Name
 
 
-class TrialBody(Body):
+class TrialBody(StrictBody):
     """A trial that was made without asking."""
 
     arm: Arm
@@ -114,13 +114,13 @@ class TrialBody(Body):
     info: dict[str, JsonValue] | None = None
 
 
-class ObserveBody(Body):
+class ObserveBody(StrictBody):
     """Trials that were made without asking, in their order."""
 
     trials: Annotated[list[TrialBody], Field(min_length=1, max_length=MOST_ANSWERS)]
 
 
-class ExtendBody(Body):
+class ExtendBody(StrictBody):
     """What is asked for now: exactly one of the three."""
 
     epsilon: Number | tuple[Number, Number] | str | None = None
@@ -128,14 +128,14 @@ class ExtendBody(Body):
     spend: Number | None = None
 
 
-class ArmBody(Body):
+class ArmBody(StrictBody):
     """An arm that joins."""
 
     name: Arm
     price: Number | None = None
 
 
-class ItemsBody(Body):
+class ItemsBody(StrictBody):
     """A test set, with what is to be known of it."""
 
     values: list[JsonValue]
@@ -172,7 +172,7 @@ def new_study_form() -> type[BaseModel]:
     ]
     return create_model(
         "NewStudy",
-        __base__=Body,
+        __base__=StrictBody,
         __doc__="A study to be made.",
         name=(Name, ...),
         arms=(arms, ...),

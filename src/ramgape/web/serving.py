@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Manner:
+class ServerOptions:
     """How a server serves.
 
     Attributes:
@@ -62,12 +62,12 @@ def check_installed() -> None:
 class Serving:
     """A server that listens already, and does not serve yet."""
 
-    def __init__(self, place: Place, manner: Manner, make_app: Callable[[Gate], ASGIApp]) -> None:
+    def __init__(self, place: Place, options: ServerOptions, make_app: Callable[[Gate], ASGIApp]) -> None:
         """Take a place, read the tokens, put the guard before the application.
 
         Args:
             place: Where.
-            manner: How.
+            options: How.
             make_app: Makes the application, for a gate that it can add routes of access by.
 
         Raises:
@@ -79,16 +79,16 @@ class Serving:
         require((place.tls_cert is None) == (place.tls_key is None), "tls-cert", "there with tls-key", place.tls_cert)
         for name, file in (("tls-cert", place.tls_cert), ("tls-key", place.tls_key)):
             require(file is None or Path(file).is_file(), name, "a file", file)
-        self.place, self.log = place, manner.log
+        self.place, self.log = place, options.log
         self.socket = listen_at_path(place.unix) if place.unix is not None else listen(place, public)
         try:
-            self._prepare(place, public, manner, make_app)
+            self._prepare(place, public, options, make_app)
         except BaseException:
             self.close()
             raise
 
     def _prepare(
-        self, place: Place, public: PublicUrl | None, manner: Manner, make_app: Callable[[Gate], ASGIApp]
+        self, place: Place, public: PublicUrl | None, options: ServerOptions, make_app: Callable[[Gate], ASGIApp]
     ) -> None:
         bound, port = (None, None) if place.unix is not None else self.socket.getsockname()[:2]
         self.address = own_address(place, port)
@@ -101,20 +101,20 @@ class Serving:
             allowed=(*place.allow_hosts, *([place.host] if place.unix is None and is_name(place.host) else ())),
             proxies=place.trust_proxies,
         )
-        file = TokenFile(Path(manner.tokens) if manner.tokens is not None else default_tokens())
+        file = TokenFile(Path(options.tokens) if options.tokens is not None else default_tokens())
         tokens = Tokens(
             file,
             own_token(self.token_file, self.address),
-            complain=lambda message: manner.log.write("error", message),
+            complain=lambda message: options.log.write("error", message),
         )
         self.gate = Gate(
             hosts=hosts,
             tokens=tokens,
-            logins=Logins(tokens, manner.settings),
-            settings=manner.settings,
-            log=manner.log,
-            read_only=manner.read_only,
-            open_metrics=manner.open_metrics,
+            logins=Logins(tokens, options.settings),
+            settings=options.settings,
+            log=options.log,
+            read_only=options.read_only,
+            open_metrics=options.open_metrics,
         )
         self.guard = Guard(make_app(self.gate), self.gate)
 
