@@ -6,6 +6,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -63,6 +64,6 @@ def page_routes() -> list[BaseRoute]:
         Route("/", list_page),
         Route("/login", login_page),
         Route("/studies/{study}", study_page),
-        Mount("/static/looks", Files(directory=LOOKS)),
-        Mount("/static", Files(directory=STATIC)),
+        Mount("/static/looks", GZipMiddleware(Files(directory=LOOKS))),
+        Mount("/static", GZipMiddleware(Files(directory=STATIC))),
     ]
