@@ -22,7 +22,7 @@ from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec
 from ramgape.web.choose import choose, proof_of
 from ramgape.web.frame import make_frame
-from ramgape.web.history import MOST, SHOWN, History, remember
+from ramgape.web.history import MOST, SHOWN, History, remembered_moments
 from ramgape.web.live import RETRY, STILL_HERE, Live, LiveList, Slot, event
 from ramgape.web.picture import COLUMNS, look_at, make_picture, study_state
 
@@ -161,7 +161,7 @@ def test_the_past_is_what_it_was(place: str) -> None:
     """Of some moments what is recalled is what a search that goes on had noted."""
     with made(place, 500) as study:
         session = session_of(study)
-        past = {moment.samples: moment for moment in remember(session)}
+        past = {moment.samples: moment for moment in remembered_moments(session)}
         with session.reading():
             noted = session.history()
         common = [point for point in noted if point.samples in past]
@@ -241,7 +241,7 @@ def test_a_batch_is_one_step(place: str) -> None:
     generator = random.Random(5)
     data = [(arm, draw(generator, arm)) for arm in ARMS for _ in range(200)]
     with Study.create("logged", list(ARMS), storage=place, reward_range=(0, 1), epsilon=0.0, data=data) as study:
-        assert [moment.samples for moment in remember(session_of(study))] == [600]
+        assert [moment.samples for moment in remembered_moments(session_of(study))] == [600]
 
 
 def test_a_batch_is_not_looked_for_again(place: str) -> None:

@@ -12,7 +12,7 @@ from ramgape import Study
 from ramgape.studies.local_desk import LocalDesk
 from tests.stores import HERE
 
-pytestmark = HERE  # a server shares them by itself
+pytestmark = HERE
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ class History:
         Args:
             session: The same study, opened for this alone: with a connection of its own.
         """
-        past = remember(session)
+        past = remembered_moments(session)
         with self._lock:
             names = session.spec.present.names
             end = past[-1].samples if past else 0
@@ -149,7 +149,7 @@ def shares_of(amounts: NDArray[Any] | None, largest: list[int]) -> list[float | 
     return [short(each, 6) or 0.0 if isinstance(each, float) else each for each in (*some, rest)]
 
 
-def remember(session: StudySession) -> list[Past]:
+def remembered_moments(session: StudySession) -> list[Past]:
     """The moments of all observations before the end, evenly spaced; those that came as one batch are one step."""
     row, _ = session.store.begin(session.row.id, write=False)
     try:

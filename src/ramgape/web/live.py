@@ -25,7 +25,7 @@ from ramgape.studies.report import StudySummary
 from ramgape.studies.session import StudySession
 from ramgape.web.frame import make_frame
 from ramgape.web.history import History
-from ramgape.web.picture import Look, look_at, make_picture
+from ramgape.web.picture import Glimpse, look_at, make_picture
 
 PERIOD = 0.25  # seconds between two pictures, at least
 COST = 20.0  # and so many times as long as one takes
@@ -253,7 +253,7 @@ class Live:
         self._event = event("picture", self.picture, look.revision)
         return self._event
 
-    def _forecast(self, look: Look) -> Expectation | None:
+    def _forecast(self, look: Glimpse) -> Expectation | None:
         """How many more trials: guessed now and then, on a copy, in another thread."""
         engine = look.inference.engine
         if look.draft["done"]:
@@ -263,7 +263,7 @@ class Live:
         self._forecaster.consider(engine)
         return self._forecaster.expected(engine.samples)
 
-    def _failures(self, look: Look) -> Mapping[str, int] | None:
+    def _failures(self, look: Glimpse) -> Mapping[str, int] | None:
         """How many trials of each arm have failed: counted when there are more, but not all the time."""
         count, (counted, due) = look.draft["failed"], self._counted
         if self._failed is None or (count != counted and time.monotonic() >= due):
@@ -322,7 +322,7 @@ class LiveList:
                 yield sent
 
     async def _look(self) -> None:
-        """Look at all studies, unless that was done just now."""
+        """Glimpse at all studies, unless that was done just now."""
         if self._looking is None and time.monotonic() - self._looked_at >= 0.9 * self._pause:
             self._looking = asyncio.ensure_future(self._run(self._refresh))
         if self._looking is not None:
