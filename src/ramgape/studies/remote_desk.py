@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from ramgape.errors import known_name, require
 from ramgape.options import STUDY, StudyOptions, options_for
-from ramgape.remote.connection import LONG_WAIT, Connection, new_key
+from ramgape.remote.connection import LONG_WAIT, ServerConnection, request_key
 from ramgape.remote.studies import RemoteStudy, known_study
 from ramgape.risks.measure import Measure
 from ramgape.search.explained import restore
@@ -53,7 +53,7 @@ class RemoteDesk(Desk):
         specification: What the study is to do, as JSON has it.
     """
 
-    def __init__(self, connection: Connection, storage: str, name: str, number: int, specification: Json) -> None:
+    def __init__(self, connection: ServerConnection, storage: str, name: str, number: int, specification: Json) -> None:
         self.storage = storage
         self._connection = connection
         self._name = name
@@ -76,12 +76,12 @@ class RemoteDesk(Desk):
         options: StudyOptions,
     ) -> RemoteDesk:
         """A new study with what is known already; with `exist_ok`, perhaps one that is there."""
-        connection = Connection(storage, token)
+        connection = ServerConnection(storage, token)
         names = spec.search.names
         data = [[names[row.arm], row.reward] if row.price is None else _seen(row, names) for row in rows]
         body = {"name": name, "arms": list(names), "exist_ok": exist_ok, "data": data, **written_options(spec, options)}
         try:
-            made = connection.call("POST", "/studies", body, key=new_key(), wait=LONG_WAIT)
+            made = connection.call("POST", "/studies", body, key=request_key(), wait=LONG_WAIT)
         except BaseException:
             connection.close()
             raise
@@ -90,7 +90,7 @@ class RemoteDesk(Desk):
     @classmethod
     def load(cls, storage: str, token: str | None, name: str) -> RemoteDesk:
         """A study that exists."""
-        connection = Connection(storage, token)
+        connection = ServerConnection(storage, token)
         try:
             number = known_study(connection, name)["id"]
             found = connection.call("GET", f"/studies/{number}/specification", wait=LONG_WAIT)
@@ -198,7 +198,7 @@ class RemoteDesk(Desk):
                     row = ImportedRow(names[trial.arm], *trial[1:])
                     file.write(f"{write_object(row)}\n".encode())
             query = {"format": "jsonl", "source": "what was read here"}
-            self._study.call("POST", "/import", file, query=query, key=new_key(), wait=LONG_WAIT)
+            self._study.call("POST", "/import", file, query=query, key=request_key(), wait=LONG_WAIT)
 
     # --- another specification ---------------------------------------------------------------------------------------
 
@@ -207,13 +207,15 @@ class RemoteDesk(Desk):
         from ramgape.studies.extending import extended
 
         extended(self.spec, dict(asked), 0, False, time.time())  # complains about what is no more
-        given = {name: plain(value) for name, value in asked.items() if value is not None}
+        given = {name: json_value(value) for name, value in asked.items() if value is not None}
         return self._changed("POST", "extend", given)
 
     def add_arm(self, name: str, price: float | None) -> bool:
         """One more arm; whether there is something to try."""
         with_arm(self.spec, name, price, 0, write_time(time.time()))
-        return self._changed("POST", "arms", {"name": name} if price is None else {"name": name, "price": plain(price)})
+        return self._changed(
+            "POST", "arms", {"name": name} if price is None else {"name": name, "price": json_value(price)}
+        )
 
     def retire(self, name: str) -> bool:
         """One arm less; whether there is something to try."""
@@ -221,7 +223,7 @@ class RemoteDesk(Desk):
         return self._changed("DELETE", "arms", None, {"name": name})
 
     def _changed(self, method: str, verb: str, body: Json | None, query: Json | None = None) -> bool:
-        found = self._study.call(method, f"/{verb}", body, query=query, key=new_key(), wait=LONG_WAIT)
+        found = self._study.call(method, f"/{verb}", body, query=query, key=request_key(), wait=LONG_WAIT)
         self._ask_specification()
         more: bool = found["more"]
         return more
@@ -332,14 +334,14 @@ def written_options(spec: StudySpec, options: StudyOptions) -> Json:
         elif name in things and not isinstance(value, str | None):
             written[name] = things[name]
         else:
-            written[name] = plain(value)
+            written[name] = json_value(value)
     return written
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """What JSON has for what Python and NumPy have: numbers, texts, pairs and mappings by names.
 
-    >>> plain((1.0, 0.5)), plain({1: 2.5}), plain("5%")
+    >>> json_value((1.0, 0.5)), json_value({1: 2.5}), json_value("5%")
     ([1, 0.5], {'1': 2.5}, '5%')
     """
     if isinstance(value, str | bool | None):
@@ -350,8 +352,8 @@ def plain(value: Any) -> Any:
         number = float(value)
         return int(number) if number.is_integer() else number
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    return [plain(each) for each in value]
+        return {str(key): json_value(each) for key, each in value.items()}
+    return [json_value(each) for each in value]
 
 
 def _answer(told: Told) -> Json:

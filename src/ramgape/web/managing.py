@@ -31,6 +31,7 @@ from ramgape.web.access import access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden
 from ramgape.web.keys import IdempotencyKey, keyed
+from ramgape.web.picture import study_state
 from ramgape.web.rooms import Rooms, unknown_number
 from ramgape.web.working import StudyNumber, made_alone, room_for, rooms_of
 
@@ -84,13 +85,10 @@ async def list_studies(
 
 def word_of_state(rooms: Rooms, row: StudyRow, summary: StudySummary) -> str:
     """In a word, how a study is going."""
-    if summary.done:
-        return "done"
     room = rooms.open.get(row.id)
     ledger = None if room is None else room.desk.session.known
-    if ledger is not None and ledger.given_up:
-        return "failing"
-    return "running" if summary.pending else "waiting"
+    given_up = 0 if ledger is None else ledger.given_up
+    return study_state(done=summary.done, given_up=given_up, pending=summary.pending)
 
 
 def summary_of(rooms: Rooms, row: StudyRow, summary: StudySummary) -> dict[str, Any]:
