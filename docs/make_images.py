@@ -182,10 +182,10 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "page-1280-dark.png": partial(page, study, 1280, dark=True),
     "page-400.png": partial(page, study, 400),
     "site-list.png": partial(site, "/", ".chip", height=560),
-    "site-study-1280.png": partial(site, "/studies/1", "#doubt .line-main"),
-    "site-study-1280-dark.png": partial(site, "/studies/1", "#doubt .line-main", dark=True),
+    "site-study-1280.png": partial(site, "/studies/1", "#doubt .line-main", height=1440),
+    "site-study-1280-dark.png": partial(site, "/studies/1", "#doubt .line-main", height=1440, dark=True),
     "site-study-400.png": partial(site, "/studies/1", "#doubt .line-main", width=400, height=1600),
-    "site-done.png": partial(site, "/studies/2", "#doubt .line-main"),
+    "site-done.png": partial(site, "/studies/2", "#doubt .line-main", height=1440),
     "site-empty.png": partial(site, "/", "#empty pre", height=620, filled=False),
     "site-login.png": partial(site, "/login", "#code", height=520),
 }
