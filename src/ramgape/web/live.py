@@ -241,7 +241,7 @@ class Live:
         look = look_at(self.session)
         self.history.note(look.inference.engine)
         expected, failed = self._forecast(look), self._failures(look)
-        key = look.revision, expected, failed, look.available
+        key = look.revision, expected, failed, look.available  # a lease may run out, and nothing is written
         if key == self._key and self.picture is not None:
             return self._event
         least = self.history.least
