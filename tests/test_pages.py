@@ -116,7 +116,7 @@ def test_who_is_unknown_is_asked_and_comes_back(site: Site) -> None:
 
 
 def test_a_login_leads_to_no_other_server(site: Site) -> None:
-    for strange in ("//elsewhere.example/", "/\\elsewhere.example"):
+    for strange in ("//elsewhere.example/", "/\\elsewhere.example", "/%09/elsewhere.example"):
         with looking(site.browser, site.address, None) as seen:
             seen.open(f"/login?next={strange}")
             seen.page.fill("#code", site.token)

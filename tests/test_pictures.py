@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import math
 import random
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ramgape import NoAnswer, Study, UnknownName
+from ramgape import NoAnswer, StorageUnavailable, Study, UnknownName
 from ramgape.search.history import Recorder
 from ramgape.storage.store import SqlStore
 from ramgape.studies.session import StudySession
@@ -243,6 +244,19 @@ def test_a_batch_is_one_step(place: str) -> None:
         assert [moment.samples for moment in remembered_moments(session_of(study))] == [600]
 
 
+def test_a_batch_is_not_looked_for_again(place: str) -> None:
+    """Within a batch there are no moments: to learn all again, whenever somebody looks, would find none."""
+    with made(place, 60) as study:
+        study.import_csv(io.StringIO("arm,reward\n" + "safe,0.5\n" * 500))
+        history = History()
+        with opened(place) as session:
+            history.recall(session)
+        assert not history.has_gaps
+        study.import_csv(io.StringIO("arm,reward\n" + "safe,0.5\n" * 500))
+        history.note(look_at(session_of(study)).inference.engine)
+        assert history.has_gaps
+
+
 def test_of_many_arms_the_largest_are_told_apart(place: str) -> None:
     names = [f"arm {place}" for place in range(20)]
     with Study.create("many", names, storage=place, reward_range=(0, 1), budget=400, seed=1) as study:
@@ -361,6 +375,56 @@ def test_who_comes_back_is_not_sent_what_it_has(place: str) -> None:
 
     with made(place) as study:
         asyncio.run(watch(study))
+
+
+def test_who_asks_once_takes_nothing_from_those_who_watch(place: str) -> None:
+    """A picture that somebody fetches was sent to nobody who watches, until the next change."""
+
+    async def watch(study: Study) -> None:
+        live = live_on(place, study)
+        stream = live.events()
+        await next_picture(stream)
+        for _ in range(3):
+            study.observe("safe", 0.5)
+            revision = (await live.present())["revision"]
+            while (await next_picture(stream))[0] != revision:
+                pass
+        live.close()
+
+    with made(place, 100) as study:
+        asyncio.run(watch(study))
+
+
+def test_after_trouble_the_picture_comes_again(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ramgape.web.live.LOST", 0.01)
+
+    async def watch(study: Study) -> None:
+        live = live_on(place, study)
+        stream = live.events()
+        number, _ = await next_picture(stream)
+        with monkeypatch.context() as away:
+
+            def fail(_: object) -> None:
+                raise StorageUnavailable("the store is away")
+
+            away.setattr("ramgape.web.live.look_at", fail)
+            async with asyncio.timeout(30):
+                assert b"event: trouble" in await anext(stream)
+        assert (await next_picture(stream))[0] == number
+        live.close()
+
+    with made(place, 100, epsilon=None, budget=1000) as study:
+        asyncio.run(watch(study))
+
+
+def test_nobody_misses_a_frame() -> None:
+    async def slow() -> bytes | None:
+        slot = Slot()
+        slot.offer(b"1", b"frame ")
+        slot.offer(b"2")
+        return await slot.take()
+
+    assert asyncio.run(slow()) == b"frame 2"
 
 
 def test_a_study_that_is_deleted_ends_its_streams(place: str) -> None:

@@ -243,7 +243,7 @@ function begin() {
   onResize(soon);
   follow(`${path}/events`, {
     frame: takeFrame,
-    picture: takePicture,
+    picture: (picture) => { show(byId("lost"), false); takePicture(picture); },
     gone: () => missing("The study was deleted."),
     trouble: ({ message }) => { say(byId("lost"), message); show(byId("lost"), true); },
   }, () => known.picture?.at ?? null, missing);
@@ -253,6 +253,7 @@ function begin() {
 
 /** @param {string} text */
 function missing(text) {
+  known.frame = known.picture = null;  // of which nothing is drawn any longer
   byId("main").replaceChildren(el("section", { class: "card whole" }, el("h2", {}, "There is no such study"), el("p", {}, text), el("p", {}, el("a", { href: ".." }, "All studies"))));
   say(byId("state"), "");
   show(byId("lost"), false);
