@@ -42,6 +42,8 @@ Json = dict[str, Any]
 ROWS_AT_ONCE = 5000
 IN_MEMORY = 8 * 2**20  # bytes of a file that is sent; more wait on the disk
 
+MOST_WITHIN = 10_000  # trials that a request has among other things
+
 
 class RemoteDesk(Desk):
     """A study behind a server.
@@ -79,13 +81,21 @@ class RemoteDesk(Desk):
         connection = ServerConnection(storage, token)
         names = spec.search.names
         data = [[names[row.arm], row.reward] if row.price is None else _seen(row, names) for row in rows]
-        body = {"name": name, "arms": list(names), "exist_ok": exist_ok, "data": data, **written_options(spec, options)}
+        many = len(data) > MOST_WITHIN  # more may not fit into a request, and follow as a file
+        asked = {"name": name, "arms": list(names), "exist_ok": exist_ok, "data": [] if many else data}
         try:
-            made = connection.call("POST", "/studies", body, key=request_key(), wait=LONG_WAIT)
+            made = connection.call(
+                "POST", "/studies", asked | written_options(spec, options), key=request_key(), wait=LONG_WAIT
+            )
+            desk = cls(connection, storage, name, made["id"], made["specification"])
+            if many and not made["told"]:
+                with Spool() as spool:
+                    spool.add(list(rows))
+                    desk.take_in(spool)
         except BaseException:
             connection.close()
             raise
-        return cls(connection, storage, name, made["id"], made["specification"])
+        return desk
 
     @classmethod
     def load(cls, storage: str, token: str | None, name: str) -> RemoteDesk:

@@ -216,8 +216,9 @@ class Live:
             await asyncio.sleep(PERIOD)  # so that it is fetched
             self.watchers.end()
             return
-        except RamgapeError as error:
-            self.watchers.publish(event("trouble", {"message": str(error)}))
+        except Exception as error:  # noqa: BLE001 - whoever watches is told, and what comes next is shown again
+            words = type(error).__name__ if isinstance(error, RamgapeError) else "a mistake of the server"
+            self.watchers.publish(event("trouble", {"message": f"the study cannot be shown now: {words}"}))
             await asyncio.sleep(LOST)
             return
         if made is not self.watchers.latest:  # which may be an older one, or that there was trouble
