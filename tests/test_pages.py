@@ -185,6 +185,23 @@ def test_a_study_is_seen_while_it_goes_on(site: Site) -> None:
         expect(page.locator("#shares .share").first).to_be_attached()
 
 
+def test_a_page_that_nobody_sees_lets_go_of_its_stream(site: Site) -> None:
+    """And has the present again when somebody does: a browser has few connections to a server."""
+    turn = """(hidden) => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange')) }"""
+    with site.looking() as seen:
+        page = seen.open(site.path("arms"))
+        expect(page.locator("#live")).to_have_text("live")
+        page.evaluate(turn, True)
+        expect(page.locator("#live")).to_have_text("paused")
+        with Study.load("arms", site.storage) as study:
+            tell(study, 20, seed=3)
+            told = study.report(expect=False).told
+        page.evaluate(turn, False)
+        expect(page.locator("#live")).to_have_text("live")
+        expect(page.locator("#tiles .tile:first-child dd").first).to_have_text(f"{told:,}", timeout=20_000)
+
+
 def test_what_to_choose_is_what_the_server_says(site: Site) -> None:
     with site.looking() as seen:
         page = seen.open(site.path("arms"))
@@ -290,7 +307,7 @@ def test_what_is_not_there_is_said(site: Site) -> None:
         seen.wrong = [each for each in seen.wrong if "404" not in each]
 
 
-def test_a_lost_connection_is_told_with_the_time_and_comes_back(browser: Browser, tmp_path: Path) -> None:
+def test_a_lost_connection_is_told_with_the_time(browser: Browser, tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path / 'studies.db'}"
     with Study.create("arms", list(ARMS), storage=storage, reward_range=(0, 1), epsilon=0.0, seed=1) as study:
         tell(study, 60)
