@@ -64,7 +64,7 @@ RESOLVED = {
     "planning/forecast.py: Plan",
     "planning/lower_bound.py: LowerBound",
     "search/result.py: Result",
-    "search/simulation.py: Replication",
+    "search/replication.py: Replication",
 }
 
 

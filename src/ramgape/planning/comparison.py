@@ -17,10 +17,14 @@ from ramgape.errors import InvalidSpec, require
 from ramgape.options import Options
 from ramgape.problems.instances import load_instance
 from ramgape.search.explained import Explained, load_extra
+from ramgape.search.pools import Pool
+from ramgape.search.replication import Replication, replicate
 from ramgape.search.result import Goal
-from ramgape.search.simulation import Replication, Source, replicate
+from ramgape.search.simulation import Source
 
 if TYPE_CHECKING:
+    from dask.distributed import Client
+
     from ramgape.views.explanation import Explanation
     from ramgape.views.plots.plot import Plot
 
@@ -104,7 +108,7 @@ def compare_policies(
     *,
     runs: int = 100,
     seed: int = 0,
-    executor: Executor | None = None,
+    executor: Executor | Client | Pool | str | None = None,
     callback: Callable[[int], object] | None = None,
     **options: Unpack[Options],
 ) -> PolicyComparison:
@@ -176,7 +180,7 @@ def _measure(found: Replication, regret: bool) -> tuple[float, float | None]:
     """What policies are compared by, and its standard error."""
     if not regret:
         return found.mean_samples, found.mean_samples_stderr
-    values = [run.regret for run in found.runs]
+    values = found.runs.table["regret"].tolist()
     mean = math.fsum(values) / len(values)
     if len(values) < 2:
         return mean, None

@@ -140,6 +140,11 @@ class Goal:
     epsilon_share: float | None = None
     spend: float | None = None
 
+    @property
+    def tolerant(self) -> bool:
+        """Whether an answer that is right up to a tolerance is right."""
+        return bool(self.epsilon or self.epsilon_share)
+
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
