@@ -25,7 +25,6 @@ from ramgape.paper.jobs import Job, Outcome
 NUMBERS = (
     "bounds",
     "common/checks.py",
-    "common/executors.py",
     "common/files.py",
     "common/integration.py",
     "common/parsing.py",
@@ -33,6 +32,7 @@ NUMBERS = (
     "common/special.py",
     "common/whole_files.py",
     "core",
+    "engines",
     "noises.py",
     "options.py",
     "paper/jobs.py",

@@ -12,11 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ramgape.common.extras import load_extra
 from ramgape.common.proportions import clopper_pearson, ratio_interval
 from ramgape.errors import InvalidSpec, require
 from ramgape.options import Options
 from ramgape.problems.instances import load_instance
-from ramgape.search.explained import Explained, load_extra
+from ramgape.search.explained import Explained
 from ramgape.search.result import Goal
 from ramgape.search.simulation import Replication, Source, replicate
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.extras import load_extra
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.table import TRACE, Table, new_table
 from ramgape.errors import RamgapeWarning, require
@@ -22,7 +23,7 @@ from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.curves import Checkpoint, CurvePoint, check_checkpoints, make_curves
 from ramgape.search.engine import Engine
-from ramgape.search.explained import Explained, jsonable, load_extra
+from ramgape.search.explained import Explained, jsonable
 from ramgape.search.history import SELDOM, Recorder
 from ramgape.search.inference import goal_of, infer, rigour_of, risk_label
 from ramgape.search.progress import Callback, check_callback, progress_of
