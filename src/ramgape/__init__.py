@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnknownName,
         UnknownPull,
         UnknownStudy,
+        WorkerLost,
     )
     from ramgape.options import Search, Trials
     from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
@@ -160,6 +161,7 @@ __all__ = [
     "UnknownPull",
     "UnknownStudy",
     "Variance",
+    "WorkerLost",
     "__version__",
     "analyze",
     "delete_study",
@@ -207,6 +209,7 @@ _HOMES = {
         "UnknownName",
         "UnknownPull",
         "UnknownStudy",
+        "WorkerLost",
     ),
     "options": ("Search", "Trials"),
     "search.items": ("Items",),

@@ -19,7 +19,7 @@ from ramgape.options import GOAL, GROUPS, METHOD, NAMES, RANGE, RISK, RUNS, TRIA
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ramgape.search.pools import Pool
+    from ramgape.engines.engine import TaskEngine
 
 ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
 PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
@@ -37,7 +37,7 @@ INSTANCE = (
 )
 SEED = "Seed of the first run; run r has SEED + r, and can be repeated alone with that."
 JOBS = "Processes that share the runs; 0: one for each core. The numbers do not depend on it."
-CLUSTER = "Where the runs are made instead: tcp://SCHEDULER:8786 of Dask, or dask for a cluster on this machine."
+CLUSTER = "Make the runs on a cluster instead: tcp://SCHEDULER:8786 (Dask), dask (one on this machine), or ray."
 KEEP = "Keep finished runs in a folder: after a crash the same command makes only what is missing."
 
 Seed = Annotated[str, option(RUNS, "SEED", SEED)]
@@ -53,12 +53,12 @@ class Place(NamedTuple):
     cluster: str | None = None
     keep: Path | None = None
 
-    def workers(self, runs: int | None = None) -> AbstractContextManager[Executor | Pool | None]:
+    def workers(self, runs: int | None = None) -> AbstractContextManager[Executor | TaskEngine | None]:
         """What makes them; no more processes than there are runs, where their number is known."""
         from ramgape.cli.workers import workers
-        from ramgape.search.pools import pool_of
+        from ramgape.engines.pieces import cluster_of
 
-        return workers(self.jobs, runs) if self.cluster is None else pool_of(self.cluster)
+        return workers(self.jobs, runs) if self.cluster is None else cluster_of(self.cluster)
 
 
 def check_jobs(jobs: str) -> int:

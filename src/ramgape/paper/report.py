@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ramgape.common.checks import check_seed
+from ramgape.engines.pieces import Makers, Piece, engine_for, made
 from ramgape.errors import InvalidSpec, known_name
 from ramgape.paper import figures
 from ramgape.paper.cache import ResultCache, unique
@@ -25,7 +26,6 @@ from ramgape.paper.page import PageText, render_page
 from ramgape.paper.section import DataFile, Drawing, Finding, Section
 from ramgape.search.explained import versions
 from ramgape.search.kept import write_whole
-from ramgape.search.pools import Pool, Work, ended, pool_of
 
 SCHEMA_VERSION = 2  # of summary.json: raised when a key changes its meaning or goes
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove
@@ -33,7 +33,6 @@ COST_OF_FIGURE = 4e6  # in pulls, for the time left
 
 # Called with what is done and what there is to do, in pulls, and with words.
 OnProgress = Callable[[float, float, str], object]
-Where = Executor | Pool | None
 
 
 def no_needs() -> None:
@@ -86,7 +85,7 @@ def publish(
     *,
     seed: int = 0,
     quick: bool = False,
-    executor: Where = None,
+    executor: Makers = None,
     progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """Run parts of a report into a folder. The numbers do not depend on the executor.
@@ -97,7 +96,7 @@ def publish(
         out: The folder; outcomes that it already has are not computed again.
         seed: Of the first run; the others count on from it.
         quick: Whether the small scale is enough.
-        executor: Where the jobs are run, as for `replicate`; in this process if there is none.
+        executor: Makers the jobs are run, as for `replicate`; in this process if there is none.
         progress: Called with what is done and what there is to do, in pulls, and with words.
 
     Returns:
@@ -185,17 +184,17 @@ def product_names(sections: Mapping[str, Section]) -> list[str]:
     return sorted([*data_files, *(f"figures/{name}.{ending}" for name in drawings for ending in ("png", "svg"))])
 
 
-def computed(jobs: Sequence[Job], executor: Where) -> Iterator[tuple[Job, Outcome]]:
+def computed(jobs: Sequence[Job], executor: Makers) -> Iterator[tuple[Job, Outcome]]:
     """Jobs with their outcomes, as they are finished; the longest are begun first, so that none is left at the end."""
     ordered = sorted(jobs, key=lambda job: -job.cost)
-    with pool_of(executor) as pool:
-        if pool is None:
+    with engine_for(executor) as engine:
+        if engine is None:
             for job in ordered:
                 yield job, run_job(job)
             return
-        left = iter([Work(run_job, (job,)) for job in ordered])
-        for work, outcome in ended(pool, lambda: next(left, None)):
-            yield work.arguments[0], outcome
+        left = iter([Piece(run_job, (job,)) for job in ordered])
+        for piece, outcome in made(engine, lambda: next(left, None)):
+            yield piece.arguments[0], outcome
 
 
 def cached(cache: ResultCache, job: Job) -> Outcome:
@@ -207,7 +206,7 @@ def cached(cache: ResultCache, job: Job) -> Outcome:
     return outcome
 
 
-def drawn(drawings: Sequence[Drawing], folder: Path, executor: Where) -> Iterator[Drawing]:
+def drawn(drawings: Sequence[Drawing], folder: Path, executor: Makers) -> Iterator[Drawing]:
     """Draw and save; yields each figure when its files are there."""
     folder.mkdir(parents=True, exist_ok=True)
     if not isinstance(executor, Executor):  # the folder of a machine elsewhere is not ours

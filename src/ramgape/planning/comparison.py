@@ -7,24 +7,22 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ramgape.common.extras import load_extra
 from ramgape.common.proportions import clopper_pearson, ratio_interval
+from ramgape.engines.pieces import Makers
 from ramgape.errors import InvalidSpec, require
 from ramgape.options import Options
 from ramgape.problems.instances import load_instance
-from ramgape.search.explained import Explained, load_extra
-from ramgape.search.pools import Pool
+from ramgape.search.explained import Explained
 from ramgape.search.replication import Replication, replicate
 from ramgape.search.result import Goal
 from ramgape.search.simulation import Source
 
 if TYPE_CHECKING:
-    from dask.distributed import Client
-
     from ramgape.views.explanation import Explanation
     from ramgape.views.plots.plot import Plot
 
@@ -108,7 +106,7 @@ def compare_policies(
     *,
     runs: int = 100,
     seed: int = 0,
-    executor: Executor | Client | Pool | str | None = None,
+    executor: Makers = None,
     callback: Callable[[int], object] | None = None,
     **options: Unpack[Options],
 ) -> PolicyComparison:

@@ -15,15 +15,16 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
+from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
 from ramgape.bounds import the_bound
 from ramgape.common.checks import check_many, check_seed, whole
 from ramgape.common.proportions import clopper_pearson
+from ramgape.engines.engine import TaskEngine
+from ramgape.engines.pieces import Makers, check_executor, engine_for
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
 from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, flatten, shows_options
 from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
@@ -32,16 +33,12 @@ from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.inference import goal_of, rigour_of, risk_label
-from ramgape.search.pools import Pool, check_executor, pool_of
 from ramgape.search.progress import check_callback
 from ramgape.search.replication import Replication, replicate
 from ramgape.search.runs import Run, Runs
 from ramgape.search.simulation import Source, simulated_spec
 from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
-
-if TYPE_CHECKING:
-    from dask.distributed import Client
 
 DEFAULT_PART = 0.05  # of the reward range, for epsilon: a tenth would ask for nothing
 FACTORS = (2.0, 1.0, 0.5, 0.25)  # between the chosen epsilon and those around it; 0 comes last
@@ -68,7 +65,7 @@ def plan(
     budgets: Iterable[int] | None = None,
     runs: int = PLANNED_RUNS,
     seed: int = 0,
-    executor: Executor | Client | Pool | str | None = None,
+    executor: Makers = None,
     callback: PlanCallback | None = None,
     keep: str | os.PathLike[str] | None = None,
     **options: Unpack[Options],
@@ -108,8 +105,8 @@ def plan(
     if options.get("budget") is not None or budgets is not None:
         for what, given in (("epsilons", epsilons), ("deltas", deltas)):
             require(given is None, what, "absent under a budget", given)
-    with pool_of(executor) as pool:  # one for all of the plan
-        setting = Setting(known, count, seed, pool, callback, keep)
+    with engine_for(executor) as engine:  # one for all of the plan
+        setting = Setting(known, count, seed, engine, callback, keep)
         if options.get("budget") is not None or budgets is not None:
             return _plan_budget(setting, _listed(budgets, "budgets"), options)
         return _plan_confidence(setting, _listed(epsilons, "epsilons"), _listed(deltas, "deltas"), options)
@@ -121,7 +118,7 @@ class Setting(NamedTuple):
     known: Instance
     runs: int
     seed: int
-    executor: Pool | None
+    executor: TaskEngine | None
     callback: PlanCallback | None
     keep: str | os.PathLike[str] | None
 

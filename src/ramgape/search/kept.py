@@ -26,7 +26,6 @@ from ramgape.errors import InvalidSpec, require
 NUMBERS = (
     "bounds",
     "common/checks.py",
-    "common/executors.py",
     "common/files.py",
     "common/integration.py",
     "common/parsing.py",
@@ -34,6 +33,7 @@ NUMBERS = (
     "common/special.py",
     "common/whole_files.py",
     "core",
+    "engines",
     "noises.py",
     "options.py",
     "paper/jobs.py",

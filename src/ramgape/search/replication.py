@@ -6,22 +6,22 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 import numpy as np
 
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.extras import load_extra
 from ramgape.common.proportions import clopper_pearson
 from ramgape.core.pareto import Mask
+from ramgape.engines.pieces import Makers, check_executor, engine_for
 from ramgape.options import SIMULATE, Options, shows_options
 from ramgape.problems.instances import load_instance
 from ramgape.search.curves import CurvePoint, check_checkpoints, make_curves
-from ramgape.search.explained import Explained, jsonable, load_extra, restore
+from ramgape.search.explained import Explained, jsonable, restore
 from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.kept import KeptFiles
-from ramgape.search.pools import Pool, check_executor, pool_of
 from ramgape.search.progress import check_callback
 from ramgape.search.result import ArmTruth, Goal
 from ramgape.search.runs import UNDECIDED, Run, Runs, is_wrong
@@ -31,7 +31,6 @@ from ramgape.search.truth import TrueArms
 from ramgape.search.watching import runs_watched
 
 if TYPE_CHECKING:
-    from dask.distributed import Client
     from pandas import DataFrame
 
     from ramgape.views.explanation import Explanation
@@ -216,7 +215,7 @@ def replicate(
     *,
     runs: int,
     seed: int = 0,
-    executor: Executor | Client | Pool | str | None = None,
+    executor: Makers = None,
     callback: Callable[[int], object] | None = None,
     checkpoints: int | Iterable[int] | None = None,
     keep: str | os.PathLike[str] | None = None,
@@ -230,8 +229,8 @@ def replicate(
         runs: How many.
         seed: Of the first run.
         executor: Where they are made: anything that speaks `concurrent.futures.Executor`, a `dask.distributed.Client`,
-            "tcp://SCHEDULER:8786", or "dask" for a cluster on this machine. The results do not depend on it. Runs are
-            handed out in tasks of some seconds; one whose worker dies is made again elsewhere.
+            "tcp://SCHEDULER:8786", "dask" for a cluster on this machine, the module ray or "ray". The results do not
+            depend on it. Runs are handed out in tasks of some seconds; one whose worker dies is made again elsewhere.
         callback: Called with the number of finished runs.
         checkpoints: Numbers of pulls at which each run's answer is compared with the truth, or how many of them, evenly
             spaced on a logarithmic scale; from them come the `curves`. The runs do not depend on them.
@@ -255,8 +254,8 @@ def replicate(
     begun = time.perf_counter()
     points, count = check_checkpoints(checkpoints, spec)
     sweep = Sweep(known, spec, range(seed, seed + runs), points, files)
-    with runs_watched(options.get("progress"), runs) as show, pool_of(executor) as pool:
-        for finished in sweep.run(pool):
+    with runs_watched(options.get("progress"), runs, lambda: sweep.waiting) as show, engine_for(executor) as engine:
+        for finished in sweep.run(engine):
             show(finished)
             if callback is not None:
                 callback(finished)

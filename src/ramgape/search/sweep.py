@@ -13,12 +13,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from ramgape.core.table import Table
+from ramgape.engines.engine import TaskEngine
+from ramgape.engines.pieces import Piece, made
 from ramgape.errors import require
 from ramgape.policies import POLICIES
 from ramgape.problems.environments import Instance
 from ramgape.search.engine import Engine
 from ramgape.search.kept import KeptFiles, digest, identity
-from ramgape.search.pools import Pool, Work, ended
 from ramgape.search.runs import Layout
 from ramgape.search.simulation import run_once
 from ramgape.search.spec import Spec
@@ -94,7 +95,7 @@ class Cutter:
 
 
 class Sweep:
-    """Runs of one instance, a row of `table` each.
+    """Runs of one instance, a row of `table` each; `waiting` says for what, if anything, nothing happens.
 
     Args:
         instance: What is searched.
@@ -111,50 +112,54 @@ class Sweep:
         self.layout, self.files = Layout.of(spec, points), files
         self.table = self.layout.empty(len(seeds))
         self.table["seed"] = range(len(seeds))
+        self.waiting = ""
         self._identity = {} if files is None else self._identify()
 
-    def run(self, pool: Pool | None) -> Iterator[int]:
-        """Make all runs, in this process or in a pool; yields now and then how many there are."""
+    def run(self, engine: TaskEngine | None) -> Iterator[int]:
+        """Make all runs, in this process or elsewhere; yields now and then how many there are."""
         left = self.find()
         done = len(self.seeds) - sum(map(len, left))
         if done:
             yield done
-        for made in self._here(left) if pool is None else self._in(pool, left):
-            done += made
+        for count in self._here(left) if engine is None else self._by(engine, left):
+            done += count
             yield done
 
     def _here(self, left: Sequence[range]) -> Iterator[int]:
         true, cutter = TrueArms(self.instance, self.spec), Cutter(left)
         while (seeds := cutter.take(1)) is not None:
             begun = time.perf_counter()
-            for made, seed in enumerate(seeds, start=1):
+            for count, seed in enumerate(seeds, start=1):
                 ending = run_once(self.instance, self.spec, seed, true, self.points)
                 self.layout.write(self.table[seed - self.seeds[0]], seed - self.seeds[0], ending)
                 yield 1
-                if time.perf_counter() - begun > LONGEST and made < len(seeds):
-                    cutter.give_back(seeds[made:])
-                    seeds = seeds[:made]
+                if time.perf_counter() - begun > LONGEST and count < len(seeds):
+                    cutter.give_back(seeds[count:])
+                    seeds = seeds[:count]
                     break
             cutter.learn(len(seeds), time.perf_counter() - begun)
             self.keep(seeds)
 
-    def _in(self, pool: Pool, left: Sequence[range]) -> Iterator[int]:
+    def _by(self, engine: TaskEngine, left: Sequence[range]) -> Iterator[int]:
         cutter = Cutter(left)
 
-        def take() -> Work | None:
-            seeds = cutter.take(pool.slots())
+        def take() -> Piece | None:
+            seeds = cutter.take(engine.slots())
             first = self.seeds[0]
             given = (self.instance, self.spec, seeds, self.points, first, LONGEST)
-            return None if seeds is None else Work(run_batch, given)
+            return None if seeds is None else Piece(run_batch, given)
 
-        for work, (rows, seconds) in ended(pool, take):
-            seeds: range = work.arguments[2]
-            made = seeds[: len(rows)]
-            self._put(made, rows)
-            self.keep(made)
-            cutter.learn(len(made), seconds)
+        for piece, (rows, seconds) in made(engine, take, self._hear):
+            seeds: range = piece.arguments[2]
+            finished = seeds[: len(rows)]
+            self._put(finished, rows)
+            self.keep(finished)
+            cutter.learn(len(finished), seconds)
             cutter.give_back(seeds[len(rows) :])
-            yield len(made)
+            yield len(finished)
+
+    def _hear(self, waiting: str) -> None:
+        self.waiting = waiting
 
     def _put(self, seeds: range, rows: Table) -> None:
         """Take in the rows of seeds, of which some may be nobody's business here."""

@@ -57,7 +57,8 @@ class Exchange:
     """What `Study.exchange` gives for what it was given.
 
     Attributes:
-        answers: What became of each answer, then of each failure, then of each pull given back, in the order given.
+        answers: What became of each answer, then of each failure, then of each pull given back, then of each
+            that was lost, in the order given.
         pulls: The next trials to make; none when the goal is reached or enough are under way.
         done: The goal is reached.
     """

@@ -215,12 +215,17 @@ class LocalDesk(Desk):
     # --- pulls -------------------------------------------------------------------------------------------------------
 
     def exchange(
-        self, told: Sequence[Told], failed: Sequence[tuple[PullId, str]], given_back: Sequence[PullId], request: Request
+        self,
+        told: Sequence[Told],
+        failed: Sequence[tuple[PullId, str]],
+        given_back: Sequence[PullId],
+        lost: Sequence[PullId],
+        request: Request,
     ) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
         rows: list[PullRow] = []
         with self._writing() as (ledger, now):
-            accepted = ledger.take_in(told, failed, given_back, now, self.session.find_answer)
+            accepted = ledger.take_in(told, failed, given_back, lost, now, self.session.find_answer)
             if request.wanted:
                 known = frozenset(each.number for each in request.known) if request.known else frozenset()
                 try:
