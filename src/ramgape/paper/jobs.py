@@ -57,7 +57,7 @@ def trials(instance: str | dict[str, Any], seed: int, trials: int, **options: An
     """Many searches; of each, how it ended."""
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
-    runs, _ = run_batch(known, spec, range(seed, seed + trials), first=seed)
+    runs, _ = run_batch(known, spec, range(seed, seed + trials))
     return {
         "exploration": spec.exploration,
         "stopped": [REASONS[reason] for reason in runs["stopped"]],

@@ -261,7 +261,7 @@ def replicate(
                 callback(finished)
     table, true = sweep.table, TrueArms(known, spec)
     curves = make_curves(table["samples"], table["look_regret"], table["look_wrong"], points, count) if points else ()
-    made = Runs(spec.names, table, seed)
+    made = Runs(spec.names, table)
     return Replication(
         instance=known.name,
         policy=spec.policy,

@@ -95,7 +95,7 @@ class Layout(NamedTuple):
 
     @property
     def dtype(self) -> np.dtype[np.void]:
-        """The columns; `seed` is counted from the first of the table, since seeds may be of any size."""
+        """The columns."""
         count = np.min_scalar_type(min(self.most, 2**63)).newbyteorder("<")
         columns: list[tuple[Any, ...]] = [
             ("seed", "<i8"),
@@ -147,13 +147,12 @@ class Runs(Sequence[Run]):
     Attributes:
         names: Those of the arms.
         table: A row for each run; do not write.
-        first: The seed from which those of the rows are counted.
     """
 
-    __slots__ = ("first", "names", "table")
+    __slots__ = ("names", "table")
 
-    def __init__(self, names: Sequence[str], table: Table, first: int = 0) -> None:
-        self.names, self.table, self.first = tuple(names), table, first
+    def __init__(self, names: Sequence[str], table: Table) -> None:
+        self.names, self.table = tuple(names), table
         table.flags.writeable = False
 
     @staticmethod
@@ -163,7 +162,6 @@ class Runs(Sequence[Run]):
             return runs
         given = list(runs)
         names = tuple(given[0].pulls) if given else ()
-        first = min((run.seed for run in given), default=0)
         most = max((run.samples for run in given), default=0)
         layout = Layout(len(names), most, any(run.spent is not None for run in given))
         table = layout.empty(len(given))
@@ -172,8 +170,8 @@ class Runs(Sequence[Run]):
             pulls = np.array([run.pulls[name] for name in names], dtype=np.int64)
             truth = Truth((), run.regret, run.exact, run.eps_correct)
             ending = Ending(run.samples, run.stopped, answer, pulls, truth, run.seconds, run.spent)
-            layout.write(row, run.seed - first, ending)
-        return Runs(names, table, first)
+            layout.write(row, run.seed, ending)
+        return Runs(names, table)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -186,12 +184,12 @@ class Runs(Sequence[Run]):
 
     def __getitem__(self, place: int | slice) -> Run | Runs:
         if isinstance(place, slice):
-            return Runs(self.names, self.table[place], self.first)
+            return Runs(self.names, self.table[place])
         row = cast(Any, self.table[place])
         bits = np.unpackbits(row["front"], count=len(self.names)).tolist()
         spent = float(row["spent"]) if "spent" in self.table.dtype.names else np.nan  # type: ignore[operator]
         return Run(
-            seed=self.first + int(row["seed"]),
+            seed=int(row["seed"]),
             samples=int(row["samples"]),
             front=tuple(name for name, inside in zip(self.names, bits, strict=True) if inside),
             stopped=REASONS[row["stopped"]],
@@ -208,9 +206,7 @@ class Runs(Sequence[Run]):
         more = Runs.of(others)
         if not self or not more:
             return self or more
-        table = np.concatenate([self.table, more.table])
-        table["seed"][len(self) :] += more.first - self.first
-        return Runs(self.names, table, self.first)
+        return Runs(self.names, np.concatenate([self.table, more.table]))
 
     def __eq__(self, other: object) -> bool:
         """Whether all are equal to those of another sequence."""
@@ -229,7 +225,7 @@ class Runs(Sequence[Run]):
 
     def where(self, mask: Mask) -> Runs:
         """Those that a mask picks."""
-        return self if mask.all() else Runs(self.names, self.table[mask], self.first)
+        return self if mask.all() else Runs(self.names, self.table[mask])
 
     def stopped_by(self, *reasons: str) -> Mask:
         """Which of them ended for one of these reasons."""
@@ -260,7 +256,7 @@ class Runs(Sequence[Run]):
         table = np.zeros(len(self), np.dtype([self.table.dtype.descr[place] for place in range(len(names))]))
         for name in names:
             table[name] = self.table[name]
-        return Runs(self.names, table, self.first)
+        return Runs(self.names, table)
 
 
 def is_wrong(goal: Goal, judged: Run | Truth) -> bool:

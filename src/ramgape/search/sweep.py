@@ -36,7 +36,6 @@ def run_batch(
     spec: Spec,
     seeds: Sequence[int],
     points: Sequence[int] = (),
-    first: int = 0,
     longest: float = math.inf,
 ) -> tuple[Table, float]:
     """Several runs, one after the other, and how long they took; fewer if they take too long, but one at least.
@@ -46,14 +45,13 @@ def run_batch(
         spec: What for.
         seeds: Of the runs.
         points: The numbers of pulls after which answers are looked at.
-        first: From which seed those in the table are counted.
         longest: Seconds after which no further run is begun.
     """
     true, layout = TrueArms(instance, spec), Layout.of(spec, points)
     Engine(spec).prepare(instance.sampler())  # whatever is loaded or compiled first is not the time of runs
     table, begun = layout.empty(len(seeds)), time.perf_counter()
     for place, seed in enumerate(seeds):
-        layout.write(table[place], seed - first, run_once(instance, spec, seed, true, points))
+        layout.write(table[place], seed, run_once(instance, spec, seed, true, points))
         if time.perf_counter() - begun > longest:
             return table[: place + 1], time.perf_counter() - begun
     return table, time.perf_counter() - begun
@@ -77,8 +75,11 @@ class Cutter:
             self._left.append(seeds)
 
     def size(self, slots: int) -> int:
-        """Runs of the next task: enough to be worth it, and few enough that there is work for everybody to the end."""
-        share = math.ceil(sum(map(len, self._left)) / (2 * max(slots, 1)))
+        """Runs of the next task: enough to be worth it, and few enough that there is work for everybody to the end.
+
+        Without slots there is nobody to share the work with.
+        """
+        share = math.ceil(sum(map(len, self._left)) / max(2 * slots, 1))
         if self._each is None:
             return max(min(PILOT, share), 1)
         least, usual = LEAST / self._each, USUAL / self._each
@@ -88,7 +89,7 @@ class Cutter:
         """The seeds of the next task."""
         if not self._left:
             return None
-        seeds, size = self._left.popleft(), self.size(slots)
+        size, seeds = self.size(slots), self._left.popleft()
         if seeds[size:]:
             self._left.appendleft(seeds[size:])
         return seeds[:size]
@@ -111,7 +112,6 @@ class Sweep:
         self.instance, self.spec, self.seeds, self.points = instance, spec, seeds, tuple(points)
         self.layout, self.files = Layout.of(spec, points), files
         self.table = self.layout.empty(len(seeds))
-        self.table["seed"] = range(len(seeds))
         self.waiting = ""
         self._identity = {} if files is None else self._identify()
 
@@ -127,11 +127,11 @@ class Sweep:
 
     def _here(self, left: Sequence[range]) -> Iterator[int]:
         true, cutter = TrueArms(self.instance, self.spec), Cutter(left)
-        while (seeds := cutter.take(1)) is not None:
+        while (seeds := cutter.take(0)) is not None:
             begun = time.perf_counter()
             for count, seed in enumerate(seeds, start=1):
                 ending = run_once(self.instance, self.spec, seed, true, self.points)
-                self.layout.write(self.table[seed - self.seeds[0]], seed - self.seeds[0], ending)
+                self.layout.write(self.table[seed - self.seeds.start], seed, ending)
                 yield 1
                 if time.perf_counter() - begun > LONGEST and count < len(seeds):
                     cutter.give_back(seeds[count:])
@@ -145,8 +145,7 @@ class Sweep:
 
         def take() -> Piece | None:
             seeds = cutter.take(engine.slots())
-            first = self.seeds[0]
-            given = (self.instance, self.spec, seeds, self.points, first, LONGEST)
+            given = (self.instance, self.spec, seeds, self.points, LONGEST)
             return None if seeds is None else Piece(run_batch, given)
 
         for piece, (rows, seconds) in made(engine, take, self._hear):
@@ -164,9 +163,7 @@ class Sweep:
     def _put(self, seeds: range, rows: Table) -> None:
         """Take in the rows of seeds, of which some may be nobody's business here."""
         first, last = max(seeds.start, self.seeds.start), min(seeds.stop, self.seeds.stop)
-        wanted = self.table[first - self.seeds.start : last - self.seeds.start]
-        wanted[:] = rows[first - seeds.start : last - seeds.start]
-        wanted["seed"] = range(first - self.seeds.start, last - self.seeds.start)
+        self.table[first - self.seeds.start : last - self.seeds.start] = rows[first - seeds.start : last - seeds.start]
 
     # ------------------------------------------------------------------------------------ on disk
 
