@@ -714,7 +714,7 @@ def test_an_interrupt_returns_the_result_so_far(kind: str, raised: bool) -> None
     calls.clear()
     ended.clear()
     study = Study.create("interrupted", ARMS, reward_range=(0, 1), budget=40)
-    result = study.run(pull, workers=3)
+    result = study.run(pull, workers=3, trials=Trials(grace=0))
     assert (result.stopped, result.samples) == ("interrupted", 9)
     assert study.report().failed == 0
     ended.set()

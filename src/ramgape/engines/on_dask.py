@@ -70,6 +70,7 @@ class DaskEngine(TaskEngine):
         self._begun = 0
         self._looked = -math.inf
         self._away = False
+        self._knock: Any = None
         self._client.subscribe_topic("all", self._hear)
         self._client.sync(self._look)
         self.wait(0.0)
@@ -77,7 +78,7 @@ class DaskEngine(TaskEngine):
     # --- what the cluster has ----------------------------------------------------------------------------------------
 
     def slots(self) -> int:
-        """As many as were asked for, or the cluster has; one at least, so that a cluster may grow for it."""
+        """As many as were asked for, or the cluster has room for."""
         status = self._client.status
         if status == "closed":
             raise BrokenExecutor(f"the Dask scheduler at {self._client.scheduler.address} is gone")
@@ -87,8 +88,6 @@ class DaskEngine(TaskEngine):
         self._look_now_and_then()
         if self._most is not None:
             return self._most
-        if not any(self._rooms.values()):
-            return 1
         open_rooms = sum(room - self._late[at] for at, room in self._rooms.items() if at not in self._reserved)
         taken = sum(self._load[at] - self._late[at] for at in self._reserved)
         return max(open_rooms + taken + len(self._held), 0)
@@ -118,6 +117,9 @@ class DaskEngine(TaskEngine):
         if now >= self._looked + LOOK:
             self._looked = now
             self._client.loop.add_callback(self._look)
+        if not any(self._rooms.values()) and self._knock is None:
+            # A cluster that adapts grows for tasks that wait, and no trial is to wait where nobody knows of it.
+            self._knock = self._client.submit(int, key=f"ramgape-knock-{self._begun}", pure=False, **self._chosen())
 
     async def _look(self) -> None:
         """Ask which workers there are, and how many calls each makes at once."""
@@ -139,6 +141,9 @@ class DaskEngine(TaskEngine):
         for address in gone:  # of which nobody has heard
             self._lose(address, [key for key, call in self._calls.items() if call.address == address])
         self._rooms = rooms
+        if any(rooms.values()):
+            self._drop([self._knock])
+            self._knock = None
         self._reserved &= rooms.keys()
         self._place_held()
 
@@ -149,7 +154,7 @@ class DaskEngine(TaskEngine):
         key = "-".join(filter(None, ("ramgape", name, str(self._begun))))
         call = self._calls[key] = Placed(function, arguments, alone=alone)
         self._keys[call.future] = key
-        if alone and self._rooms:
+        if alone:
             self._held.append(key)
             self._place_held()
         else:
@@ -181,15 +186,15 @@ class DaskEngine(TaskEngine):
     def _hand_over(self, key: str, address: str | None) -> None:
         call = self._calls[key]
         call.address = address
-        chosen: dict[str, Any] = {} if address is None else {"workers": [address], "allow_other_workers": False}
-        if self._resources:
-            chosen["resources"] = self._resources
-        call.task = self._client.submit(
-            awaited, call.function, *call.arguments, key=key, pure=False, retries=0, **chosen
-        )
+        where: dict[str, Any] = {} if address is None else {"workers": [address], "allow_other_workers": False}
+        how = {"key": key, "pure": False, "retries": 0, **where, **self._chosen()}
+        call.task = self._client.submit(awaited, call.function, *call.arguments, **how)
         if address is not None:
             self._load[address] += 1
         self._client.loop.add_callback(self._follow, key, call.task)
+
+    def _chosen(self) -> dict[str, Any]:
+        return {"resources": self._resources} if self._resources else {}
 
     async def _follow(self, key: str, task: Any) -> None:
         """Wait for a task, on Dask's loop."""
@@ -277,7 +282,7 @@ class DaskEngine(TaskEngine):
 
     def close(self) -> None:
         """Nothing of ours stays on the cluster."""
-        self._drop([call.task for call in self._calls.values()])
+        self._drop([*(call.task for call in self._calls.values()), self._knock])
         self._calls.clear()
         with suppress(Exception):  # of a scheduler that is gone
             self._client.unsubscribe_topic("all")

@@ -93,7 +93,7 @@ def check_request(
         worker = check_text(worker, "worker")
     if known != ():
         check_many(known, "known", "a list of pulls")
-        return Request(count, worker, check_lease(lease), tuple(pull_id_of(pull) for pull in known))
+        return Request(count, worker, check_lease(lease), tuple(map(pull_id_of, known)))
     return Request(count, worker, check_lease(lease))
 
 

@@ -227,7 +227,7 @@ class LocalDesk(Desk):
         with self._writing() as (ledger, now):
             accepted = ledger.take_in(told, failed, given_back, lost, now, self.session.find_answer)
             if request.wanted:
-                known = frozenset(each.number for each in request.known) if request.known else frozenset()
+                known = frozenset([each.number for each in request.known]) if request.known else frozenset()
                 try:
                     rows = ledger.ask(*request[:3], known, now, alone=not accepted)
                 except FailingArm as failing:
