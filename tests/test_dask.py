@@ -20,7 +20,7 @@ from ramgape import FailingArm, Study, Trials
 from ramgape.engines.on_dask import DaskEngine
 from tests.cluster_trials import ARMS, Coin, Deadly, broken, coin
 
-OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 60, "seed": 1}
+OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 60, "seed": 1, "task": "best-mean"}
 LONG = 120.0  # seconds that nobody waits for: if they pass, a test has failed
 
 
