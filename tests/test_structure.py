@@ -169,9 +169,9 @@ GROWN = {
     ),
     "common/special.py": ("incomplete gamma functions", 52),
     "search/assumptions.py, search/spec.py, search/simulation.py, options.py": ("what is stated of heavy tails", 85),
-    "core/kernel.py": (
-        "kernels from outside, a word while they are compiled, and less of it for kernels alone",
-        84,
+    "core/kernel.py, core/entries.py": (
+        "kernels from outside, a word while they are compiled, less of it for kernels alone, calls by address",
+        93,
     ),
     "risks/measure.py": (
         "risks from outside, from rewards without a range as well, and what people are shown of them",
