@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from benchmarks import asking, bounds, cluster, pulls, rounds, server, speedup, starting, studies
+from benchmarks import asking, bounds, cluster, pages, pulls, rounds, server, speedup, starting, studies
 from benchmarks.measure import Case, Row
 from ramgape import __version__
 
@@ -27,7 +27,7 @@ def all_cases(quick: bool) -> list[Case]:
     """Everything that is measured, in the order of the report."""
     return [
         case
-        for module in (rounds, pulls, bounds, speedup, asking, starting, studies, server, cluster)
+        for module in (rounds, pulls, bounds, speedup, asking, starting, studies, server, pages, cluster)
         for case in module.cases(quick)
     ]
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from screens import SCREENS, write_screen
+from site_pages import site
 
 import ramgape
 
@@ -180,6 +181,13 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "page-1280.png": partial(page, study, 1280),
     "page-1280-dark.png": partial(page, study, 1280, dark=True),
     "page-400.png": partial(page, study, 400),
+    "site-list.png": partial(site, "/", ".chip", height=560),
+    "site-study-1280.png": partial(site, "/studies/1", "#doubt .line-main", height=1440),
+    "site-study-1280-dark.png": partial(site, "/studies/1", "#doubt .line-main", height=1440, dark=True),
+    "site-study-400.png": partial(site, "/studies/1", "#doubt .line-main", width=400, height=1600),
+    "site-done.png": partial(site, "/studies/2", "#doubt .line-main", height=1440),
+    "site-empty.png": partial(site, "/", "#empty pre", height=620, filled=False),
+    "site-login.png": partial(site, "/login", "#code", height=520),
 }
 
 

@@ -103,9 +103,9 @@ def test_a_file_stays_as_it_is_until_the_new_one_is_whole(study: Study, tmp_path
                 raise KeyboardInterrupt
             yield row
 
-    rows = study._observations
+    rows = study._desk.observations
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "_observations", interrupted)
+        patch.setattr(study._desk, "observations", interrupted)
         with pytest.raises(KeyboardInterrupt):
             study.export_csv(file)
     assert (seen, file.read_text(), set(tmp_path.iterdir())) == (["old\n"], "old\n", before)

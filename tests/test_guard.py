@@ -386,6 +386,35 @@ def test_too_many_streams(tmp_path: Path) -> None:
     assert "ramgape_watchers 0" in world.gate.metrics.text()
 
 
+@pytest.mark.parametrize("by", ["token", "session"])
+def test_a_stream_ends_with_its_token(world: World, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ramgape.web.guard.STILL_KNOWN", 0.01)
+    token = world.token()
+    headers = {"authorization": f"Bearer {token}"} if by == "token" else {"cookie": world.session(token)}
+
+    async def watch() -> None:
+        stream = asyncio.ensure_future(world.asking("GET", f"{SHOW}/events", **headers))
+        await asyncio.sleep(0.1)
+        assert not stream.done()
+        (known,) = world.file.read()
+        world.file.revoke(known)
+        world.gate.tokens.look()
+        async with asyncio.timeout(10):
+            answer = await stream
+        assert answer.status == 200
+
+    asyncio.run(watch())
+
+
+def test_a_stranger_has_little_to_say(tmp_path: Path) -> None:
+    """What anybody may send is read as a whole, into memory."""
+    world = World(tmp_path)
+    content = b" " * 70_000
+    for method, path in (("POST", "/api/v1/login"), ("GET", "/")):
+        assert world.ask(method, path, content, content_length=str(len(content)), **JSON).status == 413
+        assert world.ask(method, path, content[:40_000], content[:40_000], transfer_encoding="chunked").status == 413
+
+
 def log_in(world: World, **body: str) -> Any:
     content = json.dumps(body).encode()
     return world.ask("POST", "/api/v1/login", content, content_length=str(len(content)), **JSON)

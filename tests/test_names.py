@@ -20,6 +20,10 @@ SHARED = {
         ["analyze", "check_store", "list_studies", "lower_bound", "observe", "plan", "simulate"],
         "a command has the name of what it calls, or of what its user does",
     ),
+    **dict.fromkeys(
+        ["ask", "done", "exchange", "fail", "give_back", "renew", "tell_reward"],
+        "a command, and its short way",
+    ),
     # looked up by convention
     **dict.fromkeys(["compare", "compute_row", "compute_rows", "update_rows"], "a policy's own way of a step"),
     **dict.fromkeys(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import math
 import random
@@ -14,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from ramgape import NoAnswer, Study, UnknownName
+from ramgape import NoAnswer, StorageUnavailable, Study, UnknownName
 from ramgape.search.history import Recorder
 from ramgape.storage.store import SqlStore
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec
 from ramgape.web.choose import choose, proof_of
 from ramgape.web.frame import make_frame
-from ramgape.web.history import MOST, SHOWN, History, remember
+from ramgape.web.history import MOST, SHOWN, History, remembered_moments
 from ramgape.web.live import RETRY, STILL_HERE, Live, LiveList, Slot, event
 from ramgape.web.picture import COLUMNS, look_at, make_picture, study_state
 
@@ -160,7 +161,7 @@ def test_the_past_is_what_it_was(place: str) -> None:
     """Of some moments what is recalled is what a search that goes on had noted."""
     with made(place, 500) as study:
         session = session_of(study)
-        past = {moment.samples: moment for moment in remember(session)}
+        past = {moment.samples: moment for moment in remembered_moments(session)}
         with session.reading():
             noted = session.history()
         common = [point for point in noted if point.samples in past]
@@ -240,7 +241,20 @@ def test_a_batch_is_one_step(place: str) -> None:
     generator = random.Random(5)
     data = [(arm, draw(generator, arm)) for arm in ARMS for _ in range(200)]
     with Study.create("logged", list(ARMS), storage=place, reward_range=(0, 1), epsilon=0.0, data=data) as study:
-        assert [moment.samples for moment in remember(session_of(study))] == [600]
+        assert [moment.samples for moment in remembered_moments(session_of(study))] == [600]
+
+
+def test_a_batch_is_not_looked_for_again(place: str) -> None:
+    """Within a batch there are no moments: to learn all again, whenever somebody looks, would find none."""
+    with made(place, 60) as study:
+        study.import_csv(io.StringIO("arm,reward\n" + "safe,0.5\n" * 500))
+        history = History()
+        with opened(place) as session:
+            history.recall(session)
+        assert not history.has_gaps
+        study.import_csv(io.StringIO("arm,reward\n" + "safe,0.5\n" * 500))
+        history.note(look_at(session_of(study)).inference.engine)
+        assert history.has_gaps
 
 
 def test_of_many_arms_the_largest_are_told_apart(place: str) -> None:
@@ -361,6 +375,56 @@ def test_who_comes_back_is_not_sent_what_it_has(place: str) -> None:
 
     with made(place) as study:
         asyncio.run(watch(study))
+
+
+def test_who_asks_once_takes_nothing_from_those_who_watch(place: str) -> None:
+    """A picture that somebody fetches was sent to nobody who watches, until the next change."""
+
+    async def watch(study: Study) -> None:
+        live = live_on(place, study)
+        stream = live.events()
+        await next_picture(stream)
+        for _ in range(3):
+            study.observe("safe", 0.5)
+            revision = (await live.present())["revision"]
+            while (await next_picture(stream))[0] != revision:
+                pass
+        live.close()
+
+    with made(place, 100) as study:
+        asyncio.run(watch(study))
+
+
+def test_after_trouble_the_picture_comes_again(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ramgape.web.live.LOST", 0.01)
+
+    async def watch(study: Study) -> None:
+        live = live_on(place, study)
+        stream = live.events()
+        number, _ = await next_picture(stream)
+        with monkeypatch.context() as away:
+
+            def fail(_: object) -> None:
+                raise StorageUnavailable("the store is away")
+
+            away.setattr("ramgape.web.live.look_at", fail)
+            async with asyncio.timeout(30):
+                assert b"event: trouble" in await anext(stream)
+        assert (await next_picture(stream))[0] == number
+        live.close()
+
+    with made(place, 100, epsilon=None, budget=1000) as study:
+        asyncio.run(watch(study))
+
+
+def test_nobody_misses_a_frame() -> None:
+    async def slow() -> bytes | None:
+        slot = Slot()
+        slot.offer(b"1", b"frame ")
+        slot.offer(b"2")
+        return await slot.take()
+
+    assert asyncio.run(slow()) == b"frame 2"
 
 
 def test_a_study_that_is_deleted_ends_its_streams(place: str) -> None:

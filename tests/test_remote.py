@@ -28,8 +28,8 @@ from ramgape.errors import (
     located,
     require,
 )
-from ramgape.remote.address import parse_address, shown
-from ramgape.remote.connection import Connection, new_key
+from ramgape.remote.address import parse_address, shown_address
+from ramgape.remote.connection import ServerConnection, request_key
 from ramgape.remote.credentials import find_credentials
 from ramgape.remote.refusals import error_in
 from ramgape.remote.studies import RemoteStudy, all_studies, known_study
@@ -110,7 +110,7 @@ class TestAddress:
         with pytest.raises(StorageError, match="without a user, a password or a token") as caught:
             parse_address(url)
         assert "cret" not in str(caught.value)
-        assert "cret" not in shown(url)
+        assert "cret" not in shown_address(url)
 
 
 class TestToken:
@@ -138,11 +138,11 @@ class TestToken:
     @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ü", "x" * 2000])
     def test_what_is_none_is_not_shown(self, token: str) -> None:
         with pytest.raises(InvalidSpec, match="token must be 1 to 1,000 printable characters") as caught:
-            Connection("http://host", token)
+            ServerConnection("http://host", token)
         assert token not in str(caught.value) or not token
 
     def test_it_never_shows_itself(self) -> None:
-        connection = Connection("http://host", TOKEN)
+        connection = ServerConnection("http://host", TOKEN)
         assert TOKEN not in repr(connection) + repr(vars(connection)) + str(connection)
         assert repr(find_credentials(parse_address("http://host"))) == "<no token>"
 
@@ -198,7 +198,7 @@ class TestRefusals:
 class TestCalls:
     def test_question_and_answer(self) -> None:
         with fake_server(lambda asked: Says({"you": asked.json()})) as fake:
-            connection = Connection(f"{fake.url}/base/", TOKEN)
+            connection = ServerConnection(f"{fake.url}/base/", TOKEN)
             assert connection.call("POST", "/studies", {"name": "é"}, query={"a": 1, "b": None}, key="k1") == {
                 "you": {"name": "é"}
             }
@@ -211,7 +211,7 @@ class TestCalls:
 
     def test_nothing_to_say(self) -> None:
         with fake_server(lambda _: Says(b"", 204)) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             assert connection.call("DELETE", "/studies/1") is None
             assert connection.call("DELETE", "/studies/1") is None
             connection.close()
@@ -220,7 +220,7 @@ class TestCalls:
 
     def test_over_a_socket(self, tmp_path: Path) -> None:
         with fake_server(lambda asked: Says([asked.path]), path=tmp_path / "s.sock") as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             assert connection.call("GET", "/x") == ["/api/v1/x"]
             assert connection.call("GET", "/y") == ["/api/v1/y"]
             connection.close()
@@ -229,7 +229,7 @@ class TestCalls:
     def test_connections_are_kept_also_after_an_error(self) -> None:
         answers = iter([Says([1]), Says(described(UnknownPull("no such pull")), 404), Says([3])])
         with fake_server(lambda _: next(answers)) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             connection.call("GET", "/")
             with pytest.raises(UnknownPull, match="no such pull"):
                 connection.call("POST", "/", {})
@@ -239,10 +239,10 @@ class TestCalls:
 
     def test_a_server_that_restarts_is_no_reason_to_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("ramgape.remote.connection.time.sleep", lambda _: pytest.fail("it waits"))
-        with fake_server(lambda _: Says([1], headers={"Connection": "close"})) as fake:
-            assert [Connection(fake.url).call("GET", "/") for _ in range(3)] == [[1]] * 3
+        with fake_server(lambda _: Says([1], headers={"ServerConnection": "close"})) as fake:
+            assert [ServerConnection(fake.url).call("GET", "/") for _ in range(3)] == [[1]] * 3
         with fake_server(lambda _: Says([2])) as fake:
-            other = Connection(fake.url)
+            other = ServerConnection(fake.url)
             other.call("GET", "/")
             port = other.address.port
         with fake_server(lambda _: Says([3]), port=port):
@@ -257,7 +257,7 @@ class TestCalls:
             return Says([1])
 
         with fake_server(script) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             threads = [threading.Thread(target=connection.call, args=("GET", "/")) for _ in range(4)]
             for thread in threads:
                 thread.start()
@@ -270,7 +270,7 @@ class TestCalls:
     @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
     def test_a_fork_does_not_share_them(self) -> None:
         with fake_server(lambda _: Says([1])) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             connection.call("GET", "/mine")
             child = multiprocessing.get_context("fork").Process(target=connection.call, args=("GET", "/forked"))
             child.start()
@@ -284,7 +284,7 @@ class TestCalls:
 
     def test_a_stream(self) -> None:
         with fake_server(lambda _: Says(b"arm,reward\n" * 20_000, headers={"Content-Type": "text/csv"})) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             pieces = list(connection.stream("/export.csv"))
             assert b"".join(pieces) == b"arm,reward\n" * 20_000
             assert len(pieces) > 1
@@ -292,15 +292,15 @@ class TestCalls:
             connection.close()
 
     def test_a_stream_that_breaks_off(self) -> None:
-        said = Says(b"arm,reward\n", headers={"Content-Length": "1000", "Connection": "close"})
+        said = Says(b"arm,reward\n", headers={"Content-Length": "1000", "ServerConnection": "close"})
         with fake_server(lambda _: said) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             with pytest.raises(StorageUnavailable, match="broke off"):
                 list(connection.stream("/export.csv"))
 
     def test_a_stream_that_is_refused(self) -> None:
         with fake_server(lambda _: Says(described(UnknownStudy("no such study")), 404)) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             with pytest.raises(UnknownStudy, match="no such study"):
                 next(connection.stream("/export.csv"))
             connection.close()
@@ -320,8 +320,8 @@ class TestRepeats:
             ]
         )
         with fake_server(lambda _: next(answers)) as fake:
-            connection = Connection(fake.url)
-            assert connection.call("POST", "/x", {"a": 1}, key=new_key()) == {"done": True}
+            connection = ServerConnection(fake.url)
+            assert connection.call("POST", "/x", {"a": 1}, key=request_key()) == {"done": True}
             connection.close()
         assert len(fake.asked) == 6
         assert len({each.body for each in fake.asked}) == 1
@@ -338,7 +338,7 @@ class TestRepeats:
     )
     def test_patience_is_over(self, said: Says, words: str) -> None:
         with fake_server(lambda _: said) as fake:
-            connection = Connection(f"{fake.url}?timeout=0.05")
+            connection = ServerConnection(f"{fake.url}?timeout=0.05")
             with pytest.raises(StorageUnavailable, match=words):
                 connection.call("GET", "/x")
             connection.close()
@@ -346,7 +346,7 @@ class TestRepeats:
 
     def test_no_patience_is_one_try(self) -> None:
         with fake_server(lambda _: Says(b"", 503)) as fake:
-            connection = Connection(f"{fake.url}?timeout=0")
+            connection = ServerConnection(f"{fake.url}?timeout=0")
             with pytest.raises(StorageUnavailable):
                 connection.call("GET", "/x")
             connection.close()
@@ -354,7 +354,7 @@ class TestRepeats:
 
     def test_a_store_that_is_damaged_is_not_waited_for(self) -> None:
         with fake_server(lambda _: Says(described(errors.DamagedStore("torn")), 503)) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             with pytest.raises(errors.DamagedStore, match="torn"):
                 connection.call("GET", "/x")
             connection.close()
@@ -364,10 +364,10 @@ class TestRepeats:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{taken.getsockname()[1]}?timeout=0.05"
-            with pytest.raises(StorageUnavailable, match="Connection refused"):
-                Connection(url).call("GET", "/x")
+            with pytest.raises(StorageUnavailable, match="ServerConnection refused"):
+                ServerConnection(url).call("GET", "/x")
         with pytest.raises(StorageUnavailable, match="No such file"):
-            Connection("unix:///nowhere/at/all.sock?timeout=0").call("GET", "/x")
+            ServerConnection("unix:///nowhere/at/all.sock?timeout=0").call("GET", "/x")
 
     def test_a_server_that_never_answers(self) -> None:
         waiting = threading.Event()
@@ -377,7 +377,7 @@ class TestRepeats:
             return Says([1])
 
         with fake_server(script) as fake:
-            connection = Connection(f"{fake.url}?timeout=0.05")
+            connection = ServerConnection(f"{fake.url}?timeout=0.05")
             with pytest.raises(StorageUnavailable, match="no answer in time"):
                 connection.call("GET", "/x")
             waiting.set()
@@ -385,7 +385,7 @@ class TestRepeats:
 
     def test_what_only_a_key_makes_safe_has_one(self) -> None:
         with fake_server(lambda _: Says({"done": False})) as fake:
-            study = RemoteStudy(Connection(fake.url), 7)
+            study = RemoteStudy(ServerConnection(fake.url), 7)
             asks: dict[str, Any] = {"lease": None, "known": []}
             study.exchange([], [], [], count=1, worker=None, **asks)
             study.exchange([], [], [], count=1, worker="me", **asks)
@@ -400,7 +400,7 @@ class TestRepeats:
 class TestOtherServers:
     def error(self, said: Says, token: str | None = None) -> StorageError:
         with fake_server(lambda _: said) as fake:
-            connection = Connection(fake.url, token)
+            connection = ServerConnection(fake.url, token)
             with pytest.raises(StorageError) as caught:
                 connection.call("GET", "/x")
             connection.close()
@@ -456,14 +456,14 @@ class TestCertificates:
     def test_a_stranger_is_refused_at_once(self, certificate: tuple[Path, Path]) -> None:
         with fake_server(lambda _: Says([1]), certificate=certificate) as fake:
             with pytest.raises(StorageError, match=r"certificate of https://localhost:\d+ is not trusted") as caught:
-                Connection(fake.url, TOKEN).call("GET", "/x")
+                ServerConnection(fake.url, TOKEN).call("GET", "/x")
             assert "SSL_CERT_FILE" in str(caught.value)
         assert not fake.asked
 
     def test_one_that_is_named(self, certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
         with fake_server(lambda _: Says([1]), certificate=certificate) as fake:
-            connection = Connection(fake.url, TOKEN)
+            connection = ServerConnection(fake.url, TOKEN)
             assert connection.call("GET", "/x") == [1]
             assert connection.call("GET", "/x") == [1]
             connection.close()
@@ -481,7 +481,7 @@ class TestStudies:
 
     def test_found_listed_or_unknown(self) -> None:
         with fake_server(self.script) as fake:
-            connection = Connection(fake.url)
+            connection = ServerConnection(fake.url)
             assert known_study(connection, "study 3")["id"] == 3
             assert [each["id"] for each in all_studies(connection)] == [0, 1, 2, 3, 4]
             words = rf"one of those in {fake.url} \('study 0', .*\), got 'study 7'; did you mean 'study 4'\?"

@@ -94,7 +94,9 @@ NEW = {
     "core/bets.py": "fourth-order bets",
     "search/extension.py": "studies that go on for more",
     "studies/extending.py": "studies that go on for more",
-    "common/executors.py": "calls in threads and on an event loop",
+    "engines/": "calls in threads and on an event loop, on executors, on Dask and on Ray",
+    "common/extras.py": "what is not installed, for layers below the search",
+    "storage/migrations/versions/0006_lost.py": "trials that are lost with a machine",
     "search/calls.py": "several calls under way, with a rate, a timeout and retries",
     "search/trying.py": "several calls under way, of functions that may be async",
     **dict.fromkeys(["core/items.py", "bounds/items.py", "search/item"], "test sets"),
@@ -167,9 +169,9 @@ GROWN = {
     ),
     "common/special.py": ("incomplete gamma functions", 52),
     "search/assumptions.py, search/spec.py, search/simulation.py, options.py": ("what is stated of heavy tails", 85),
-    "core/kernel.py": (
-        "kernels from outside, a word while they are compiled, and less of it for kernels alone",
-        84,
+    "core/kernel.py, core/entries.py": (
+        "kernels from outside, a word while they are compiled, less of it for kernels alone, calls by address",
+        93,
     ),
     "risks/measure.py": (
         "risks from outside, from rewards without a range as well, and what people are shown of them",

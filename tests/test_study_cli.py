@@ -100,10 +100,11 @@ class ThinShell(Shell):
         return Result(runner, *written, None, code, None)
 
 
-IN_A_FILE = pytest.mark.parametrize("shell", ["sqlite"], indirect=True)  # what is about the file, or its folder
+IN_A_FILE = pytest.mark.parametrize("shell", ["sqlite"], indirect=True)  # whatever does not depend on the store
+BOTH_WAYS = pytest.mark.parametrize("shell", ["sqlite", "http", "thin"], indirect=True)  # what there are two ways to
 
 
-@pytest.fixture(params=["sqlite", "http", "thin"])
+@pytest.fixture(params=["sqlite", "thin"])
 def shell(request: pytest.FixtureRequest, tmp_path: Path) -> Shell:
     """A shell with an empty store: a file, or a server over one; with the short way to a server, or without."""
     if request.param == "sqlite":
@@ -312,6 +313,7 @@ def test_bad_names_are_refused(shell: Shell) -> None:
 # --- ask, tell, and the rest ----------------------------------------------------------------------------------------
 
 
+@BOTH_WAYS
 def test_ask(models: Shell) -> None:
     asked = models.study("ask", "models", "--count", "2")
     assert set(asked) == {"pulls", "done"}
@@ -326,6 +328,7 @@ def test_ask(models: Shell) -> None:
     assert re.fullmatch(r"[0-9a-f]{20}-2", pull)
 
 
+@BOTH_WAYS
 def test_a_named_worker_gets_its_own_back(models: Shell) -> None:
     first = models.study("ask", "models", "--count", "2", "--worker", "gpu 1", "--lease", "none")
     assert models.study("ask", "models", "--count", "2", "--worker", "gpu 1")["pulls"] == first["pulls"]
@@ -344,6 +347,7 @@ def test_a_pull_whose_lease_ran_out_goes_to_somebody_else(models: Shell) -> None
     assert said == "not accepted: the pull is answered already, or with somebody else\n"
 
 
+@BOTH_WAYS
 def test_when_there_is_nothing_to_try(models: Shell) -> None:
     asked = models.study("ask", "models", "--count", "100")
     assert len(asked["pulls"]) == 12
@@ -353,6 +357,7 @@ def test_when_there_is_nothing_to_try(models: Shell) -> None:
     assert result.stderr == "note: nothing to try now: enough pulls are under way\n"
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("reward", ["-0.5", "-1", "-.25", "-1e-3", "-0", "0.75", "1"])
 def test_rewards_as_they_are_typed(models: Shell, reward: str) -> None:
     ids = [pull["id"] for pull in models.study("ask", "models", "--count", "3")["pulls"]]
@@ -365,6 +370,7 @@ def test_rewards_as_they_are_typed(models: Shell, reward: str) -> None:
         assert {row.reward for row in study._observations()} == {float(reward)}
 
 
+@BOTH_WAYS
 def test_rewards_that_are_none(models: Shell) -> None:
     (pull,) = models.study("ask", "models")["pulls"]
     tell = ("study", "tell", "models", pull["id"])
@@ -380,6 +386,7 @@ def test_rewards_that_are_none(models: Shell) -> None:
     assert models.study("show", "models")["told"] == 0
 
 
+@BOTH_WAYS
 def test_pulls_that_are_none(models: Shell) -> None:
     (pull,) = models.study("ask", "models")["pulls"]
     other = "a" * 6 if pull["id"][0] != "a" else "b" * 6
@@ -395,6 +402,7 @@ def test_pulls_that_are_none(models: Shell) -> None:
     assert "must be 0.5, as it was told before" in models.complaint("study", "tell", "models", pull["id"], "0.6")
 
 
+@BOTH_WAYS
 def test_many_answers_at_once(models: Shell, tmp_path: Path) -> None:
     ids = [pull["id"] for pull in models.study("ask", "models", "--count", "4")["pulls"]]
     file = tmp_path / "answers.jsonl"
@@ -423,6 +431,7 @@ def test_many_answers_at_once(models: Shell, tmp_path: Path) -> None:
     assert models.study("show", "models")["told"] == 2
 
 
+@BOTH_WAYS
 def test_exchange(models: Shell, tmp_path: Path) -> None:
     """A whole round of a worker in one call."""
     first = models.study("exchange", "models", "--count", "4", "--worker", "me")
@@ -463,6 +472,7 @@ def test_exchange(models: Shell, tmp_path: Path) -> None:
         assert words in models.complaint("study", "exchange", "models", *arguments)
 
 
+@BOTH_WAYS
 def test_done(models: Shell) -> None:
     """By its exit code, for a script."""
     said = models("study", "done", "models")
@@ -476,6 +486,7 @@ def test_done(models: Shell) -> None:
     assert "got 'modells'; did you mean 'models'?" in models.complaint("study", "done", "modells")
 
 
+@BOTH_WAYS
 def test_some_of_many_answers_are_late(models: Shell) -> None:
     (first,) = models.study("ask", "models", "--lease", "1e-6")["pulls"]
     (second,) = models.study("ask", "models")["pulls"]
@@ -484,6 +495,7 @@ def test_some_of_many_answers_are_late(models: Shell) -> None:
     assert said == "1 accepted, 1 not: other answers came first.\n"
 
 
+@BOTH_WAYS
 def test_failures(models: Shell) -> None:
     for _ in range(4):
         (pull,) = models.study("ask", "models")["pulls"]
@@ -502,6 +514,7 @@ def test_failures(models: Shell) -> None:
     assert models.say("retry", "models") == "0 pulls are available again.\n"
 
 
+@BOTH_WAYS
 def test_give_back_and_renew(models: Shell) -> None:
     first, second = (pull["id"] for pull in models.study("ask", "models", "--count", "2")["pulls"])
     assert models.study("give-back", "models", first) == {"pull": first, "accepted": True, "done": False}
@@ -512,6 +525,7 @@ def test_give_back_and_renew(models: Shell) -> None:
     assert models.study("ask", "models")["pulls"][0]["id"] == f"{first}.2"
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -849,6 +863,7 @@ def test_where_studies_are_kept(shell: Shell, tmp_path: Path, monkeypatch: pytes
     assert "no such folder" in shell.complaint("study", "create", "x", *BUDGET, "--storage", "sqlite:///no/where.db")
 
 
+@IN_A_FILE
 @pytest.mark.parametrize(
     "url", [SECRET, f"{SECRET}?sslmode=require", "postgresql://host/studies?password=geheim", "host=h password=geheim"]
 )
@@ -876,6 +891,7 @@ def test_no_token_on_the_command_line(shell: Shell, url: str, arguments: tuple[s
         assert "geheim" not in said
 
 
+@IN_A_FILE
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -918,6 +934,7 @@ def test_upgrade(models: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- help ------------------------------------------------------------------------------------------------------------
 
 
+@IN_A_FILE
 @pytest.mark.parametrize("arguments", [(), *((verb,) for verb in VERBS)])
 def test_help(shell: Shell, arguments: tuple[str, ...]) -> None:
     result = shell("study", *arguments, "--help")

@@ -10,6 +10,9 @@ import pytest
 import ramgape
 from ramgape import Study
 from ramgape.studies.local_desk import LocalDesk
+from tests.stores import HERE
+
+pytestmark = HERE
 
 
 @pytest.fixture
@@ -46,6 +49,33 @@ def test_many_operations_are_one_transaction(study: Study, monkeypatch: pytest.M
     assert (told.accepted, len(asked), done, observed.accepted) == (True, 1, False, True)
     assert study.report(expect=False).told == 2
     assert {pull.id for pull in asked}.isdisjoint({first.id, second.id})
+
+
+def test_a_pull_may_be_made_and_changed_in_one_transaction(study: Study) -> None:
+    """A worker asks again before it has an answer, or leaves; a store had no row to change, and refused them all."""
+    (first,), (again,), other = made_together(
+        study, lambda: study.ask(1, "one"), lambda: study.ask(1, "one"), lambda: study.ask(1, "other")
+    )
+    assert first == again != other[0]
+    asked, left, later = made_together(
+        study, lambda: study.ask(1, "third"), lambda: study.leave("third"), lambda: study.ask(1, "fourth")
+    )
+    assert left == 1
+    assert later[0].id == f"{asked[0].id}.2"  # a further attempt
+    assert made_together(study, lambda: study.renew([first], 60.0), lambda: study.tell(first, 0.5))[0] == [True]
+    if study.durable:  # another process reads what this one knows
+        seen = Study.load("shared", study._desk.storage)
+        assert seen.ask(1, "fourth")[0].id == later[0].id
+        assert seen.report(expect=False).pending == study.report(expect=False).pending == 2
+
+
+def test_a_pull_may_be_made_and_fail_in_one_transaction(storage: str | None) -> None:
+    study = Study.create(
+        "worst", ["a", "b"], storage=storage, reward_range=(0, 1), budget=9, failure="worst", expired="fail"
+    )
+    made_together(study, lambda: study.ask(1, lease=1e-13), lambda: study.ask(1, lease=3600.0))
+    report = study.report(expect=False)
+    assert (report.told, report.failed, report.pending) == (1, 1, 1)
 
 
 def test_an_error_belongs_to_its_operation(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,6 @@ Every message has the same form, "PLACE: WHAT must be ALLOWED, got GIVEN", and i
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -257,10 +256,17 @@ def known_name(name: object, table: Iterable[str], what: str) -> str:
     names = list(table)
     if isinstance(name, str) and name in names:
         return name
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = suggestion(str(name), names)
     shown = ", ".join(names) if len(names) <= 20 else f"{', '.join(names[:8])}, ... ({len(names)} names)"
     raise UnknownName(what=what, allowed=f"one of {shown}", given=shorten(name), hint=hint)
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """The nearest of some names, as a hint; nothing if none is near."""
+    import difflib  # which only those wait for who have made a mistake
+
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def unknown_study(name: str, names: Sequence[str], url: str) -> UnknownStudy:
@@ -269,8 +275,7 @@ def unknown_study(name: str, names: Sequence[str], url: str) -> UnknownStudy:
     >>> unknown_study("model", ["models", "coins"], "sqlite:///file.db").message
     "study must be one of those in sqlite:///file.db ('models', 'coins'), got 'model'; did you mean 'models'?"
     """
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = suggestion(name, names)
     there = ", ".join(map(shorten, names[:8])) + (", ..." if len(names) > 8 else "") if names else "there is none"
     return UnknownStudy(f"study must be one of those in {url} ({there}), got {shorten(name)}{hint}")
 

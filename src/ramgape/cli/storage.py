@@ -9,7 +9,7 @@ import typer
 from ramgape.cli.errors import FAILED
 from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Storage, existing_storage
-from ramgape.cli.streams import write_object
+from ramgape.cli.streams import write_json
 from ramgape.errors import printable
 from ramgape.storage.urls import shown
 from ramgape.views.terminal import waiting
@@ -35,7 +35,7 @@ def check_store(storage: Storage = None, as_json: AsJson = False) -> None:
     with waiting("checking"):
         found = checking.check_store(url)
     if as_json:
-        write_object(found.to_dict())
+        write_json(found.to_dict())
     else:
         for name, problems in (
             (found.storage, found.problems),
@@ -60,7 +60,7 @@ def back_up_store(
     with waiting("copying"):
         size = back_up(url, file, force=force)
     if as_json:
-        write_object({"storage": shown(url), "file": file, "bytes": size})
+        write_json({"storage": shown(url), "file": file, "bytes": size})
     else:
         typer.echo(printable(f"{shown(url)} is copied to {file} ({size:,} bytes)."))
 
@@ -74,7 +74,7 @@ def upgrade_store(storage: Storage = None, as_json: AsJson = False) -> None:
     with waiting("upgrading"):
         before, after = upgrade(url)
     if as_json:
-        write_object({"storage": shown(url), "from": before, "to": after, "changed": before != after})
+        write_json({"storage": shown(url), "from": before, "to": after, "changed": before != after})
     elif before == after:
         typer.echo(f"{shown(url)} has version {after} already: nothing to do.")
     else:

@@ -23,14 +23,14 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which colours are wanted where there is no terminal
 
 
-def write(text: str) -> None:
+def write_line(text: str) -> None:
     """A line where results go."""
     sys.stdout.write(f"{text}\n")
 
 
-def write_object(described: dict[str, Any]) -> None:
+def write_json(described: dict[str, Any]) -> None:
     """One JSON object where results go (ASCII, so that it survives any terminal)."""
-    write(json.dumps(described, indent=2, allow_nan=False))
+    write_line(json.dumps(described, indent=2, allow_nan=False))
 
 
 def tell(word: str, text: str, style: str) -> None:

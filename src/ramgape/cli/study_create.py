@@ -10,7 +10,7 @@ import typer
 from ramgape.cli.csv_rows import open_source
 from ramgape.cli.options import ARMS, AsJson, Text, gathers, option, takes_options
 from ramgape.cli.stores import Storage, storage_url
-from ramgape.cli.streams import write_object
+from ramgape.cli.streams import write_json
 from ramgape.cli.study_files import START, WarmStart, warm_start
 from ramgape.errors import InvalidData, InvalidSpec, StudyExists
 from ramgape.options import STUDY, StudyOptions
@@ -66,7 +66,7 @@ def create(
 
         raise deleted_meanwhile(shown(url))
     if as_json:
-        write_object(describe(made, url, new))
+        write_json(describe(made, url, new))
     else:
         tell_next(made, url, new, storage)
 

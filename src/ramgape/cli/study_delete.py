@@ -10,7 +10,7 @@ import typer
 from ramgape.cli.errors import FAILED, tell
 from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Name, Storage, existing_storage
-from ramgape.cli.streams import write_object
+from ramgape.cli.streams import write_json
 from ramgape.errors import InvalidSpec
 
 
@@ -30,7 +30,7 @@ def delete(
             confirm(name, found.told)
     delete_study(name, url)
     if as_json:
-        write_object({"deleted": name})
+        write_json({"deleted": name})
     else:
         from ramgape.errors import printable
 

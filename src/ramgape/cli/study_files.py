@@ -13,7 +13,7 @@ import typer
 from ramgape.cli.csv_rows import STANDARD_INPUT, reading
 from ramgape.cli.options import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
-from ramgape.cli.streams import write_object
+from ramgape.cli.streams import write_json
 from ramgape.common.formatting import plural
 from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
 from ramgape.views.terminal import waiting
@@ -46,7 +46,7 @@ def import_trials(
         count = take_in(stream, arm_column=arm_column, reward_column=reward_column)
         done = study.done
     if as_json:
-        write_object({"imported": count, "done": done})
+        write_json({"imported": count, "done": done})
     else:
         typer.echo(f"{plural(count, 'trial')} imported.{' The study is done.' if done else ''}")
 
@@ -67,7 +67,7 @@ def export_trials(
         count = (study.export_csv if chosen == "csv" else study.export_jsonl)(stream)
         done = study.done
     if as_json:
-        write_object({"exported": count, "file": file, "format": chosen, "done": done})
+        write_json({"exported": count, "file": file, "format": chosen, "done": done})
     elif file != STANDARD_INPUT:
         typer.echo(printable(f"{plural(count, 'observation')} written to {file}."))
 

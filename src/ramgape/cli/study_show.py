@@ -11,7 +11,7 @@ from ramgape.cli.errors import tell
 from ramgape.cli.options import AsJson
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
-from ramgape.cli.streams import write_object
+from ramgape.cli.streams import write_json
 from ramgape.storage.urls import shown
 from ramgape.views.terminal import output, waiting
 
@@ -31,7 +31,7 @@ def show(name: Name, out: Output, storage: Storage = None) -> None:
     with waiting("reading"), opened_study(name, storage) as study:
         report = study.report(history=out.html is not None)
     if out.as_json:
-        write_object(report.to_dict())
+        write_json(report.to_dict())
     else:
         output().print(report)
     out.write(report)
@@ -42,7 +42,7 @@ def front(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     with waiting("reading"), opened_study(name, storage) as study:
         result, done = study.result(expect=False), study.done
     if as_json:
-        write_object({"front": list(result.front), "done": done})
+        write_json({"front": list(result.front), "done": done})
         return
     from ramgape.errors import printable
 
@@ -59,7 +59,7 @@ def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
 
     studies = list_studies(url)
     if as_json:
-        write_object({"studies": [study.to_dict() for study in studies]})
+        write_json({"studies": [study.to_dict() for study in studies]})
     elif len(studies) > MOST_FOR_RICH:
         typer.echo(plain_table_of(studies))
     elif studies:

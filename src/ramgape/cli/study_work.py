@@ -8,7 +8,7 @@ import typer
 
 from ramgape.cli.options import AsJson, Text
 from ramgape.cli.stores import Name, Storage, opened_study
-from ramgape.cli.streams import write_object
+from ramgape.cli.streams import write_json
 from ramgape.cli.work_words import (
     details,
     failed_pairs,
@@ -236,7 +236,7 @@ def retry(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     with opened_study(name, storage) as study:
         count, done = study.retry(), study.done
     if as_json:
-        write_object({"retried": count, "done": done})
+        write_json({"retried": count, "done": done})
     else:
         typer.echo(f"{plural(count, 'pull is', 'pulls are')} available again.")
 
@@ -264,7 +264,7 @@ def extend(
         goal = study.result(expect=False).goal
     if as_json:
         described = {"name": name, "epsilon": goal.epsilon, "budget": goal.budget, "done": not more}
-        write_object(described if goal.spend is None else {**described, "spend": goal.spend})
+        write_json(described if goal.spend is None else {**described, "spend": goal.spend})
         return
     from ramgape.views.study import goal_words
 
@@ -302,7 +302,7 @@ def show_arms(study: Study, done: bool, as_json: bool) -> None:
     from ramgape.common.formatting import list_names
 
     if as_json:
-        write_object({"arms": list(study.arms), "done": done})
+        write_json({"arms": list(study.arms), "done": done})
     else:
         state = "the study is done" if done else "the study goes on"
         typer.echo(f"{plural(len(study.arms), 'arm')}: {list_names(study.arms)}; {state}.")

@@ -12,7 +12,7 @@ from ramgape.cli.errors import FAILED, tell, warnings_told
 from ramgape.cli.options import AsJson, Text, gathers, option
 from ramgape.cli.signals import ending_gently, interrupted_by
 from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
-from ramgape.cli.streams import write, write_object
+from ramgape.cli.streams import write_json, write_line
 from ramgape.cli.work_words import hint_retry
 from ramgape.common.checks import check_number, check_text, whole
 from ramgape.common.formatting import plural
@@ -87,7 +87,7 @@ def seconds_of(text: str, what: str) -> float:
 @gathers("how", terms)
 def work(
     name: Name,
-    command: Annotated[list[str], typer.Argument(metavar="COMMAND...", help=COMMAND, show_default=False)],
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help=COMMAND, show_default=False)],
     how: Terms,
     storage: Storage = None,
     as_json: AsJson = False,
@@ -96,17 +96,18 @@ def work(
 
     [bold]ramgape study work models --storage http://host:8460 -- ./trial.sh {arm} {seed}[/bold]
 
-    A trial whose command fails has failed, with the end of its stderr as the reason. Ctrl-C and SIGTERM end what runs,
-    and give it back.
+    A trial whose command fails has failed, with the end of its stderr as the
+    reason. Ctrl-C and SIGTERM end what runs, and give it back.
 
-    Exit codes: 0 the study is done, or there was enough; 1 a command that cannot be started, or an arm that was given
-    up; 2 bad input or usage; 130 interrupted; 143 asked to end (SIGTERM).
+    Exit codes: 0 the study is done, or there was enough; 1 a command that cannot
+    be started, or an arm that was given up; 2 bad input or usage;
+    130 interrupted; 143 asked to end (SIGTERM).
     """
     with opened_study(name, storage) as study:
         from ramgape.commands.trials import hidden_from
-        from ramgape.commands.working import WorkerTrials, at_work, described, own_name
+        from ramgape.commands.working import WorkerTrials, at_work, file_for_worker, own_name
 
-        file = described(command, study, cast("Reward", how.reward), how.timeout)
+        file = file_for_worker(command, study, cast("Reward", how.reward), how.timeout)
         warn_of_no_arm(file)
         hidden = hidden_from(existing_storage(storage))
         known_as = how.name or own_name()
@@ -122,7 +123,7 @@ def work(
                 tell("error", str(error), "bold red")
                 raise typer.Exit(FAILED) from None
         said = {"study": name, "worker": known_as, **outcome(study, worker, ended)}
-    show(said, as_json)
+    show_work_done(said, as_json)
     if ended == "interrupted":
         tell("interrupted", "what was under way is given back", "bold yellow")
         raise typer.Exit(interrupted_by(signals))
@@ -151,11 +152,11 @@ def outcome(study: Study, worker: Worker, ended: Stopped) -> dict[str, Any]:
     }
 
 
-def show(said: dict[str, Any], as_json: bool) -> None:
+def show_work_done(said: dict[str, Any], as_json: bool) -> None:
     """What a worker has done."""
     if as_json:
-        write_object(said)
+        write_json(said)
         return
     failed = f", and {plural(said['failed'], 'has', 'have')} failed" if said["failed"] else ""
     state = f"the study is done. {said['sentence']}" if said["done"] else "the study goes on."
-    write(f"{plural(said['trials'], 'trial')} made here{failed}; {state}")
+    write_line(f"{plural(said['trials'], 'trial')} made here{failed}; {state}")

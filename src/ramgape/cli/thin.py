@@ -32,7 +32,7 @@ from ramgape.cli.work_words import (
 from ramgape.common.parsing import parse_number
 from ramgape.errors import DataError, FailingArm, RamgapeError, SpecificationError
 from ramgape.remote.address import is_remote
-from ramgape.remote.connection import Connection
+from ramgape.remote.connection import ServerConnection
 from ramgape.remote.studies import Json, RemoteStudy, known_study
 
 STANDARD_INPUT = "-"
@@ -86,7 +86,7 @@ def answer(arguments: Sequence[str], storage: str | None) -> int | None:
         shape = SHAPES.get(arguments[0]) if arguments else None
         if shape is None:
             return None
-        given = parse(shape, arguments[1:])
+        given = parse_words(shape, arguments[1:])
         url = given.pop("storage") or storage
         return perform(arguments[0], url, given) if is_remote(url) else None
     except (Unclear, SpecificationError, DataError):
@@ -95,7 +95,7 @@ def answer(arguments: Sequence[str], storage: str | None) -> int | None:
         return tell_error(error)
 
 
-def parse(shape: Shape, words: Sequence[str]) -> dict[str, Any]:
+def parse_words(shape: Shape, words: Sequence[str]) -> dict[str, Any]:
     """Arguments and options by their names."""
     left, arguments = list(words), []
     found = {name: list(value) if isinstance(value, list) else value for name, value in shape.options.items()}
@@ -159,11 +159,11 @@ class There:
 
     def __init__(self, url: str, name: str) -> None:
         self._url, self._name = url, name
-        self._connection: Connection | None = None
+        self._connection: ServerConnection | None = None
 
     def row(self) -> Json:
         """What the server's list says of it."""
-        self._connection = Connection(self._url)
+        self._connection = ServerConnection(self._url)
         return known_study(self._connection, self._name)
 
     def found(self) -> RemoteStudy:
@@ -187,7 +187,7 @@ def ask(study: There, count: str, worker: str | None, lease: str, as_json: bool)
     show_pulls(found["pulls"], found["done"], as_json)
 
 
-def tell(
+def tell_reward(
     study: There,
     pull: str | None,
     reward: str | None,
@@ -279,7 +279,7 @@ def _answers_in(file: str) -> list[Json]:
 
 VERBS: dict[str, Callable[..., int | None]] = {
     "ask": ask,
-    "tell": tell,
+    "tell": tell_reward,
     "exchange": exchange,
     "fail": fail,
     "give-back": give_back,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli.options import AsJson, Text
-from ramgape.cli.streams import write_object
+from ramgape.cli.streams import write_json
 from ramgape.common.parsing import parse_number
 from ramgape.errors import printable
 from ramgape.views.terminal import output
@@ -51,7 +51,7 @@ def new(
     lasting = None if forever else parse_number(days, "days")
     made, secret = token_file(tokens).add(role, study or ("*",), lasting, name)
     if as_json:
-        write_object({**made.to_dict(), "token": secret})
+        write_json({**made.to_dict(), "token": secret})
     else:
         typer.echo(secret)
         until = "until it is revoked" if made.expires is None else f"until {minute(made.expires)}"
@@ -66,7 +66,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """All tokens, without what is secret of them."""
     found = list(token_file(tokens).read().values())
     if as_json:
-        write_object({"tokens": [each.to_dict() for each in found]})
+        write_json({"tokens": [each.to_dict() for each in found]})
     elif not found:
         typer.echo("There are no tokens: ramgape token new makes one.")
     else:
@@ -82,7 +82,7 @@ def revoke(
     """Take a token back: it is worth nothing from now on."""
     gone = token_file(tokens).revoke(token)
     if as_json:
-        write_object({"revoked": gone.id})
+        write_json({"revoked": gone.id})
     else:
         typer.echo(printable(f"Revoked {gone.id}, {gone.name}."))
 

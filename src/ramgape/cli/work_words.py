@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ramgape.cli.streams import FAILED, tell, write, write_object
+from ramgape.cli.streams import FAILED, tell, write_json, write_line
 from ramgape.common.files import name_of, opened, read_number, read_objects
 from ramgape.common.parsing import parse_number
 from ramgape.errors import FailingArm, InvalidSpec, printable, shorten
@@ -100,7 +100,7 @@ def hint_retry(error: FailingArm, name: str) -> None:
 def show_pulls(pulls: Sequence[Json], done: bool, as_json: bool) -> None:
     """The next trials to make."""
     if as_json:
-        write_object({"pulls": list(pulls), "done": done})
+        write_json({"pulls": list(pulls), "done": done})
         return
     write_pulls(pulls, done)
 
@@ -109,7 +109,7 @@ def write_pulls(pulls: Sequence[Json], done: bool) -> None:
     """A line for each; on stderr why there is none."""
     for each in pulls:
         item = f"\t{printable(json.dumps(each['item']))}" if "item" in each else ""
-        write(f"{each['id']}\t{printable(each['arm'])}\t{each['seed']}{item}")
+        write_line(f"{each['id']}\t{printable(each['arm'])}\t{each['seed']}{item}")
     if not pulls:
         tell("note", "the study is done" if done else "nothing to try now: enough pulls are under way", "bold")
 
@@ -117,21 +117,21 @@ def write_pulls(pulls: Sequence[Json], done: bool) -> None:
 def show_answer(accepted: bool, done: bool, about: Json, as_json: bool) -> None:
     """What became of it."""
     if as_json:
-        write_object({**about, "accepted": accepted, "done": done})
+        write_json({**about, "accepted": accepted, "done": done})
         return
     words = "accepted" if accepted else "not accepted: the pull is answered already, or with somebody else"
-    write(f"{words}{'; the study is done' if done else ''}")
+    write_line(f"{words}{'; the study is done' if done else ''}")
 
 
 def show_answers(pulls: Sequence[str], accepted: Sequence[bool], done: bool, as_json: bool) -> None:
     """What became of many."""
     if as_json:
         rows = [{"id": pull, "accepted": each} for pull, each in zip(pulls, accepted, strict=True)]
-        write_object({"pulls": rows, "done": done})
+        write_json({"pulls": rows, "done": done})
         return
     late = len(accepted) - sum(accepted)
     words = f", {late:,} not: other answers came first" if late else ""
-    write(f"{sum(accepted):,} accepted{words}.{' The study is done.' if done else ''}")
+    write_line(f"{sum(accepted):,} accepted{words}.{' The study is done.' if done else ''}")
 
 
 def show_exchange(
@@ -141,7 +141,7 @@ def show_exchange(
     pairs = list(zip(given, accepted, strict=True))
     if as_json:
         answers = [{"pull": pull, "accepted": each} for pull, each in pairs]
-        write_object({"answers": answers, "pulls": list(next_pulls), "done": done})
+        write_json({"answers": answers, "pulls": list(next_pulls), "done": done})
         return
     late = [pull for pull, each in pairs if not each]
     if late:
@@ -154,16 +154,16 @@ def show_renewed(pulls: Sequence[str], renewed: Sequence[bool], done: bool, as_j
     """Which pulls are still the caller's."""
     if as_json:
         rows = [{"id": pull, "renewed": each} for pull, each in zip(pulls, renewed, strict=True)]
-        write_object({"pulls": rows, "done": done})
+        write_json({"pulls": rows, "done": done})
         return
     for pull, each in zip(pulls, renewed, strict=True):
-        write(f"{pull}\t{'renewed' if each else 'no longer yours'}")
+        write_line(f"{pull}\t{'renewed' if each else 'no longer yours'}")
 
 
 def show_done(done: bool, as_json: bool) -> int:
     """Whether the study is done; the exit code that says it to a script."""
     if as_json:
-        write_object({"done": done})
+        write_json({"done": done})
     else:
-        write("yes: the study is done" if done else "no: there is more to try")
+        write_line("yes: the study is done" if done else "no: there is more to try")
     return 0 if done else FAILED

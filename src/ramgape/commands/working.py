@@ -132,7 +132,7 @@ def at_work(
             yield worker
 
 
-def described(words: list[str], study: Study, reward: Reward, timeout: float | None) -> StudyFile:
+def file_for_worker(words: list[str], study: Study, reward: Reward, timeout: float | None) -> StudyFile:
     """What a worker was told to run, in the present folder: words, or one line for the shell."""
     folder = Path.cwd()
     line: Any = words[0] if len(words) == 1 and words[0].split() != words else list(words)

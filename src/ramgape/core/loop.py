@@ -82,15 +82,6 @@ def replay(learn, compare, stop, arms, memory, searches, problems, chosen, rewar
     return len(chosen)
 
 
-@open_kernel
-def take(learn, compare, stop, arms, memory, searches, problems, arm, reward):
-    """Learn one reward, for callers in Python, whom every call costs a microsecond; tells whether `stop` speaks."""
-    search, problem = searches[0], problems[0]
-    learn(arms, memory, search, problem, arm, reward)
-    compare(arms, memory, search, problem, arm)
-    return search.ready and stop(arms, memory, search, problem)
-
-
 @inlined
 def write_down(step, arms, search, problem, truth, arm):
     """What a pull has led to. Only the pulled arm's box has changed, so only that one can have lost the truth."""

@@ -17,15 +17,14 @@ import numpy as np
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
-from ramgape.core.kernel import Kernel, entry, fixed
-from ramgape.core.loop import take
+from ramgape.core.kernel import Kernel
 from ramgape.core.table import arms_type, memory_type, problem_type, search_type, trace_type, truth_type
 
 _state = (arms_type, memory_type, search_type, problem_type)
 _parameters = types.Array(types.float64, 2, "C")
 _values = types.Array(types.float64, 1, "C")
 _generator = numba.typeof(np.random.Generator(np.random.PCG64(0)))
-_rows = (arms_type, memory_type, types.Array(search_type, 1, "C"), types.Array(problem_type, 1, "C"))
+ROWS = (arms_type, memory_type, types.Array(search_type, 1, "C"), types.Array(problem_type, 1, "C"))
 
 DRAW = types.float64(_parameters, _values, types.int64, _generator)
 LEARN = types.void(*_state, types.int64, types.float64)
@@ -34,33 +33,18 @@ DECIDE = types.int64(*_state)
 STOP = types.boolean(*_state)
 ADVANCE = types.int64(
     *(types.FunctionType(signature) for signature in (DRAW, LEARN, COMPARE, DECIDE, STOP)),
-    *_rows,
+    *ROWS,
     *(_parameters, _values, _generator, types.int64, truth_type, trace_type),
     *(arms_type, types.Array(search_type, 1, "C")),
 )
 REPLAY = types.int64(
     *(types.FunctionType(signature) for signature in (LEARN, COMPARE, STOP)),
-    *_rows,
+    *ROWS,
     *(types.Array(types.int64, 1, "C"), _values, types.boolean),
 )
 
-LOOK = types.void(*_rows)
-PROVE = types.void(*_rows, types.Array(types.boolean, 1, "C"), types.Array(types.int64, 1, "C"))
-ENTRIES = (
-    types.boolean(*_rows, types.int64, types.float64),
-    types.void(*_rows, types.int64),
-    types.int64(*_rows),
-    types.boolean(*_rows),
-)
-
-
-class Entries(NamedTuple):
-    """A rule for calls from Python, with the records as arrays of one row; `take` learns, compares and asks to stop."""
-
-    take: Kernel
-    compare: Kernel
-    decide: Kernel
-    stop: Kernel
+LOOK = types.void(*ROWS)
+PROVE = types.void(*ROWS, types.Array(types.boolean, 1, "C"), types.Array(types.int64, 1, "C"))
 
 
 class Rule(NamedTuple):
@@ -76,14 +60,6 @@ class Rule(NamedTuple):
         for function, signature in zip(self, (LEARN, COMPARE, DECIDE, STOP), strict=True):
             compile_for(function, signature)
         return self
-
-    def entries(self) -> Entries:
-        """The same for calls from Python."""
-        whole = fixed(take, self.learn, self.compare, self.stop)
-        entries = Entries(whole, entry(self.compare), entry(self.decide), entry(self.stop))
-        for function, signature in zip(entries, ENTRIES, strict=True):
-            compile_for(function, signature)
-        return entries
 
 
 def compile_for(function: Kernel, signature: Any) -> None:

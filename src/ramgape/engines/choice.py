@@ -108,7 +108,7 @@ def dask_engine(stack: ExitStack, workers: Workers, slots: int | None, resources
     if isinstance(workers, str):
         where: object = workers
         if workers == "dask":
-            where = stack.enter_context(distributed.LocalCluster(dashboard_address=None))
+            where = stack.enter_context(distributed.LocalCluster(dashboard_address=":0"))
         workers = stack.enter_context(distributed.Client(where, set_as_default=False))
     require(not workers.asynchronous, "workers", "a client that is not asynchronous", workers)
     return DaskEngine(workers, slots, resources)

@@ -58,7 +58,8 @@ class DaskEngine(TaskEngine):
 
         super().__init__()
         known = {"security": client.security, "set_as_default": False, "name": "ramgape"}
-        self._client: Any = Client(client.scheduler.address, **known)
+        self._address = client.scheduler.address
+        self._client: Any = Client(self._address, **known)
         self._most, self._resources = slots, dict(resources)
         self._rooms: dict[str, int] = {}  # of workers by their addresses: how many calls at once
         self._load: Counter[str] = Counter()  # of workers: calls that have begun and not ended
@@ -81,7 +82,7 @@ class DaskEngine(TaskEngine):
         """As many as were asked for, or the cluster has room for."""
         status = self._client.status
         if status == "closed":
-            raise BrokenExecutor(f"the Dask scheduler at {self._client.scheduler.address} is gone")
+            raise BrokenExecutor(f"the Dask scheduler at {self._address} is gone")
         if status != "running":
             self._away = True
             return 0

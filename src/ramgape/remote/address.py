@@ -73,20 +73,20 @@ def parse_address(url: str) -> Address:
     scheme, _, rest = url.partition("://")
     scheme = scheme.lower()
     if has_secret(url):
-        raise StorageError(what="storage", allowed=NO_SECRETS, given=repr(shown(url)))
+        raise StorageError(what="storage", allowed=NO_SECRETS, given=repr(shown_address(url)))
     place, _, query = rest.partition("?")
     patience = _patience(url, query)
     if scheme == "unix":
         path = unquote(place)
         if not path.startswith("/") or path.endswith("/") or "\0" in path or len(path.encode()) > LONGEST_SOCKET:
             allowed = f"unix:///FILE, the whole path of a socket, at most {LONGEST_SOCKET} bytes"
-            raise StorageError(what="storage", allowed=allowed, given=repr(shown(url)))
+            raise StorageError(what="storage", allowed=allowed, given=repr(shown_address(url)))
         return Address(scheme, "", 0, path, patience)
     host, slash, path = place.partition("/")
     found, path = _HOST.fullmatch(host), f"{slash}{path}".rstrip("/")
     port = int(found["port"] or PORTS[scheme]) if found else 0
     if found is None or not 0 < port < 65_536 or not _PATH.fullmatch(path):
-        raise StorageError(what="storage", allowed=FORMS, given=repr(shown(url)))
+        raise StorageError(what="storage", allowed=FORMS, given=repr(shown_address(url)))
     return Address(scheme, (found["six"] or found["name"]).lower(), port, path, patience)
 
 
@@ -101,10 +101,10 @@ def has_secret(url: str) -> bool:
     return before_host or any(_SECRET.search(name) for name, _, _ in _options(query))
 
 
-def secrets_in(url: str) -> tuple[str, ...]:
+def address_secrets(url: str) -> tuple[str, ...]:
     """What no message shows: all that stands before the host, and options that nobody here knows.
 
-    >>> secrets_in("https://rg_abc@host?token=rg_def&timeout=5"), secrets_in("http://host:8460")
+    >>> address_secrets("https://rg_abc@host?token=rg_def&timeout=5"), address_secrets("http://host:8460")
     (('rg_abc', 'rg_def'), ())
     """
     rest = url.partition("://")[2]
@@ -114,13 +114,13 @@ def secrets_in(url: str) -> tuple[str, ...]:
     return tuple(filter(None, before + options))
 
 
-def shown(url: str) -> str:
+def shown_address(url: str) -> str:
     """An address with its secrets hidden, for messages.
 
-    >>> shown("https://rg_abc@host/base?token=rg_def&timeout=5")
+    >>> shown_address("https://rg_abc@host/base?token=rg_def&timeout=5")
     'https://***@host/base?token=***&timeout=5'
     """
-    for secret in sorted(secrets_in(url), key=len, reverse=True):
+    for secret in sorted(address_secrets(url), key=len, reverse=True):
         url = url.replace(secret, HIDDEN)
     return printable(url)
 
@@ -134,12 +134,12 @@ def _patience(url: str, query: str) -> float:
     patience = PATIENCE
     for name, _, value in _options(query):
         if name != "timeout":
-            raise StorageError("the address of a server takes no option but timeout", given=repr(shown(url)))
+            raise StorageError("the address of a server takes no option but timeout", given=repr(shown_address(url)))
         try:
             patience = float(value)
         except ValueError:
             patience = math.nan
         if not 0 <= patience <= LONGEST_PATIENCE:
             allowed = f"a number of seconds from 0 to {LONGEST_PATIENCE:.0f}"
-            raise StorageError(what="timeout", allowed=allowed, given=repr(shown(url)))
+            raise StorageError(what="timeout", allowed=allowed, given=repr(shown_address(url)))
     return patience

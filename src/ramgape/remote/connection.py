@@ -60,7 +60,7 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
-class Connection:
+class ServerConnection:
     """A server of studies, as far as this process knows it; from several threads at once, if need be.
 
     Args:
@@ -79,7 +79,7 @@ class Connection:
         weakref.finalize(self, _close_all, self._idle)
 
     def __repr__(self) -> str:
-        return f"<Connection to {self.url}>"
+        return f"<ServerConnection to {self.url}>"
 
     def close(self) -> None:
         """Let go of all connections; a later question opens another."""
@@ -101,7 +101,7 @@ class Connection:
             method, path: What is asked; the path without /api/v1.
             body: What is sent: an object for JSON, or an open file, from its beginning.
             query: Behind the path; what is None is left out.
-            key: By which a repetition is known (`new_key`), where nothing else in the question says so.
+            key: By which a repetition is known (`request_key`), where nothing else in the question says so.
             wait: Seconds that one answer may take, where that may be longer than the patience.
 
         Raises:
@@ -271,7 +271,7 @@ class Connection:
         return StorageError(f"there is no server of ramgape at {self.url}: it answers {what} with {shorten(kind)}")
 
 
-def new_key() -> str:
+def request_key() -> str:
     """By which the repetitions of one question are known."""
     return os.urandom(16).hex()
 

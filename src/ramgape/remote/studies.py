@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ramgape.errors import UnknownStudy, deleted_meanwhile, unknown_study
-from ramgape.remote.connection import Connection, new_key
+from ramgape.remote.connection import ServerConnection, request_key
 
 AT_ONCE = 1000  # studies of a list
 
@@ -16,7 +17,7 @@ Json = dict[str, Any]
 class RemoteStudy:
     """One study of a server, by its number; what goes back and forth is what JSON has."""
 
-    def __init__(self, connection: Connection, number: int) -> None:
+    def __init__(self, connection: ServerConnection, number: int) -> None:
         self.connection = connection
         self.path = f"/studies/{number}"
 
@@ -43,24 +44,34 @@ class RemoteStudy:
 
     def post(self, verb: str, body: Json, *, once: bool = False) -> Json:
         """What becomes of something that is told; `once` where only a key says that it is told again."""
-        found: Json = self.call("POST", f"/{verb}", body, key=new_key() if once else None)
+        found: Json = self.call("POST", f"/{verb}", body, key=request_key() if once else None)
         return found
 
     def call(self, method: str, path: str, body: object = None, **more: Any) -> Any:
-        """What the server answers to a question about this study, as `Connection.call` does."""
-        try:
+        """What the server answers to a question about this study, as `ServerConnection.call` does."""
+        with self._still_there():
             return self.connection.call(method, f"{self.path}{path}", body, **more)
+
+    def stream(self, path: str) -> Iterator[bytes]:
+        """A long answer about this study, piece by piece."""
+        with self._still_there():
+            yield from self.connection.stream(f"{self.path}{path}")
+
+    @contextmanager
+    def _still_there(self) -> Iterator[None]:
+        try:
+            yield
         except UnknownStudy:  # which was there when it was looked for
             raise deleted_meanwhile(self.connection.url) from None
 
 
-def find_study(connection: Connection, name: str) -> Json | None:
+def find_study(connection: ServerConnection, name: str) -> Json | None:
     """A study as in the list; None if there is none of that name."""
     found = connection.call("GET", "/studies", query={"name": name})["studies"]
     return next((study for study in found if study["name"] == name), None)
 
 
-def known_study(connection: Connection, name: str) -> Json:
+def known_study(connection: ServerConnection, name: str) -> Json:
     """A study as in the list, or an error that says which there are."""
     found = find_study(connection, name)
     if found is None:
@@ -68,7 +79,7 @@ def known_study(connection: Connection, name: str) -> Json:
     return found
 
 
-def all_studies(connection: Connection) -> Iterator[Json]:
+def all_studies(connection: ServerConnection) -> Iterator[Json]:
     """The list, page by page."""
     after: object = None
     while True:

@@ -27,12 +27,13 @@ from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import kernel
 from ramgape.core import rule as rules
 from ramgape.core.comparisons import BLOCKER, INSIDE_PROVED
+from ramgape.core.entries import Entries, entries_of
 from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance_at_once, advance_in_rounds, note_pull, replay
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.pending import anticipate
 from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
-from ramgape.core.rule import Entries, Rule
+from ramgape.core.rule import Rule
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import (
     ARM,
@@ -314,7 +315,7 @@ class Engine(Spending):
     def _steps(self) -> Entries:
         """The rule for calls from Python; a search that is only simulated needs it not."""
         if self._entries is None:
-            self._entries = self.rule.entries()
+            self._entries = entries_of(self.rule)
             if self.is_slow:
                 self._entries = self._entries._replace(decide=partial(ask_policy, self.spec))
         return self._entries

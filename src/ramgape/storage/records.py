@@ -155,6 +155,21 @@ class Changes:
         pulls = len(self.new_pulls) + len(self.changed_pulls) + len(self.answered_pulls)
         return pulls + len(self.observations) + len(self.failures) + len(self.batches) + bool(self.specification)
 
+    def settle(self) -> None:
+        """Of a pull that was made in this transaction leave only what became of it: a store has no row to change yet.
+
+        Another operation in the same transaction may have changed it: the same worker asks again, or leaves.
+        """
+        if not self.new_pulls:
+            return
+        first = self.new_pulls[0].number  # the others have higher numbers
+        later = {pull.number: pull for pull in self.changed_pulls if pull.number >= first}
+        gone = {pull.number for pull in self.answered_pulls if pull.number >= first}
+        if later or gone:
+            self.new_pulls = [later.get(pull.number, pull) for pull in self.new_pulls if pull.number not in gone]
+            self.changed_pulls = [pull for pull in self.changed_pulls if pull.number < first]
+            self.answered_pulls = [pull for pull in self.answered_pulls if pull.number < first]
+
     def clear(self) -> None:
         """Begin anew, when they are written."""
         self.new_pulls.clear()

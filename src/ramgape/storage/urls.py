@@ -78,7 +78,7 @@ def shown(url: str) -> str:
     'postgresql://me:***@host/studies?sslpassword=***'
     """
     if address.is_remote(url):
-        return address.shown(url)
+        return address.shown_address(url)
     span = _password_span(url)
     if span is not None:
         url = f"{url[: span[0]]}{HIDDEN}{url[span[1] :]}"
@@ -148,7 +148,7 @@ def anchored(url: str, folder: Path) -> str:
 def secrets_in(url: str) -> tuple[str, ...]:
     """The passwords in a URL, as they are written and as they are meant."""
     if address.is_remote(url):
-        return address.secrets_in(url)
+        return address.address_secrets(url)
     span = _password_span(url)
     written = [url[slice(*span)]] if span else []
     written += [match.group(2) for match in _QUERY_PASSWORD.finditer(url)]

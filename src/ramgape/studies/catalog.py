@@ -14,7 +14,7 @@ from ramgape.storage import Store, open_store
 from ramgape.studies.report import StudySummary, summarize
 
 if TYPE_CHECKING:
-    from ramgape.remote.connection import Connection
+    from ramgape.remote.connection import ServerConnection
 
 
 def list_studies(storage: str | Store, *, token: str | None = None) -> list[StudySummary]:
@@ -83,8 +83,8 @@ def opened_store(storage: str | Store) -> Iterator[Store]:
         store.close()
 
 
-def connected(url: str, token: str | None) -> closing[Connection]:
+def connected(url: str, token: str | None) -> closing[ServerConnection]:
     """A server, for a moment."""
-    from ramgape.remote.connection import Connection
+    from ramgape.remote.connection import ServerConnection
 
-    return closing(Connection(url, token))
+    return closing(ServerConnection(url, token))

@@ -6,16 +6,17 @@ checked already, so that errors in what was given are the same wherever a study 
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ramgape.search.progress import Progress
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store
 from ramgape.studies.entries import Told, Trial
 from ramgape.studies.exchange import Pull, Request
-from ramgape.studies.files import ImportedRow
+from ramgape.studies.files import ImportedRow, write_rows
 from ramgape.studies.pull_ids import PullId
 from ramgape.studies.report import Report
 from ramgape.studies.specification import StudySpec
@@ -149,6 +150,10 @@ class Desk(ABC):
     @abstractmethod
     def observations(self) -> Iterator[Observed]:
         """All observations there are by now, in their order."""
+
+    def export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
+        """Write all observations into a file, or to a stream; how many they are."""
+        return write_rows(path, form, lambda: (seen.row for seen in self.observations()))
 
     @abstractmethod
     def failures(self) -> list[FailedAttempt]:

@@ -14,7 +14,7 @@ from ramgape.errors import known_name, located, require
 from ramgape.search.outcome import check_price, check_reward
 from ramgape.studies.desk import Desk
 from ramgape.studies.entries import Trial
-from ramgape.studies.files import ImportedRow, read_rows, write_rows
+from ramgape.studies.files import ImportedRow, read_rows
 from ramgape.studies.spool import Spool
 
 if TYPE_CHECKING:
@@ -152,4 +152,4 @@ class InAndOut:
         return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull, row.item, row.price, row.info)
 
     def _export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
-        return write_rows(path, form, self._observations)
+        return self._desk.export(path, form)

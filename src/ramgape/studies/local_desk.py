@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ramgape.errors import DamagedStore, FailingArm, RamgapeError, StudyExists, shorten, unknown_study
+from ramgape.errors import DamagedStore, FailingArm, KeyReused, RamgapeError, StudyExists, shorten, unknown_study
 from ramgape.search.progress import Progress, progress_of
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
@@ -75,6 +75,9 @@ class LocalDesk(Desk):
         try:
             made = store.create_study(name, key or new_key(), spec.to_text(), round(time.time(), 6))
             while made is None and store.find_study(name) is None:  # it was the key that another study has
+                if key:
+                    allowed = "a new one: this one is that of another study, which was made"
+                    raise KeyReused(what="the key of a request", allowed=allowed, given=shorten(key))
                 made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             if made is not None:
                 return cls(StudySession(store, spec, made, shared=not isinstance(store, MemoryStore)), storage)
@@ -155,6 +158,7 @@ class LocalDesk(Desk):
         if len(operations) == 1:
             return [attempt(operations[0])]
         outcomes: list[Given | Exception] = []
+        all_made = False
         try:
             with self._sharing():
                 for operation in operations:
@@ -165,9 +169,12 @@ class LocalDesk(Desk):
                         if self._changes() != before:
                             raise Halfway from error
                         outcomes.append(error)
+                all_made = True
         except RamgapeError as error:  # the store's
             return [error] * len(operations)
-        except Exception:  # noqa: BLE001 - whoever made the others must not suffer for it
+        except Exception as error:  # noqa: BLE001 - whoever made the others must not suffer for it
+            if all_made:  # it is the commit that failed, or perhaps did not
+                return [error] * len(operations)
             return [attempt(operation) for operation in operations]
         return outcomes
 

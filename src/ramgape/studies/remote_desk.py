@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
+import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
+from ramgape.errors import known_name, require
 from ramgape.options import STUDY, StudyOptions, options_for
-from ramgape.remote.connection import LONG_WAIT, Connection, new_key
+from ramgape.remote.connection import LONG_WAIT, ServerConnection, request_key
 from ramgape.remote.studies import RemoteStudy, known_study
 from ramgape.risks.measure import Measure
 from ramgape.search.explained import restore
@@ -22,8 +27,8 @@ from ramgape.search.result import Result, Stopped
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.desk import Desk, FailedAttempt, Observed
 from ramgape.studies.entries import Told, Trial
-from ramgape.studies.exchange import Pull, Request
-from ramgape.studies.files import ImportedRow, write_object
+from ramgape.studies.exchange import MOST_AT_ONCE, Pull, Request
+from ramgape.studies.files import FORMS, ImportedRow, write_object, written
 from ramgape.studies.pull_ids import PullId, write_pull_id
 from ramgape.studies.report import Report, read_time, write_time
 from ramgape.studies.specification import StudySpec
@@ -37,6 +42,8 @@ Json = dict[str, Any]
 ROWS_AT_ONCE = 5000
 IN_MEMORY = 8 * 2**20  # bytes of a file that is sent; more wait on the disk
 
+MOST_WITHIN = 10_000  # trials that a request has among other things
+
 
 class RemoteDesk(Desk):
     """A study behind a server.
@@ -48,7 +55,7 @@ class RemoteDesk(Desk):
         specification: What the study is to do, as JSON has it.
     """
 
-    def __init__(self, connection: Connection, storage: str, name: str, number: int, specification: Json) -> None:
+    def __init__(self, connection: ServerConnection, storage: str, name: str, number: int, specification: Json) -> None:
         self.storage = storage
         self._connection = connection
         self._name = name
@@ -71,21 +78,29 @@ class RemoteDesk(Desk):
         options: StudyOptions,
     ) -> RemoteDesk:
         """A new study with what is known already; with `exist_ok`, perhaps one that is there."""
-        connection = Connection(storage, token)
+        connection = ServerConnection(storage, token)
         names = spec.search.names
         data = [[names[row.arm], row.reward] if row.price is None else _seen(row, names) for row in rows]
-        body = {"name": name, "arms": list(names), "exist_ok": exist_ok, "data": data, **written_options(spec, options)}
+        many = len(data) > MOST_WITHIN  # more may not fit into a request, and follow as a file
+        asked = {"name": name, "arms": list(names), "exist_ok": exist_ok, "data": [] if many else data}
         try:
-            made = connection.call("POST", "/studies", body, key=new_key(), wait=LONG_WAIT)
+            made = connection.call(
+                "POST", "/studies", asked | written_options(spec, options), key=request_key(), wait=LONG_WAIT
+            )
+            desk = cls(connection, storage, name, made["id"], made["specification"])
+            if many and not made["told"]:
+                with Spool() as spool:
+                    spool.add(list(rows))
+                    desk.take_in(spool)
         except BaseException:
             connection.close()
             raise
-        return cls(connection, storage, name, made["id"], made["specification"])
+        return desk
 
     @classmethod
     def load(cls, storage: str, token: str | None, name: str) -> RemoteDesk:
         """A study that exists."""
-        connection = Connection(storage, token)
+        connection = ServerConnection(storage, token)
         try:
             number = known_study(connection, name)["id"]
             found = connection.call("GET", f"/studies/{number}/specification", wait=LONG_WAIT)
@@ -151,6 +166,8 @@ class RemoteDesk(Desk):
         request: Request,
     ) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
+        for what, given in (("answers", told), ("failed", failed), ("given_back", given_back)):
+            require_few(what, given)
         found = self._study.exchange(
             [_answer(each) for each in told],
             [{"pull": write_pull_id(*pull), "reason": reason} for pull, reason in failed],
@@ -183,6 +200,7 @@ class RemoteDesk(Desk):
 
     def observe(self, trials: Sequence[Trial]) -> bool:
         """Take in trials made elsewhere, one after the other; whether the goal is reached."""
+        require_few("trials", trials)
         seen = [_seen(trial, self.spec.search.names) for trial in trials]
         done: bool = self._study.post("observe", {"trials": seen}, once=True)["done"]
         return done
@@ -196,7 +214,7 @@ class RemoteDesk(Desk):
                     row = ImportedRow(names[trial.arm], *trial[1:])
                     file.write(f"{write_object(row)}\n".encode())
             query = {"format": "jsonl", "source": "what was read here"}
-            self._study.call("POST", "/import", file, query=query, key=new_key(), wait=LONG_WAIT)
+            self._study.call("POST", "/import", file, query=query, key=request_key(), wait=LONG_WAIT)
 
     # --- another specification ---------------------------------------------------------------------------------------
 
@@ -205,13 +223,15 @@ class RemoteDesk(Desk):
         from ramgape.studies.extending import extended
 
         extended(self.spec, dict(asked), 0, False, time.time())  # complains about what is no more
-        given = {name: plain(value) for name, value in asked.items() if value is not None}
+        given = {name: json_value(value) for name, value in asked.items() if value is not None}
         return self._changed("POST", "extend", given)
 
     def add_arm(self, name: str, price: float | None) -> bool:
         """One more arm; whether there is something to try."""
         with_arm(self.spec, name, price, 0, write_time(time.time()))
-        return self._changed("POST", "arms", {"name": name} if price is None else {"name": name, "price": plain(price)})
+        return self._changed(
+            "POST", "arms", {"name": name} if price is None else {"name": name, "price": json_value(price)}
+        )
 
     def retire(self, name: str) -> bool:
         """One arm less; whether there is something to try."""
@@ -219,7 +239,7 @@ class RemoteDesk(Desk):
         return self._changed("DELETE", "arms", None, {"name": name})
 
     def _changed(self, method: str, verb: str, body: Json | None, query: Json | None = None) -> bool:
-        found = self._study.call(method, f"/{verb}", body, query=query, key=new_key(), wait=LONG_WAIT)
+        found = self._study.call(method, f"/{verb}", body, query=query, key=request_key(), wait=LONG_WAIT)
         self._ask_specification()
         more: bool = found["more"]
         return more
@@ -276,6 +296,19 @@ class RemoteDesk(Desk):
         """All observations there are by now, in their order."""
         return map(_observed, self._rows("/observations", "after", -1))
 
+    def export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
+        """Write all observations into a file, or to a stream, as the server writes them; how many they are."""
+        with SpooledTemporaryFile(IN_MEMORY) as file:  # whole before anything is written
+            for piece in self._study.stream(f"/export.{known_name(form, FORMS, 'format')}"):
+                file.write(piece)
+            file.seek(0)
+            text = io.TextIOWrapper(cast(IO[bytes], file), encoding="utf-8", newline="")
+            count = sum(1 for _ in text) if form == "jsonl" else sum(1 for _ in csv.reader(text)) - 1
+            text.seek(0)
+            with written(path) as stream:
+                shutil.copyfileobj(text, stream)
+            return count
+
     def failures(self) -> list[FailedAttempt]:
         """All attempts that failed, in their order."""
         rows = list(self._rows("/failures", "before", None))
@@ -291,6 +324,11 @@ class RemoteDesk(Desk):
             place = page["next"]
             if place is None:
                 return
+
+
+def require_few(what: str, given: Sequence[object]) -> None:
+    """Complain about more than a server takes in at once, which is as much as it gives."""
+    require(len(given) <= MOST_AT_ONCE, what, f"at most {MOST_AT_ONCE:,} at a time on a server", len(given))
 
 
 # --- as JSON has it ---------------------------------------------------------------------------------------------------
@@ -312,14 +350,14 @@ def written_options(spec: StudySpec, options: StudyOptions) -> Json:
         elif name in things and not isinstance(value, str | None):
             written[name] = things[name]
         else:
-            written[name] = plain(value)
+            written[name] = json_value(value)
     return written
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """What JSON has for what Python and NumPy have: numbers, texts, pairs and mappings by names.
 
-    >>> plain((1.0, 0.5)), plain({1: 2.5}), plain("5%")
+    >>> json_value((1.0, 0.5)), json_value({1: 2.5}), json_value("5%")
     ([1, 0.5], {'1': 2.5}, '5%')
     """
     if isinstance(value, str | bool | None):
@@ -330,8 +368,8 @@ def plain(value: Any) -> Any:
         number = float(value)
         return int(number) if number.is_integer() else number
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    return [plain(each) for each in value]
+        return {str(key): json_value(each) for key, each in value.items()}
+    return [json_value(each) for each in value]
 
 
 def _answer(told: Told) -> Json:

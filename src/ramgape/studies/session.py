@@ -280,6 +280,7 @@ class StudySession:
         try:
             if self._flushed or ledger.changes.any():
                 ledger.revision += 1
+                ledger.changes.settle()
                 self.store.write(ledger.row(), ledger.changes, self._place)
                 self.store.commit()
                 ledger.changes.clear()

@@ -10,6 +10,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from ramgape.errors import RamgapeError, StorageUnavailable
+from ramgape.storage.urls import shown
 from ramgape.web.errors import TooMany, answer_of, status_of
 from ramgape.web.schema import ErrorAnswer
 
@@ -61,6 +62,11 @@ def error_response(error: RamgapeError, headers: Mapping[str, str] | None = None
 
 
 async def show_error(request: Request, error: Exception) -> Json:
-    """As FastAPI wants it."""
+    """What to say of an error; where the store is, only an admin for all studies need know."""
     assert isinstance(error, RamgapeError)
+    access = request.scope["state"].get("access")
+    if access is None or access.role != "admin" or not access.unlimited:
+        where = shown(request.app.state.rooms.storage)
+        for part in ("message", "place", "what", "allowed", "given", "hint"):
+            setattr(error, part, getattr(error, part).replace(where, "the store"))
     return error_response(error)

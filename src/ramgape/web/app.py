@@ -14,10 +14,10 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 import ramgape
-from ramgape.errors import RamgapeError, shorten
+from ramgape.errors import RamgapeError, StorageUnavailable, shorten
 from ramgape.web import following, looking, managing, working
 from ramgape.web.answers import Json, error_response, show_error
-from ramgape.web.errors import MethodNotAllowed, NotFound, Unprocessable, WebError
+from ramgape.web.errors import MethodNotAllowed, NotFound, Unprocessable, WebError, answer_of
 from ramgape.web.pages import is_for_a_person, missing_page, page_routes
 from ramgape.web.rooms import Rooms
 
@@ -60,6 +60,8 @@ def make_app(rooms: Rooms) -> FastAPI:
     app.add_exception_handler(RamgapeError, show_error)
     app.add_exception_handler(RequestValidationError, show_misfit)
     app.add_exception_handler(HTTPException, show_unrouted)
+    app.add_exception_handler(OSError, show_no_room)
+    app.add_exception_handler(Exception, show_mistake)
     require_token(app)
     app.router.routes.extend(page_routes())
     return app
@@ -81,12 +83,28 @@ async def show_unrouted(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and not request.url.path.startswith(BASE) and is_for_a_person(request):
         return missing_page()
     kinds: dict[int, type[WebError]] = {404: NotFound, 405: MethodNotAllowed}
-    kind = kinds.get(error.status_code, Unprocessable)
+    kind = kinds.get(error.status_code)
+    if kind is None:  # what cannot be taken apart: nested too deeply, say
+        return error_response(Unprocessable(what="the body", allowed="JSON that can be read"))
     if kind is not MethodNotAllowed:
         return error_response(kind(f"there is nothing at {request.method} {request.url.path}"), error.headers)
     served = ", ".join(methods_at(request))
     refused = kind(what="the method", allowed=f"one of {served}", given=request.method)
     return error_response(refused, {"Allow": served})
+
+
+async def show_no_room(request: Request, error: Exception) -> Json:
+    """What the system would not do, such as write to a full disk: files that come and go are kept there meanwhile."""
+    assert isinstance(error, OSError)
+    return error_response(
+        StorageUnavailable(f"the server cannot do that now: {error.strerror or 'the system refuses'}")
+    )
+
+
+async def show_mistake(request: Request, error: Exception) -> Json:
+    """A mistake of ours, which the log tells in full."""
+    answer = answer_of(RamgapeError("a mistake of the server, which its log describes"))
+    return Json(answer | {"error": "InternalError"}, 500)
 
 
 def methods_at(request: Request) -> list[str]:

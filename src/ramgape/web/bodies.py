@@ -52,8 +52,14 @@ class Body:
         self._deadline = asyncio.get_running_loop().time() + patience
         self._bytes, self._ended, self._whole = 0, False, not imports
 
-    async def open(self) -> Receive:
-        """What gives it to the application: in one piece, or a file to import as it comes."""
+    async def open(self, known: bool = True) -> Receive:
+        """What gives it to the application: in one piece, or a file to import as it comes.
+
+        Args:
+            known: Whether we know who sends it; whoever logs in, or asks for a page, has little to say.
+        """
+        if not known:
+            self._limit = min(self._limit, UNREAD / MEGABYTE)
         length = self._headers.get(b"content-length")
         if length is not None:
             if b"transfer-encoding" in self._headers or not _DIGITS.fullmatch(length):

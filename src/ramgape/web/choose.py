@@ -81,7 +81,7 @@ def choose(
         "risk_shown": arm.risk_shown,
         "sentence": f"{words}{' The study is not done: this may change.' if also else ''}",
         "proof": proof,
-        "beside": None if beside is None else compared(result, arm, beside, level_of_intervals(spec)),
+        "beside": None if beside is None else beside_baseline(result, arm, beside, level_of_intervals(spec)),
     }
 
 
@@ -151,7 +151,7 @@ def numbers_of(result: Result, arm: ArmReport) -> str:
     )
 
 
-def compared(result: Result, arm: ArmReport, other: ArmReport, level: float) -> dict[str, Any]:
+def beside_baseline(result: Result, arm: ArmReport, other: ArmReport, level: float) -> dict[str, Any]:
     """How an arm compares with another, by the intervals of both, or of their difference where that is known."""
     found = next((row for row in result.differences if row.name == arm.name and other.name == result.control), None)
     row = found or difference_between(arm, other)

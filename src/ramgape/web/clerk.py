@@ -52,6 +52,7 @@ class Clerk:
         self._after = after
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
         self._closed = False
+        self._door = threading.Lock()  # nobody comes in behind whoever says that it is over
         self._thread = threading.Thread(target=self._work, name=f"ramgape-clerk-{desk.name}", daemon=True)
         self._thread.start()
 
@@ -59,17 +60,19 @@ class Clerk:
         """Have an operation made; to be called, and its outcome awaited, on an event loop."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        if self._closed:
-            future.set_exception(StorageUnavailable("the server is about to stop"))
-        else:
-            self._queue.put(Waiting(operation, loop, future, time.monotonic()))
+        with self._door:
+            if self._closed:
+                future.set_exception(StorageUnavailable("the server is about to stop"))
+            else:
+                self._queue.put(Waiting(operation, loop, future, time.monotonic()))
         return future
 
     def close(self) -> None:
         """Finish what waits, and go."""
-        if not self._closed:
-            self._closed = True
-            self._queue.put(None)
+        with self._door:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
         self._thread.join()
 
     def _work(self) -> None:

@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from ramgape.errors import RamgapeError
 from ramgape.web import schema, working
-from ramgape.web.answers import Json, error_response
+from ramgape.web.answers import Json, show_error
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -54,10 +54,11 @@ class Express:
             await self.app(scope, again(message, receive), send)
             return
         scope.update({"app": self.app, "endpoint": route, "path_params": {"id": found[1]}})
+        request = Request(scope)
         try:
-            answer = await route(int(found[1]), body, Request(scope))
+            answer = await route(int(found[1]), body, request)
         except RamgapeError as error:
-            answer = error_response(error)
+            answer = await show_error(request, error)
         await answer(scope, receive, send)
 
 

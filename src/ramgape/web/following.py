@@ -7,7 +7,6 @@ from itertools import count as counting
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from ramgape.search.explained import jsonable
@@ -71,7 +70,7 @@ async def events(
     study was deleted.
     """
     access, rooms = access_of(request), rooms_of(request)
-    row = await run_in_threadpool(rooms.row, study_id)
+    row = await rooms.in_thread(lambda: rooms.row(study_id))
     if not access.sees(row.name):
         raise unknown_number(study_id)
     stream = followed(rooms, row, known, pictures)
@@ -105,9 +104,7 @@ async def listed(rooms: Rooms, access: Access) -> AsyncIterator[bytes]:
 def list_of(rooms: Rooms) -> LiveList:
     """The one list that all who watch it share."""
     if rooms.listed is None:
-        rooms.listed = LiveList(
-            rooms.summaries, lambda row, summary: summary_of(rooms, row, summary), run_in_threadpool
-        )
+        rooms.listed = LiveList(rooms.summaries, lambda row, summary: summary_of(rooms, row, summary), rooms.in_thread)
     return rooms.listed
 
 
@@ -132,4 +129,4 @@ async def choice(
         options = {"task": task, "max_risk": max_risk, "rho": rho, "baseline": baseline}
         return Json(jsonable(choose(result, room.desk.spec.present, **options)))  # type: ignore[arg-type]
 
-    return await run_in_threadpool(look)
+    return await room.in_thread(look)

@@ -62,9 +62,9 @@ def make_frame(row: StudyRow, spec: StudySpec) -> dict[str, Any]:
             },
             "risk": {
                 "label": printable(risk_words(asked)),
-                "better": "higher" if is_turned(search) else "lower",
+                "better": "higher" if shows_turned_risk(search) else "lower",
                 "possible": [0.0 if asked.risk.startswith(NEVER_NEGATIVE) else None, None],
-                "turned": is_turned(search),
+                "turned": shows_turned_risk(search),
             },
             "has_prices": search.price is not None,
             "settings": [list(pair) for pair in settings(asked) if pair[0] not in UNKNOWN]
@@ -90,7 +90,7 @@ def blank_result(search: Spec) -> Result:
     )
 
 
-def is_turned(search: Spec) -> bool:
+def shows_turned_risk(search: Spec) -> bool:
     """Whether people are shown risks with the other sign, more being better."""
     return search.risk.shown(1.0, search.direction == "minimize") < 0.0
 

@@ -46,6 +46,7 @@ KEPT_BELOW = tuple(f"{each}/" for each in KEPT)
 SAFE = ("GET", "HEAD")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 ONCE = (b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site")  # two of them would be one too many
+STILL_KNOWN = 1.0  # seconds after which it is asked again who has a stream open
 COME_AGAIN = 5.0  # seconds, when there are too many streams
 
 POLICY = (
@@ -124,9 +125,9 @@ class Guard:
             if access is not None:
                 scope.setdefault("state", {})["access"] = access
             if body is not None:
-                receive = await body.open()
+                receive = await body.open(access is not None)
             if scope["path"].endswith("/events") and scope["path"].startswith(API):
-                await self._stream(scope, receive, answer)
+                await self._stream(scope, receive, answer, headers)
             else:
                 await self.app(scope, receive, answer.send)
         except RamgapeError as error:  # of the guard: those of the application are answered there
@@ -195,8 +196,9 @@ class Guard:
             return (None, "") if session is None else (session.access, f"session of {session.token}")
         scheme, _, secret = given.partition(b" ")
         token = gate.tokens.find(secret.strip()) if scheme.lower() == b"bearer" else None
-        if token is None:
+        if token is None or token.has_ended(gate.clocks.wall()):
             self._bucket.take(gate.hosts.address_of(scope.get("client"), headers))
+        if token is None:
             raise Unauthorized("this token is not valid, or no longer: Authorization: Bearer rg_...")
         if token.has_ended(gate.clocks.wall()):
             raise Unauthorized(f"this token has ended, at {write_moment(token.expires)}: ramgape token new makes one")
@@ -210,23 +212,35 @@ class Guard:
         cookie = session_cookie(headers, self.gate.hosts)
         return None if cookie is None else self.gate.logins.find(cookie)
 
-    async def _stream(self, scope: Scope, receive: Receive, answer: Outgoing) -> None:
-        """A stream of events, which ends with its reader or with the server."""
+    async def _stream(self, scope: Scope, receive: Receive, answer: Outgoing, headers: Mapping[bytes, bytes]) -> None:
+        """A stream of events, which ends with its reader, with the server, or with the token that it was opened by."""
         if len(self._streams) >= self.gate.settings.max_streams:
             message = f"{len(self._streams)} event streams are open, as many as are allowed"
             raise TooMany(message, retry_after=COME_AGAIN)
         stream = asyncio.ensure_future(self.app(scope, receive, answer.send))
         self._streams.add(stream)
+        ended = False
         try:
+            while not (await asyncio.wait((stream,), timeout=STILL_KNOWN))[0]:
+                if not ended and not self._is_known(scope, headers):
+                    ended = stream.cancel()
             await stream
         except asyncio.CancelledError:
             own = asyncio.current_task()
-            if not self.gate.stopping or (own is not None and own.cancelling()):
+            if not (self.gate.stopping or ended) or (own is not None and own.cancelling()):
                 raise
             if answer.status and not answer.ended:
                 await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
+            stream.cancel()
             self._streams.discard(stream)
+
+    def _is_known(self, scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether whoever was let in would still be."""
+        try:
+            return self._authenticate(scope, headers)[0] is not None
+        except RamgapeError:
+            return False
 
     def stop(self) -> None:
         """End the streams: the server is about to end. What else is under way goes on."""

@@ -55,6 +55,7 @@ class History:
         self._step = 1  # observations between two moments
         self._arms: tuple[str, ...] = ()
         self.recalled = False  # whether what was before has been looked for
+        self._recalled_to = 0  # observations: what is missing before that, as within a batch, is not to be had
 
     def is_due(self, engine: Engine) -> bool:
         """Whether to note where a search is.
@@ -76,7 +77,7 @@ class History:
         with self._lock:
             last = self._moments[-1].samples if self._moments else 0
             if self._arms != engine.spec.names or last > engine.samples:  # other arms, or a store that was restored
-                self._arms, self._moments, self.recalled = engine.spec.names, [], False
+                self._arms, self._moments, self.recalled, self._recalled_to = engine.spec.names, [], False, 0
             self._moments.append(moment_of(engine))
             self._thin()
 
@@ -84,7 +85,7 @@ class History:
     def has_gaps(self) -> bool:
         """Whether much was written by others while nobody looked."""
         with self._lock:
-            told = [moment.samples for moment in self._moments]
+            told = [moment.samples for moment in self._moments if moment.samples >= self._recalled_to]
         far = max(GAPS * self._step, SMALLEST)
         return not self.recalled or any(after - before > far for before, after in pairwise(told))
 
@@ -101,12 +102,12 @@ class History:
         Args:
             session: The same study, opened for this alone: with a connection of its own.
         """
-        past = remember(session)
+        past = remembered_moments(session)
         with self._lock:
             names = session.spec.present.names
             end = past[-1].samples if past else 0
             later = [each for each in self._moments if self._arms == names and each.samples > end]
-            self._arms, self._moments, self.recalled = names, [*past, *later], True
+            self._arms, self._moments, self.recalled, self._recalled_to = names, [*past, *later], True, end
             self._step = max(self._step, end // MOST + 1)
             self._thin()
 
@@ -148,7 +149,7 @@ def shares_of(amounts: NDArray[Any] | None, largest: list[int]) -> list[float | 
     return [short(each, 6) or 0.0 if isinstance(each, float) else each for each in (*some, rest)]
 
 
-def remember(session: StudySession) -> list[Past]:
+def remembered_moments(session: StudySession) -> list[Past]:
     """The moments of all observations before the end, evenly spaced; those that came as one batch are one step."""
     row, _ = session.store.begin(session.row.id, write=False)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -24,7 +25,7 @@ from ramgape.studies.report import StudySummary
 from ramgape.studies.session import StudySession
 from ramgape.web.frame import make_frame
 from ramgape.web.history import History
-from ramgape.web.picture import Look, look_at, make_picture
+from ramgape.web.picture import Glimpse, look_at, make_picture
 
 PERIOD = 0.25  # seconds between two pictures, at least
 COST = 20.0  # and so many times as long as one takes
@@ -52,15 +53,16 @@ def event(name: str, data: Any, number: int | None = None) -> bytes:
 
 
 class Slot:
-    """What one watcher is to be sent next: one event, the latest."""
+    """What one watcher is to be sent next: one event, the latest, and a frame that it needs for that."""
 
     def __init__(self) -> None:
         self._event: bytes | None = None
+        self._frame = b""
         self._filled = asyncio.Event()
 
-    def offer(self, latest: bytes | None) -> None:
+    def offer(self, latest: bytes | None, frame: bytes = b"") -> None:
         """Put the latest event in, in place of one that was not fetched; None ends the stream."""
-        self._event = latest
+        self._event, self._frame = latest, frame or self._frame
         self._filled.set()
 
     async def take(self) -> bytes | None:
@@ -71,7 +73,8 @@ class Slot:
         except TimeoutError:
             return STILL_HERE
         self._filled.clear()
-        return self._event
+        frame, self._frame = self._frame, b""
+        return None if self._event is None else frame + self._event
 
 
 class Watchers:
@@ -87,16 +90,16 @@ class Watchers:
     def __len__(self) -> int:
         return len(self._slots)
 
-    def publish(self, latest: bytes) -> None:
-        """Give all of them an event."""
+    def publish(self, latest: bytes, frame: bytes = b"") -> None:
+        """Give all of them an event; with a frame, which nobody misses, where it belongs to another one than before."""
         self.latest = latest
         for slot in self._slots:
-            slot.offer(latest)
+            slot.offer(latest, frame)
 
     def end(self) -> None:
-        """There is nothing more to see."""
+        """There is nothing more to see; from any thread."""
         self.over = True
-        for slot in self._slots:
+        for slot in list(self._slots):
             slot.offer(None)
 
     async def stream(self, first: bytes | None) -> AsyncIterator[bytes]:
@@ -137,7 +140,10 @@ class Live:
         self.history = History()
         self.watchers = Watchers(self._show)
         self.picture: dict[str, Any] | None = None
+        self._making = threading.Lock()  # of what follows, in whichever thread it is made
         self._key: tuple[Any, ...] = ()
+        self._event = b""  # the picture, as watchers are sent it
+        self._frame, self._framed = b"", b""  # that of another specification than at first; and which one was sent
         self._specification = ""
         self._cost = 0.0
         self._forecaster = Forecaster()
@@ -210,38 +216,45 @@ class Live:
             await asyncio.sleep(PERIOD)  # so that it is fetched
             self.watchers.end()
             return
-        except RamgapeError as error:
-            self.watchers.publish(event("trouble", {"message": str(error)}))
+        except Exception as error:  # noqa: BLE001 - whoever watches is told, and what comes next is shown again
+            words = type(error).__name__ if isinstance(error, RamgapeError) else "a mistake of the server"
+            self.watchers.publish(event("trouble", {"message": f"the study cannot be shown now: {words}"}))
             await asyncio.sleep(LOST)
             return
-        if made is not None:
-            self.watchers.publish(made)
+        if made is not self.watchers.latest:  # which may be an older one, or that there was trouble
+            frame = self._frame if self._frame is not self._framed else b""
+            self._framed = self._frame
+            self.watchers.publish(made, frame)
         pause = max(PERIOD, COST * self._cost)
         await asyncio.sleep(max(pause - (time.monotonic() - begun), 0.0))
         with suppress(TimeoutError):
             async with asyncio.timeout(FOREIGN):
                 await self._changed.wait()
 
-    def _make(self) -> bytes | None:
-        """The present picture as an event; None if it is the last one. In a thread."""
+    def _make(self) -> bytes:
+        """The present picture as an event; the same object, if nothing has changed. In a thread."""
+        with self._making:
+            return self._made()
+
+    def _made(self) -> bytes:
         begun = time.thread_time()
         look = look_at(self.session)
         self.history.note(look.inference.engine)
         expected, failed = self._forecast(look), self._failures(look)
-        key = look.revision, expected, failed, tuple(map(tuple, look.workers)) and look.available
+        key = look.revision, expected, failed, look.available  # a lease may run out, and nothing is written
         if key == self._key and self.picture is not None:
-            return None
+            return self._event
         least = self.history.least
         self.picture = make_picture(look, expected=expected, least=least, failed=failed)
         self._key, self._cost = key, time.thread_time() - begun
-        sent = event("picture", self.picture, look.revision)
         if self.session.row.specification != self._specification:  # of arms that came, say
             before, self._specification = self._specification, self.session.row.specification
             if before:
-                sent = event("frame", make_frame(self.session.row, self.session.spec)) + sent
-        return sent
+                self._frame = event("frame", make_frame(self.session.row, self.session.spec))
+        self._event = event("picture", self.picture, look.revision)
+        return self._event
 
-    def _forecast(self, look: Look) -> Expectation | None:
+    def _forecast(self, look: Glimpse) -> Expectation | None:
         """How many more trials: guessed now and then, on a copy, in another thread."""
         engine = look.inference.engine
         if look.draft["done"]:
@@ -251,7 +264,7 @@ class Live:
         self._forecaster.consider(engine)
         return self._forecaster.expected(engine.samples)
 
-    def _failures(self, look: Look) -> Mapping[str, int] | None:
+    def _failures(self, look: Glimpse) -> Mapping[str, int] | None:
         """How many trials of each arm have failed: counted when there are more, but not all the time."""
         count, (counted, due) = look.draft["failed"], self._counted
         if self._failed is None or (count != counted and time.monotonic() >= due):
@@ -310,7 +323,7 @@ class LiveList:
                 yield sent
 
     async def _look(self) -> None:
-        """Look at all studies, unless that was done just now."""
+        """Glimpse at all studies, unless that was done just now."""
         if self._looking is None and time.monotonic() - self._looked_at >= 0.9 * self._pause:
             self._looking = asyncio.ensure_future(self._run(self._refresh))
         if self._looking is not None:

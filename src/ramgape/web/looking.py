@@ -12,7 +12,6 @@ from pathlib import Path as FilePath
 from typing import IO, Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from ramgape.errors import known_name
@@ -47,7 +46,8 @@ After = Annotated[int | None, Query(ge=-1, le=2**63 - 1, description="Only rows 
 
 async def looked(request: Request, study_id: int, look: Callable[[Room], Given]) -> Given:
     """What somebody sees of a study; in another thread, since it may take a while."""
-    return await run_in_threadpool(look, await room_for(request, study_id, "read"))
+    room = await room_for(request, study_id, "read")
+    return await room.in_thread(lambda: look(room))
 
 
 def revision_of(room: Room) -> int:
@@ -252,7 +252,7 @@ async def exported(request: Request, study_id: int, form: str, kind: str) -> Res
             while part := file.read(CHUNK):
                 yield part
 
-    headers = {"Content-Disposition": f'attachment; filename="study-{study_id}.{form}"'}
+    headers = saved_as(study_id, form)
     return StreamingResponse(parts(), media_type=kind, headers=headers)
 
 
@@ -262,12 +262,7 @@ async def exported(request: Request, study_id: int, form: str, kind: str) -> Res
 async def report_page(study_id: StudyNumber, request: Request) -> Response:
     """The whole report as one page that needs no network."""
     content = await looked(request, study_id, lambda room: drawn_into(room.study.save_html, "report.html"))
-    # The page has its styles and pictures inside, which the server's own pages may not.
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
-    headers = {
-        "Content-Disposition": f'attachment; filename="study-{study_id}.html"',
-        "Content-Security-Policy": policy,
-    }
+    headers = saved_as(study_id, "html")  # it has styles inside, which the policy of our pages would not let pass
     return Response(content, media_type="text/html; charset=utf-8", headers=headers)
 
 
@@ -277,7 +272,7 @@ async def report_page(study_id: StudyNumber, request: Request) -> Response:
 async def plane_svg(study_id: StudyNumber, request: Request) -> Response:
     """The arms in the mean-risk plane, as SVG."""
     content = await looked(request, study_id, lambda room: drawn_into(room.study.save_plot, "plane.svg"))
-    return Response(content, media_type="image/svg+xml")
+    return Response(content, media_type="image/svg+xml", headers=saved_as(study_id, "svg"))
 
 
 @router.get(
@@ -296,6 +291,11 @@ async def plane_png(
         return drawn_into(save, "plane.png")
 
     return Response(await looked(request, study_id, look), media_type="image/png")
+
+
+def saved_as(study_id: int, form: str) -> dict[str, str]:
+    """That an answer is a file to keep, and how it is called."""
+    return {"Content-Disposition": f'attachment; filename="study-{study_id}.{form}"'}
 
 
 def drawn_into(save: Callable[[FilePath], object], name: str) -> bytes:

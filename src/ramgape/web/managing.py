@@ -12,7 +12,6 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 import ramgape
@@ -31,6 +30,7 @@ from ramgape.web.access import access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden
 from ramgape.web.keys import IdempotencyKey, keyed
+from ramgape.web.picture import study_state
 from ramgape.web.rooms import Rooms, unknown_number
 from ramgape.web.working import StudyNumber, made_alone, room_for, rooms_of
 
@@ -79,18 +79,15 @@ async def list_studies(
         rows = sorted(rows, key=lambda row: str(row["name"]))
         return {"studies": rows[:limit], "next": rows[limit - 1]["name"] if len(rows) > limit else None}
 
-    return Json(await run_in_threadpool(look))
+    return Json(await rooms.in_thread(look))
 
 
 def word_of_state(rooms: Rooms, row: StudyRow, summary: StudySummary) -> str:
     """In a word, how a study is going."""
-    if summary.done:
-        return "done"
     room = rooms.open.get(row.id)
     ledger = None if room is None else room.desk.session.known
-    if ledger is not None and ledger.given_up:
-        return "failing"
-    return "running" if summary.pending else "waiting"
+    given_up = 0 if ledger is None else ledger.given_up
+    return study_state(done=summary.done, given_up=given_up, pending=summary.pending)
 
 
 def summary_of(rooms: Rooms, row: StudyRow, summary: StudySummary) -> dict[str, Any]:
@@ -130,7 +127,7 @@ async def create(body: schema.NewStudy, request: Request, key: IdempotencyKey = 
         described = summary_of(rooms, row, rooms.summary(row)) | {"specification": json.loads(row.specification)}
         return Json(described, 201 if before is None or row.key == own else 200)
 
-    return await run_in_threadpool(make)
+    return await rooms.in_thread(make)
 
 
 def tuples_of(given: dict[str, Any]) -> StudyOptions:
@@ -146,13 +143,13 @@ async def delete(
 ) -> Response:
     """Delete a study with all its observations, for good; its name must be given, so that no number goes wrong."""
     access, rooms = access_of(request), rooms_of(request)
-    row = await run_in_threadpool(rooms.row, study_id)
+    row = await rooms.in_thread(lambda: rooms.row(study_id))
     if not access.sees(row.name):
         raise unknown_number(study_id)
     access.require("admin")
     require(confirm == row.name, "confirm", "the name of the study", confirm)
     await rooms.leave(study_id)
-    await run_in_threadpool(rooms.delete, row.name)
+    await rooms.in_thread(lambda: rooms.delete(row))
     return Response(status_code=204)
 
 
@@ -231,7 +228,7 @@ async def import_file(
             room.study._read_into(spool, Uploaded(file, source), form, arm_column, reward_column)
             return keyed(room, key, digest.hexdigest(), make)()
 
-        return Json(await run_in_threadpool(read_and_make))
+        return Json(await room.in_thread(read_and_make))
 
 
 class Uploaded(io.TextIOWrapper):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -27,24 +28,24 @@ class Files(StaticFiles):
         return response
 
 
-def page(name: str, status: int = 200) -> FileResponse:
+def static_page(name: str, status: int = 200) -> FileResponse:
     """One of the pages."""
     return FileResponse(STATIC / name, status, FRESH)
 
 
 async def list_page(request: Request) -> Response:
     """All studies."""
-    return page("index.html")
+    return static_page("index.html")
 
 
 async def study_page(request: Request) -> Response:
     """One study: which one is for the script to read from the address."""
-    return page("study.html")
+    return static_page("study.html")
 
 
 async def login_page(request: Request) -> Response:
     """Who are you?"""
-    return page("login.html")
+    return static_page("login.html")
 
 
 def is_for_a_person(request: Request) -> bool:
@@ -54,7 +55,7 @@ def is_for_a_person(request: Request) -> bool:
 
 def missing_page() -> Response:
     """What a person is shown where there is nothing."""
-    return page("missing.html", 404)
+    return static_page("missing.html", 404)
 
 
 def page_routes() -> list[BaseRoute]:
@@ -63,6 +64,6 @@ def page_routes() -> list[BaseRoute]:
         Route("/", list_page),
         Route("/login", login_page),
         Route("/studies/{study}", study_page),
-        Mount("/static/looks", Files(directory=LOOKS)),
-        Mount("/static", Files(directory=STATIC)),
+        Mount("/static/looks", GZipMiddleware(Files(directory=LOOKS))),
+        Mount("/static", GZipMiddleware(Files(directory=STATIC))),
     ]

@@ -53,7 +53,7 @@ REASON_WIDTH = 10_000  # a page breaks lines by itself
 SPARE = 2  # digits beyond those that are written, for drawing
 
 
-class Look(NamedTuple):
+class Glimpse(NamedTuple):
     """What one transaction tells of a study.
 
     Attributes:
@@ -73,8 +73,8 @@ class Look(NamedTuple):
     at: str
 
 
-def look_at(session: StudySession) -> Look:
-    """Look at a study: it is brought up to date with what others have written, and waits no longer than that takes.
+def look_at(session: StudySession) -> Glimpse:
+    """Glimpse at a study: it is brought up to date with what others have written, and waits no longer than that takes.
 
     Args:
         session: The study, with its store.
@@ -82,7 +82,7 @@ def look_at(session: StudySession) -> Look:
     with session.reading() as (ledger, now):
         draft = draft_report(session.row, ledger, (), ())
         workers, available = under_way(ledger, now)
-        return Look(ledger.revision, Inference(ledger), draft, workers, available, write_time(now.time))
+        return Glimpse(ledger.revision, Inference(ledger), draft, workers, available, write_time(now.time))
 
 
 def under_way(ledger: Ledger, now: Moment) -> tuple[list[list[Any]], int]:
@@ -105,7 +105,7 @@ def under_way(ledger: Ledger, now: Moment) -> tuple[list[list[Any]], int]:
 
 
 def make_picture(
-    look: Look,
+    look: Glimpse,
     *,
     expected: Expectation | None = None,
     least: float | None = None,
@@ -130,7 +130,7 @@ def make_picture(
         "at": look.at,
         **{name: look.draft[name] for name in ("told", "pending", "failed", "given_up", "late", "held", "done")},
         "available": look.available,
-        "state": state_of(report),
+        "state": study_state(done=report.done, given_up=report.given_up, pending=report.pending),
         "title": study_title(report),
         "sentence": printable(answer_sentence(result)),
         "guarantee": printable(result.guarantee),
@@ -163,11 +163,6 @@ def make_picture(
         "digits": {name: [each.places, each.scientific] for name, each in zip(("mean", "risk"), digits, strict=True)},
         "rows": arm_rows(report, digits, failed),
     }
-
-
-def state_of(report: Report) -> str:
-    """In a word, as lists of studies have it."""
-    return study_state(done=report.done, given_up=report.given_up, pending=report.pending)
 
 
 def study_state(*, done: bool, given_up: int, pending: int) -> str:

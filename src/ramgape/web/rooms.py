@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from starlette.concurrency import run_in_threadpool
+import anyio.to_thread
+from anyio import CapacityLimiter
 
 from ramgape.errors import RamgapeError, UnknownStudy
 from ramgape.storage import open_store
@@ -24,7 +25,12 @@ from ramgape.web.clerk import Clerk, CommittedBatch, Operation
 from ramgape.web.live import Live, LiveList
 from ramgape.web.metrics import Metrics
 
+LOOKS = 4  # at a study at once: who waits for its store keeps none waiting who asks for something else
+LISTS = 16  # likewise at the list of studies
 MOST_ROOMS = 256  # open at a time; beyond that, those that nobody has asked for longest are closed
+
+
+Given = TypeVar("Given")
 
 
 class Room:
@@ -43,12 +49,17 @@ class Room:
         self.desk = LocalDesk.load(row.name, storage)
         self.study = Study(self.desk)
         self.study.done  # noqa: B018 - compiled, and learnt, before others wait for it
-        self.live = Live(self.desk.session, partial(opened_again, row.name, storage), run_in_threadpool)
+        self._looks = CapacityLimiter(LOOKS)
+        self.live = Live(self.desk.session, partial(opened_again, row.name, storage), self.in_thread)
         self.after_commit: list[Callable[[], None]] = [self.live.committed]
         self.used_at = time.monotonic()
         self._metrics = metrics
         self._reclaimed: tuple[object, int] = None, 0  # by a ledger, as far as it is counted
         self._clerk = Clerk(self.desk, self._after)
+
+    async def in_thread(self, look: Callable[[], Given]) -> Given:
+        """What somebody sees of the study, or does alone; in another thread, since it may take a while."""
+        return await anyio.to_thread.run_sync(look, limiter=self._looks)
 
     def make(self, operation: Operation) -> asyncio.Future[object]:
         """Have something done that changes the study, in a transaction with whatever else waits."""
@@ -116,12 +127,17 @@ class Rooms:
         self.metrics = metrics or Metrics()
         self._store = open_store(storage, create=True)
         self._lock = threading.Lock()  # of the store, which one thread uses at a time
+        self._lists, self._openings = CapacityLimiter(LISTS), CapacityLimiter(LISTS)
         self._open: dict[int, Room] = {}
         self._opening: dict[int, asyncio.Task[Room]] = {}
         self._found: dict[int, tuple[int, Found]] = {}  # by number: at which revision, and what
         self._looking: set[int] = set()
         self.listed: LiveList | None = None  # for those who watch the list
         self._looker = ThreadPoolExecutor(1, "ramgape-looker")
+
+    async def in_thread(self, look: Callable[[], Given]) -> Given:
+        """What the store gives; in another thread."""
+        return await anyio.to_thread.run_sync(look, limiter=self._lists)
 
     @property
     def open(self) -> dict[int, Room]:
@@ -141,20 +157,20 @@ class Rooms:
         return found
 
     async def _enter(self, study_id: int) -> Room:
-        row = await run_in_threadpool(self.row, study_id)
-        room = await run_in_threadpool(Room, row, self.storage, self.metrics)
+        row = await self.in_thread(partial(self.row, study_id))
+        room = await anyio.to_thread.run_sync(Room, row, self.storage, self.metrics, limiter=self._openings)
         self._open[study_id] = room
         idle = sorted((each for each in self._open.values() if not each.watchers), key=lambda each: each.used_at)
         for each in idle[: max(len(self._open) - MOST_ROOMS, 0)]:
             del self._open[each.id]
-            await run_in_threadpool(each.close)
+            await self.in_thread(each.close)
         return room
 
     async def leave(self, study_id: int) -> None:
         """Close the room of a study, which is deleted, say."""
         room = self._open.pop(study_id, None)
         if room is not None:
-            await run_in_threadpool(room.close)
+            await self.in_thread(room.close)
 
     # --- what was found -----------------------------------------------------------------------------------------------
 
@@ -214,10 +230,12 @@ class Rooms:
             return max([row.created_at, *(each.told_at for each in last)])
         return row.created_at
 
-    def delete(self, name: str) -> bool:
-        """Delete a study; whether there was one."""
+    def delete(self, row: StudyRow) -> None:
+        """Delete a study, if it is still the one of that name."""
         with self._lock:
-            return self._store.delete_study(name)
+            found = self._store.find_study(row.name)
+            if found is not None and found.id == row.id:
+                self._store.delete_study(row.name)
 
     def close(self) -> None:
         """Finish what waits in every room, and let go of the store."""

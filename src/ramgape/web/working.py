@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
-from starlette.concurrency import run_in_threadpool
 
 from ramgape.errors import RamgapeError
 from ramgape.search.outcome import Outcome
@@ -27,11 +26,12 @@ Make = Callable[[Study], dict[str, Any]]
 async def room_for(request: Request, study_id: int, role: str) -> Room:
     """The room of a study, for somebody who may do what the role may."""
     access, rooms = access_of(request), rooms_of(request)
-    room = await rooms.room(study_id)
-    if not access.sees(room.name):
+    known = rooms.open.get(study_id)
+    name = (await rooms.in_thread(lambda: rooms.row(study_id))).name if known is None else known.name
+    if not access.sees(name):  # nobody opens what is not his
         raise unknown_number(study_id)
     access.require(role)
-    return room
+    return await rooms.room(study_id)
 
 
 def rooms_of(request: Request) -> Rooms:
@@ -65,7 +65,7 @@ async def made_alone(request: Request, study_id: int, key: str | None, make: Mak
     """The same for what takes long, or changes the specification, for an admin: in a transaction of its own."""
     room = await room_for(request, study_id, "admin")
     digest = "" if key is None else await digest_of(request)
-    return Json(await run_in_threadpool(keyed(room, key, digest, lambda: make(room.study))))
+    return Json(await room.in_thread(keyed(room, key, digest, lambda: make(room.study))))
 
 
 def pull_answer(pull: Pull) -> dict[str, Any]:

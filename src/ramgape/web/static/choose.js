@@ -78,6 +78,7 @@ export class Choose {
 
   async ask() {
     if (!this.ready) return;
+    if (!this.arms.some((arm) => arm.returned && arm.mean !== null)) { this.tell("No arm", "Nothing is known of any arm yet.", "", ""); return; }
     this.asked = Date.now();
     const kind = byId("question").value, value = byId("value").valueAsNumber, turn = this.turn += 1;
     const baseline = byId("baseline").value || null;

@@ -4,9 +4,17 @@ import { HOME, post } from "./api.js";
 import { byId, say, show } from "./dom.js";
 
 const asked = new URLSearchParams(location.search);
-const target = asked.get("next") ?? "";
-// Only a path of this server: who follows a link must not end up elsewhere.
-const next = /^\/(?![/\\])/.test(target) ? target : HOME;
+// Only a page of this server: who follows a link must not end up elsewhere. A browser says which one is meant, since it
+// leaves out tabs and line breaks, and takes \ for /.
+const next = here(asked.get("next") ?? "") ?? HOME;
+
+/** @param {string} target */
+function here(target) {
+  try {
+    const meant = new URL(target, location.origin + HOME);
+    return target.startsWith("/") && meant.origin === location.origin ? meant.href : null;
+  } catch { return null; }
+}
 
 /** @param {string} given  a code, or a token */
 async function login(given) {

@@ -44,11 +44,12 @@ export class Plane {
     this.stairs = svg("path", { class: "stairs" });
     this.joins = svg("line", { class: "joins" });
     this.ceiling = svg("line", { class: "ceiling" });
+    this.ceilingText = svg("text", { class: "tick halo", "text-anchor": "end" });
     this.goesBy = svg("g");
     this.goesByText = svg("g");
     this.size = svg("path", { class: "scale" });
     this.sizeText = svg("text", { class: "tick halo", "text-anchor": "end" });
-    this.lines.append(this.stairs, this.goesBy, this.ceiling, this.size, this.sizeText, this.joins);
+    this.lines.append(this.stairs, this.goesBy, this.ceiling, this.ceilingText, this.size, this.sizeText, this.joins);
     this.arms = svg("g");
     this.names = svg("g");
     this.border = svg("rect");
@@ -157,6 +158,8 @@ export class Plane {
     });
     const ceiling = how.ceiling === null ? null : y(how.ceiling);
     set(this.ceiling, { visibility: ceiling === null ? "hidden" : null, x1: room.left, x2: far, y1: ceiling ?? 0, y2: ceiling ?? 0 });
+    set(this.ceilingText, { visibility: ceiling === null ? "hidden" : null, x: far - 4, y: Math.max((ceiling ?? 0) - 4, room.top + 10) });
+    say(this.ceilingText, how.ceiling === null ? "" : `${frame.risk.turned ? "at least" : "at most"} ${brief(how.ceiling)}`);
     const one = known.find((arm) => arm.name === how.selected), other = known.find((arm) => arm.name === one?.beaten_by);
     set(this.joins, one && other ? { visibility: null, x1: x(broughtInside(one.mean, this.range[0])[0]), y1: y(broughtInside(one.risk, this.range[1])[0]), x2: x(broughtInside(other.mean, this.range[0])[0]), y2: y(broughtInside(other.risk, this.range[1])[0]) } : { visibility: "hidden" });
     const epsilon = picture.epsilon, wide = epsilon ? Math.abs(x(left + epsilon) - x(left)) : 0;

@@ -130,16 +130,24 @@ function fillTiles(rows) {
 /** In two digits. */
 const rough = (value) => { const unit = 10 ** Math.max(String(value).length - 2, 0); return Math.round(value / unit) * unit; };
 
-function drawLegend(frame, picture) {
-  const counts = new Map();
-  for (const arm of known.arms) if (arm.mean !== null) counts.set(arm.verdict, (counts.get(arm.verdict) ?? 0) + 1);
-  const so = known.arms.filter((arm) => arm.returned && arm.verdict === "undecided").length;
-  const words = { in: `in the ${frame.task === "pareto" ? "Pareto set" : "answer"}`, undecided: "undecided", out: "out", control: "control" };
-  const entries = [...["in", "undecided", "out", "control"].flatMap((verdict) => counts.has(verdict) ? [[verdict, `${words[verdict]} (${counts.get(verdict)})`]] : []), ...(so ? [["ring", `in so far (${so})`]] : [])];
-  const key = JSON.stringify(entries), place = byId("legend");
-  if (place.key === key) return;
-  place.key = key;
-  place.replaceChildren(...entries.map(([verdict, text]) => el("li", { class: verdict }, verdict === "ring" ? svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { class: "ring", r: 6 })) : icon(verdict), text)));
+function drawLegend(frame) {
+  const counts = { in: 0, undecided: 0, out: 0, control: 0, ring: 0 };
+  for (const arm of known.arms) {
+    if (arm.mean === null) continue;
+    counts[arm.verdict] += 1;
+    if (arm.returned && arm.verdict === "undecided") counts.ring += 1;
+  }
+  const words = { in: `in the ${frame.task === "pareto" ? "Pareto set" : "answer"}`, undecided: "undecided", out: "out", control: "control", ring: "in so far" };
+  const place = byId("legend");
+  place.made ??= Object.fromEntries(Object.keys(counts).map((kind) => {
+    const mark = kind === "ring" ? svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { class: "ring", r: 6 })) : icon(kind), text = el("span"), item = el("li", { class: kind }, mark, text);
+    place.append(item);
+    return [kind, { item, text }];
+  }));
+  for (const [kind, { item, text }] of Object.entries(place.made)) {
+    show(item, counts[kind] > 0);
+    say(text, `${words[kind]} (${counts[kind]})`);
+  }
 }
 
 function drawCallouts(picture) {
@@ -182,7 +190,7 @@ export function draw() {
   speak(picture.sentence);
   say(byId("guarantee"), picture.guarantee);
   drawTiles(frame, picture);
-  drawLegend(frame, picture);
+  drawLegend(frame);
   drawCallouts(picture);
   drawProved(picture);
   show(byId("not-yet"), !picture.begun);
@@ -235,7 +243,7 @@ function begin() {
   onResize(soon);
   follow(`${path}/events`, {
     frame: takeFrame,
-    picture: takePicture,
+    picture: (picture) => { show(byId("lost"), false); takePicture(picture); },
     gone: () => missing("The study was deleted."),
     trouble: ({ message }) => { say(byId("lost"), message); show(byId("lost"), true); },
   }, () => known.picture?.at ?? null, missing);
@@ -245,6 +253,7 @@ function begin() {
 
 /** @param {string} text */
 function missing(text) {
+  known.frame = known.picture = null;  // of which nothing is drawn any longer
   byId("main").replaceChildren(el("section", { class: "card whole" }, el("h2", {}, "There is no such study"), el("p", {}, text), el("p", {}, el("a", { href: ".." }, "All studies"))));
   say(byId("state"), "");
   show(byId("lost"), false);
