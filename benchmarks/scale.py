@@ -62,9 +62,8 @@ FEW = [
     *(("random-bernoulli:102", 0.04), ("random-beta:112", 0.01)),
 ]
 MANY = [
-    ("random-beta:124", 0.002, 1_000, 6),
-    ("random-beta:124", 0.002, 10_000, 6),
-    ("random-beta:115", 0.002, 10_000, 4),
+    *(("random-beta:124", 0.002, 1_000, 4), ("random-beta:124", 0.002, 10_000, 4)),
+    ("random-beta:115", 0.002, 10_000, 2),
 ]
 
 
@@ -73,7 +72,7 @@ def cases(quick: bool) -> list[Case]:
     if quick:
         return [Case("paper:46", 0.05, workers, 2, 20) for workers in (1, 64)]
     return [
-        *(Case(*each, workers, 60, 400) for each in FEW for workers in (1, 8, 64)),
+        *(Case(*each, workers, 40, 400) for each in FEW for workers in (8, 64)),
         *(Case(*each, 24) for each in MANY),
     ]
 
