@@ -26,7 +26,6 @@ from ramgape.studies.checking import check_store
 from tests.keyed import observe_once
 
 DATA = Path(__file__).parent / "data"
-BUDGET: dict[str, Any] = {"reward_range": (0, 1), "budget": 50}
 
 
 def near(middle: float, width: float) -> Callable[[int], float]:
