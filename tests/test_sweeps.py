@@ -23,7 +23,7 @@ from ramgape.core.table import Table
 from ramgape.engines.pieces import LOSSES, Piece, engine_for, made
 from ramgape.errors import TrialError, WorkerLost
 from ramgape.search import sweep
-from ramgape.search.runs import Layout, Runs
+from ramgape.search.runs import RunLayout, Runs
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.sweep import Cutter, gaps_between
 from tests.cli_support import call_json, complaint
@@ -79,8 +79,8 @@ def test_runs_are_views_of_columns() -> None:
 
 def test_a_million_runs_are_less_than_a_hundred_megabytes() -> None:
     spec = simulated_spec(ramgape.load_instance(INSTANCE), epsilon=0.05)
-    assert Layout.of(spec).dtype.itemsize * 1_000_000 < 90e6
-    table = Layout.of(spec).empty(1_000_000)
+    assert RunLayout.of(spec).dtype.itemsize * 1_000_000 < 90e6
+    table = RunLayout.of(spec).empty(1_000_000)
     found = replace(replicate(INSTANCE, runs=1, epsilon=0.05), runs=Runs(spec.names, table))
     assert len(found.runs) == found.ended_count == 1_000_000
     assert found.runs[999_999].samples == 0

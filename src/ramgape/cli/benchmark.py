@@ -10,7 +10,7 @@ import typer
 
 from ramgape.cli.completion import completer, instances
 from ramgape.cli.errors import tell
-from ramgape.cli.options import CLUSTER, Place, Text, gathers, option, processes_or_cluster
+from ramgape.cli.options import CLUSTER, RunPlace, Text, gathers, option, processes_or_cluster
 from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
@@ -109,7 +109,7 @@ def benchmark(
     show_report(summary, benchmark_tables(summary), out, as_json)
 
 
-def compare_own(own: dict[str, Any], seed: str, place: Place, risk: str | None) -> PolicyComparison:
+def compare_own(own: dict[str, Any], seed: str, place: RunPlace, risk: str | None) -> PolicyComparison:
     """The user's policies beside ours, on the user's instances."""
     first = check_seed(parse_number(seed, "seed"))
     with watching_work() as show:

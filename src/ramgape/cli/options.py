@@ -46,7 +46,7 @@ AsJson = Annotated[
 ]
 
 
-class Place(NamedTuple):
+class RunPlace(NamedTuple):
     """Where runs are made: in so many processes (0: one for each core), or on a cluster; and where they are kept."""
 
     jobs: int
@@ -66,17 +66,17 @@ def check_jobs(jobs: str) -> int:
     return whole(parse_number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
 
 
-def processes_or_cluster(jobs: str, cluster: str | None, usual: str) -> Place:
+def processes_or_cluster(jobs: str, cluster: str | None, usual: str) -> RunPlace:
     """In how many processes, or on which cluster, runs are to be made."""
     require(cluster is None or jobs == usual, "jobs", "absent with --cluster, which has workers of its own", jobs)
-    return Place(check_jobs(jobs), cluster)
+    return RunPlace(check_jobs(jobs), cluster)
 
 
 def place_of_runs(
     jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
     cluster: Annotated[Text, option(RUNS, "URL", CLUSTER)] = None,
     keep: Annotated[Path | None, option(RUNS, "FOLDER", KEEP)] = None,
-) -> Place:
+) -> RunPlace:
     """Where runs are to be made, as it was typed."""
     return processes_or_cluster(jobs, cluster, "1")._replace(keep=keep)
 

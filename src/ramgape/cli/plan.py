@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.completion import instances
-from ramgape.cli.options import AROUND, Place, Seed, Text, gathers, option, place_of_runs, takes_options
+from ramgape.cli.options import AROUND, RunPlace, Seed, Text, gathers, option, place_of_runs, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.parsing import numbers, parse_number
 from ramgape.options import PLAN, PLANNED_RUNS, RUNS, Options
@@ -33,7 +33,7 @@ def plan(
     ],
     options: Options,
     out: Output,
-    place: Place,
+    place: RunPlace,
     epsilons: Annotated[Text, option(AROUND, "NUMBERS", EPSILONS)] = None,
     deltas: Annotated[Text, option(AROUND, "NUMBERS", DELTAS)] = None,
     budgets: Annotated[Text, option(AROUND, "NUMBERS", BUDGETS)] = None,
@@ -70,7 +70,7 @@ def plan(
     out.write(planned)
 
 
-def compute(instance: str, place: Place, asked: dict[str, Any]) -> Plan:
+def compute(instance: str, place: RunPlace, asked: dict[str, Any]) -> Plan:
     """The plan, with a bar over its simulations."""
     with watching_work() as show:
         from ramgape.planning.plan import plan as make_plan

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ramgape.cli.options import Place
+from ramgape.cli.options import RunPlace
 from ramgape.cli.pictures import check_matplotlib
 from ramgape.common.checks import check_seed
 from ramgape.common.parsing import parse_number
@@ -26,7 +26,7 @@ JSON = "Print the summary as JSON instead of a table."
 
 
 def run_report(
-    load: Callable[[], ReportPlan], parts: Sequence[str] | None, out: Path, seed: str, place: Place, quick: bool
+    load: Callable[[], ReportPlan], parts: Sequence[str] | None, out: Path, seed: str, place: RunPlace, quick: bool
 ) -> dict[str, Any]:
     """Write a report, showing how far it is; returns its summary. `load` imports what takes long to import."""
     first = check_seed(parse_number(seed, "seed"))

@@ -10,7 +10,7 @@ import typer
 
 from ramgape.cli.completion import instances
 from ramgape.cli.errors import INTERRUPTED, warnings_told
-from ramgape.cli.options import INSTANCE, Place, Seed, Text, gathers, option, place_of_runs, takes_options
+from ramgape.cli.options import INSTANCE, RunPlace, Seed, Text, gathers, option, place_of_runs, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
@@ -36,7 +36,7 @@ def simulate(
     ],
     options: Options,
     out: Output,
-    place: Place,
+    place: RunPlace,
     runs: Annotated[str, option(RUNS, "COUNT", "Independent repetitions.")] = "1",
     checkpoints: Annotated[Text, option(RUNS, "COUNT", CHECKPOINTS)] = None,
     seed: Seed = "0",
@@ -82,7 +82,7 @@ def read_checkpoints(text: str) -> Any:
 
 
 def run_many(
-    instance: str, runs: int, seed: int, place: Place, options: Options, checkpoints: Any = None
+    instance: str, runs: int, seed: int, place: RunPlace, options: Options, checkpoints: Any = None
 ) -> Replication:
     """All runs, with a bar over them; an interrupt says how far it came."""
     finished = 0

@@ -32,7 +32,7 @@ LOOK = 5.0  # seconds after which the cluster is asked again what it has; of wor
 
 
 @dataclass(eq=False, slots=True)
-class Placed:
+class DaskCall:
     """A call, and the worker that makes it; None where Dask is to find one."""
 
     function: Function
@@ -66,7 +66,7 @@ class DaskEngine(TaskEngine):
         self._late: Counter[str] = Counter()  # those among them that nobody waits for any longer
         self._reserved: set[str] = set()  # workers that make a call alone, or will as soon as they are free
         self._held: deque[str] = deque()  # the calls that wait for that, by their keys
-        self._calls: dict[str, Placed] = {}
+        self._calls: dict[str, DaskCall] = {}
         self._keys: dict[Future[Any], str] = {}
         self._begun = 0
         self._looked = -math.inf
@@ -153,7 +153,7 @@ class DaskEngine(TaskEngine):
     def _begin(self, function: Function, arguments: tuple[Any, ...], name: str, alone: bool) -> Future[Any]:
         self._begun += 1
         key = "-".join(filter(None, ("ramgape", name, str(self._begun))))
-        call = self._calls[key] = Placed(function, arguments, alone=alone)
+        call = self._calls[key] = DaskCall(function, arguments, alone=alone)
         self._keys[call.future] = key
         if alone:
             self._held.append(key)

@@ -80,7 +80,8 @@ class RayEngine(TaskEngine):
         if error is None:
             future.set_result(ended.result())
         elif isinstance(error, (*self._lost, self._ray.exceptions.TaskCancelledError)):
-            future.set_exception(WorkerLost(f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"))
+            said = f"{error}".strip().partition("\n")[0]  # the rest is advice
+            future.set_exception(WorkerLost(f"{type(error).__name__}: {said}"))
         else:
             future.set_exception(getattr(error, "cause", None) or error)  # the trial's own, and not Ray's of it
 

@@ -330,12 +330,9 @@ class Engine(Spending):
         arm = int(self._steps().decide(*state))
         for name, column in zip(DECISIONS, self._decisions, strict=True):
             column[0] = search[name]
-        if 2 * self._pending[arm] <= self._under_way or CROWD * self._pending[arm] <= self.arms["pulls"][arm]:
-            return arm
+        few = 2 * self._pending[arm] <= self._under_way or CROWD * self._pending[arm] <= self.arms["pulls"][arm]
         # Every other time the rule has its way even so: a pull that never comes back must not keep its arm from others.
-        if search["samples"] % 2 == 0:
-            return arm
-        return self._spread(arms, arm)
+        return arm if few or search["samples"] % 2 == 0 else self._spread(arms, arm)
 
     def _ask_in_rounds(self) -> int:
         """The next pull of the round, or the first of a new one: `next_of_round`, for calls from Python."""

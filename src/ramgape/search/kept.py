@@ -14,13 +14,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numba
-import numpy as np
-
-import ramgape
 from ramgape.common.whole_files import replacing
 from ramgape.core.kernel import PACKAGE
 from ramgape.errors import InvalidSpec, require
+from ramgape.search.explained import versions
 
 # All that numbers can depend on, data included; texts, figures and stores may change without computing anything again.
 NUMBERS = (
@@ -107,8 +104,7 @@ def makers() -> dict[str, Any]:
     for file in sources():
         code.update(file.relative_to(PACKAGE).as_posix().encode())
         code.update(file.read_bytes())
-    libraries = {"ramgape": ramgape.__version__, "numpy": np.__version__, "numba": numba.__version__}
-    return {"libraries": libraries, "code": code.hexdigest()}
+    return {"libraries": versions(), "code": code.hexdigest()}
 
 
 def sources() -> Iterator[Path]:

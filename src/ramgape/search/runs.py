@@ -73,7 +73,7 @@ class Ending(NamedTuple):
     looks: Sequence[Checkpoint] = ()
 
 
-class Layout(NamedTuple):
+class RunLayout(NamedTuple):
     """What the rows of a table have room for.
 
     Attributes:
@@ -89,9 +89,9 @@ class Layout(NamedTuple):
     points: tuple[int, ...] = ()
 
     @staticmethod
-    def of(spec: Spec, points: Sequence[int] = ()) -> Layout:
+    def of(spec: Spec, points: Sequence[int] = ()) -> RunLayout:
         """For runs of a specification."""
-        return Layout(len(spec.names), spec.limit, spec.price is not None, tuple(points))
+        return RunLayout(len(spec.names), spec.limit, spec.price is not None, tuple(points))
 
     @property
     def dtype(self) -> np.dtype[np.void]:
@@ -163,7 +163,7 @@ class Runs(Sequence[Run]):
         given = list(runs)
         names = tuple(given[0].pulls) if given else ()
         most = max((run.samples for run in given), default=0)
-        layout = Layout(len(names), most, any(run.spent is not None for run in given))
+        layout = RunLayout(len(names), most, any(run.spent is not None for run in given))
         table = layout.empty(len(given))
         for row, run in zip(table, given, strict=True):
             answer = np.array([name in run.front for name in names], dtype=bool)

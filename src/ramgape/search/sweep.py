@@ -20,7 +20,7 @@ from ramgape.policies import POLICIES
 from ramgape.problems.environments import Instance
 from ramgape.search.engine import Engine
 from ramgape.search.kept import KeptFiles, digest, identity
-from ramgape.search.runs import Layout
+from ramgape.search.runs import RunLayout
 from ramgape.search.simulation import run_once
 from ramgape.search.spec import Spec
 from ramgape.search.truth import TrueArms
@@ -47,7 +47,7 @@ def run_batch(
         points: The numbers of pulls after which answers are looked at.
         longest: Seconds after which no further run is begun.
     """
-    true, layout = TrueArms(instance, spec), Layout.of(spec, points)
+    true, layout = TrueArms(instance, spec), RunLayout.of(spec, points)
     Engine(spec).prepare(instance.sampler())  # whatever is loaded or compiled first is not the time of runs
     table, begun = layout.empty(len(seeds)), time.perf_counter()
     for place, seed in enumerate(seeds):
@@ -110,7 +110,7 @@ class Sweep:
         self, instance: Instance, spec: Spec, seeds: range, points: Sequence[int] = (), files: KeptFiles | None = None
     ) -> None:
         self.instance, self.spec, self.seeds, self.points = instance, spec, seeds, tuple(points)
-        self.layout, self.files = Layout.of(spec, points), files
+        self.layout, self.files = RunLayout.of(spec, points), files
         self.table = self.layout.empty(len(seeds))
         self.waiting = ""
         self._identity = {} if files is None else self._identify()
