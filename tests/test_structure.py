@@ -43,6 +43,7 @@ NEW = {
         "where a search stands and how long it will take, shown on terminals and in notebooks",
     ),
     "search/curves.py": "regret and errors of many runs over their pulls",
+    **dict.fromkeys(["search/runs.py", "search/sweep.py"], "runs as columns, in tasks for many machines, kept on disk"),
     **dict.fromkeys(["planning/comparison.py", "views/comparison.py"], "policies of one's own beside ours"),
     "cli/completion.py": "what the tab key offers",
     "search/explained.py": "every result as text, page, dict, JSON, frame and figure",
