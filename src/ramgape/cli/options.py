@@ -111,8 +111,13 @@ def _parameter(name: str, row: Option) -> inspect.Parameter:
     return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, declared])
 
 
-def gathers(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command: its parameter `name` is what `make` returns, whose parameters the command has instead."""
+def gathers(
+    name: str, make: Callable[..., Any], *, last: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command: its parameter `name` is what `make` returns, whose parameters the command has instead.
+
+    In their panels they stand before those of the command, or `last`.
+    """
     more = list(inspect.signature(make, eval_str=True).parameters.values())
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -123,7 +128,8 @@ def gathers(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., None
             made = make(**{each.name: given.pop(each.name) for each in more})
             function(**{name: made}, **given)
 
-        parameters = [*own[:place], *sorted([*more, *own[place + 1 :]], key=_rank)]
+        rest = [*own[place + 1 :], *more] if last else [*more, *own[place + 1 :]]
+        parameters = [*own[:place], *sorted(rest, key=_rank)]
         keywords = [each.replace(kind=each.KEYWORD_ONLY) for each in parameters]
         command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
         command.__name__, command.__module__, command.__doc__ = function.__name__, function.__module__, function.__doc__

@@ -26,7 +26,7 @@ COUNT = "Simulated searches of each goal; fewer where they are long, but 10 at l
 
 @takes_output()
 @takes_options(PLAN)
-@gathers("place", place_of_runs)
+@gathers("place", place_of_runs, last=True)
 def plan(
     instance: Annotated[
         str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)

@@ -29,7 +29,7 @@ HTML = "Write a report of the run, or of all runs, into a file (.html) that need
 
 @takes_output(plot=PLOT, html=HTML)
 @takes_options(SIMULATE)
-@gathers("place", place_of_runs)
+@gathers("place", place_of_runs, last=True)
 def simulate(
     instance: Annotated[
         str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)

@@ -21,7 +21,6 @@ from ramgape.problems.instances import load_instance
 from ramgape.search.curves import CurvePoint, check_checkpoints, make_curves
 from ramgape.search.explained import Explained, jsonable, restore
 from ramgape.search.inference import goal_of, rigour_of, risk_label
-from ramgape.search.kept import KeptFiles
 from ramgape.search.progress import check_callback
 from ramgape.search.result import ArmTruth, Goal
 from ramgape.search.runs import UNDECIDED, Run, Runs, is_wrong
@@ -250,10 +249,9 @@ def replicate(
     seed = check_seed(seed)
     check_callback(callback)
     check_executor(executor)
-    files = None if keep is None else KeptFiles.open(keep, "keep")
     begun = time.perf_counter()
     points, count = check_checkpoints(checkpoints, spec)
-    sweep = Sweep(known, spec, range(seed, seed + runs), points, files)
+    sweep = Sweep(known, spec, range(seed, seed + runs), points, keep)
     with runs_watched(options.get("progress"), runs, lambda: sweep.waiting) as show, engine_for(executor) as engine:
         for finished in sweep.run(engine):
             show(finished)

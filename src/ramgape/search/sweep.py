@@ -11,6 +11,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ramgape.core.table import Table
 from ramgape.engines.engine import TaskEngine
@@ -103,17 +104,18 @@ class Sweep:
         spec: What for.
         seeds: Of the runs, one after the other.
         points: The numbers of pulls after which answers are looked at.
-        files: Where finished tasks are kept, if they are.
+        keep: The folder in which finished tasks are kept, if they are.
     """
 
     def __init__(
-        self, instance: Instance, spec: Spec, seeds: range, points: Sequence[int] = (), files: KeptFiles | None = None
+        self, instance: Instance, spec: Spec, seeds: range, points: Sequence[int] = (), keep: Any = None
     ) -> None:
         self.instance, self.spec, self.seeds, self.points = instance, spec, seeds, tuple(points)
-        self.layout, self.files = RunLayout.of(spec, points), files
+        self.layout = RunLayout.of(spec, points)
         self.table = self.layout.empty(len(seeds))
         self.waiting = ""
-        self._identity = {} if files is None else self._identify()
+        self._identity = {} if keep is None else self._identify()
+        self.files = None if keep is None else KeptFiles.open(keep, "keep")
 
     def run(self, engine: TaskEngine | None) -> Iterator[int]:
         """Make all runs, in this process or elsewhere; yields now and then how many there are."""
