@@ -138,7 +138,7 @@ def test_a_client_of_a_loop_is_refused() -> None:
     asyncio.run(main())
 
 
-# --- who makes what: over a client that does nothing by itself ----------------------------------------------------------
+# --- who makes what: over a client that does nothing by itself --------------------------------------------------------
 
 
 class FakeClient:
