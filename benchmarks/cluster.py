@@ -130,9 +130,8 @@ def bare(client: Any, rounds: int) -> None:
     from distributed import as_completed
 
     left = rounds * SLOTS - SLOTS
-    under_way = as_completed(
-        [client.submit(slow, "any", pure=False) for _ in range(SLOTS)], loop=client.loop, with_results=True
-    )
+    first = [client.submit(slow, "any", pure=False) for _ in range(SLOTS)]
+    under_way = as_completed(first, loop=client.loop, with_results=True)
     for _ in under_way:
         if left:
             left -= 1

@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,129 @@ def test_a_client_of_a_loop_is_refused() -> None:
                 Study.create("loop", ARMS, **OPTIONS).run(coin, workers=client)
 
     asyncio.run(main())
+
+
+# --- who makes what: over a client that does nothing by itself --------------------------------------------------------
+
+
+class FakeClient:
+    """Notes what is handed over."""
+
+    status, security = "running", None
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self.scheduler = self.loop = self
+        self.address = "tcp://nowhere:1"
+        self.given: dict[str, str | None] = {}  # to which worker, by key
+        self.cancelled: list[str] = []
+
+    def submit(self, *_: object, key: str, workers: tuple[str, ...] = (None,), **__: object) -> str:  # type: ignore[assignment]
+        (self.given[key],) = workers
+        return key
+
+    def cancel(self, tasks: list[str], force: bool) -> None:
+        self.cancelled += tasks
+
+    def nothing(self, *_: object) -> None: ...
+
+    add_callback = subscribe_topic = unsubscribe_topic = sync = close = nothing
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> DaskEngine:
+    """Two workers with two threads each."""
+    monkeypatch.setattr("distributed.Client", FakeClient)
+    found = DaskEngine(FakeClient(), None, {})
+    found._take_rooms({"A": 2, "B": 2})
+    return found
+
+
+def start_all(engine: DaskEngine, names: str) -> dict[str, Future[Any]]:
+    return {name: engine.start(coin, name=name) for name in names}
+
+
+def places(engine: DaskEngine) -> dict[str, str]:
+    """The worker of each call that was handed over, by its name."""
+    return {key.split("-")[1]: at for key, at in engine._client.given.items()}
+
+
+def end(engine: DaskEngine, name: str) -> None:
+    (key,) = (key for key in engine._calls if key.split("-")[1] == name)
+    engine._settle(key, 0.5, None)
+
+
+def test_calls_are_spread_and_a_last_try_is_alone(engine: DaskEngine) -> None:
+    calls = start_all(engine, "abc")
+    assert (places(engine), engine.slots()) == ({"a": "A", "b": "B", "c": "A"}, 4)
+    calls["x"] = engine.start(coin, name="x", alone=True)
+    assert "x" not in places(engine)  # B is to become free for it, and gets nothing else meanwhile
+    assert engine.is_held(calls["x"])
+    assert engine.slots() - 4 == -1 + 1
+    end(engine, "b")
+    assert places(engine)["x"] == "B"
+    assert not engine.is_held(calls["x"])
+    assert engine.slots() == 3  # two on A, one on B
+    end(engine, "a")
+    engine.start(coin, name="d")
+    assert places(engine)["d"] == "A"
+    end(engine, "x")
+    assert engine.slots() == 4
+    engine.start(coin, name="e")
+    assert places(engine)["e"] == "B"
+    assert [future.result() for name, future in calls.items() if name in "abx"] == [0.5] * 3
+
+
+def test_half_of_the_workers_are_left_to_others(engine: DaskEngine) -> None:
+    first, second = (engine.start(coin, name=name, alone=True) for name in "xy")
+    assert places(engine) == {"x": "A"}
+    engine.start(coin, name="a")
+    assert places(engine)["a"] == "B"
+    end(engine, "x")
+    assert places(engine)["y"] == "A"  # which stays set aside
+    engine.cancel([second])
+    assert (first.result(), second.cancelled(), engine.slots()) == (0.5, True, 4)
+
+
+def test_what_goes_with_a_worker(engine: DaskEngine) -> None:
+    """And no answer of it counts that comes later; of who else has gone the next look tells."""
+    calls = start_all(engine, "abc")
+    keys = [key for key, call in engine._calls.items() if call.address == "A"]
+    engine._hear((0.0, {"action": "remove-worker", "worker": "A", "processing-tasks": keys, "lost-computed-tasks": ()}))
+    engine._hear((0.0, "hello"))  # type: ignore[arg-type]
+    assert set(engine.wait(0.0)) == {calls["a"], calls["c"]}
+    assert engine._client.cancelled == keys  # or Dask would begin them again
+    assert isinstance(calls["a"].exception(), ramgape.WorkerLost)
+    engine._settle(keys[0], 0.5, None)
+    assert isinstance(calls["a"].exception(), ramgape.WorkerLost)
+    assert (engine.slots(), engine.waiting) == (2, "")
+    engine._take_rooms({"C": 1})
+    assert isinstance(calls["b"].exception(), ramgape.WorkerLost)
+    held = engine.start(coin, name="x", alone=True)
+    engine._take_rooms({})
+    assert isinstance(held.exception(), ramgape.WorkerLost)
+    assert (engine.slots(), engine.waiting) == (0, "the Dask cluster has no worker yet")
+    assert "ramgape-knock-4" in engine._client.given  # for which a cluster may grow
+    held = engine.start(coin, name="y", alone=True)
+    engine._take_rooms({"D": 1})
+    assert places(engine)["y"] == "D"
+    assert not held.done()
+    assert "ramgape-knock-4" in engine._client.cancelled
+
+
+def test_a_call_that_takes_too_long_keeps_its_place(engine: DaskEngine) -> None:
+    calls = start_all(engine, "abcd")
+    engine.abandon(calls["a"])
+    assert calls["a"].cancelled()
+    assert (engine.slots(), engine.waiting) == (3, "1 trial took too long, and not ended on the cluster yet")
+    end(engine, "a")
+    assert (engine.slots(), engine.waiting) == (4, "")
+    engine._most = 6
+    calls |= start_all(engine, "efg")
+    assert (places(engine)["e"], places(engine)["f"], engine.slots()) == ("A", None, 6)  # Dask's to place
+    engine.abandon(calls["f"])
+    assert len(engine._client.cancelled) == 1
+    engine.close()
+    assert len(engine._client.cancelled) == 6
 
 
 # --- what takes longer ------------------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ class DaskEngine(TaskEngine):
         self._client: Any = Client(self._address, **known)
         self._most, self._resources = slots, dict(resources)
         self._rooms: dict[str, int] = {}  # of workers by their addresses: how many calls at once
+        self._total = 0  # of all of them
         self._load: Counter[str] = Counter()  # of workers: calls that have begun and not ended
         self._late: Counter[str] = Counter()  # those among them that nobody waits for any longer
         self._reserved: set[str] = set()  # workers that make a call alone, or will as soon as they are free
@@ -89,9 +90,8 @@ class DaskEngine(TaskEngine):
         self._look_now_and_then()
         if self._most is not None:
             return self._most
-        open_rooms = sum(room - self._late[at] for at, room in self._rooms.items() if at not in self._reserved)
-        taken = sum(self._load[at] - self._late[at] for at in self._reserved)
-        return max(open_rooms + taken + len(self._held), 0)
+        set_aside = sum(self._rooms[at] - self._load[at] for at in self._reserved)
+        return max(self._total - set_aside - sum(self._late.values()) + len(self._held), 0)
 
     @property
     def waiting(self) -> str:
@@ -102,7 +102,7 @@ class DaskEngine(TaskEngine):
             wanted = ", ".join(f"{name}={amount:g}" for name, amount in self._resources.items())
             return f"the Dask cluster has no worker{' with ' * bool(wanted)}{wanted} yet"
         late = sum(self._late.values())
-        return f"{plural(late, 'trial')} took too long, and still run on the cluster" if late else ""
+        return f"{plural(late, 'trial')} took too long, and not ended on the cluster yet" if late else ""
 
     def is_held(self, call: Future[Any]) -> bool:
         """Whether it waits for a worker of its own, or for any."""
@@ -125,12 +125,13 @@ class DaskEngine(TaskEngine):
     async def _look(self) -> None:
         """Ask which workers there are, and how many calls each makes at once."""
         self._looked = time.monotonic()
-        if self._resources:
-            workers = (await self._client.scheduler.identity(n_workers=-1))["workers"]
-            rooms = {address: self._room(worker) for address, worker in workers.items()}
-        else:
-            rooms = dict(await self._client.scheduler.ncores())
-        self._inbox.put(partial(self._take_rooms, rooms))
+        with suppress(Exception):  # of a scheduler that is out of reach
+            if self._resources:
+                workers = (await self._client.scheduler.identity(n_workers=-1))["workers"]
+                rooms = {address: self._room(worker) for address, worker in workers.items()}
+            else:
+                rooms = dict(await self._client.scheduler.ncores())
+            self._inbox.put(partial(self._take_rooms, rooms))
 
     def _room(self, worker: Mapping[str, Any]) -> int:
         given = worker.get("resources", {})
@@ -141,7 +142,7 @@ class DaskEngine(TaskEngine):
         gone = {call.address for call in self._calls.values() if call.address is not None} - rooms.keys()
         for address in gone:  # of which nobody has heard
             self._lose(address, [key for key, call in self._calls.items() if call.address == address])
-        self._rooms = rooms
+        self._rooms, self._total = rooms, sum(rooms.values())
         if any(rooms.values()):
             self._drop([self._knock])
             self._knock = None
@@ -215,6 +216,8 @@ class DaskEngine(TaskEngine):
     def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
         """A worker has come, or gone."""
         _, said = event
+        if not isinstance(said, Mapping):  # anybody may say anything there
+            return
         if said.get("action") == "remove-worker":
             keys = [*said["processing-tasks"], *said["lost-computed-tasks"]]
             self._inbox.put(partial(self._lose, said["worker"], keys))
@@ -223,14 +226,14 @@ class DaskEngine(TaskEngine):
 
     def _lose(self, address: str, keys: Iterable[str]) -> None:
         """A worker has gone, and with it what it was at; its calls are not to be begun again by somebody else."""
-        self._rooms.pop(address, None)
+        self._total -= self._rooms.pop(address, 0)
+        self._load.pop(address, None)
+        self._late.pop(address, None)
+        self._reserved.discard(address)
         for key in keys:
             if key in self._calls:
                 self._drop([self._calls[key].task])
                 self._settle(key, None, WorkerLost(f"the Dask worker at {address} has gone"))
-        self._load.pop(address, None)
-        self._late.pop(address, None)
-        self._reserved.discard(address)
         self._place_held()
 
     def _settle(self, key: str, value: Any, error: BaseException | None) -> None:
@@ -241,7 +244,8 @@ class DaskEngine(TaskEngine):
         at = call.address
         if at is not None and at in self._rooms:
             self._load[at] -= 1
-            self._late[at] -= call.late
+            if call.late:
+                self._late[at] -= 1
             if call.alone and not self._held:
                 self._reserved.discard(at)
         self._keys.pop(call.future, None)
@@ -256,7 +260,8 @@ class DaskEngine(TaskEngine):
 
     def cancel(self, calls: Iterable[Future[Any]]) -> None:
         """Take calls off the cluster. A thread of a worker goes on to its end, but nobody knows of it."""
-        found = [key for call in calls if (key := self._keys.get(call)) is not None]
+        found = {key for call in calls if (key := self._keys.get(call)) is not None}
+        self._held = deque(key for key in self._held if key not in found)
         self._drop([self._calls[key].task for key in found])
         for key in found:
             self._calls[key].future.cancel()

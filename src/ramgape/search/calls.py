@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -140,6 +141,9 @@ class Resting(NamedTuple):
     asked: Any
 
 
+ASKED = attrgetter("asked")
+
+
 class Calls(Generic[Asked]):
     """Calls under way, each known by what was asked for.
 
@@ -160,7 +164,7 @@ class Calls(Generic[Asked]):
     @property
     def under_way(self) -> list[Asked]:
         """What was asked for and has not been handed over yet."""
-        return [*(each.asked for each in list(self._begun.values())), *(each.asked for each in list(self._resting))]
+        return [*map(ASKED, list(self._begun.values())), *map(ASKED, list(self._resting))]
 
     @property
     def now(self) -> float:

@@ -134,7 +134,7 @@ def write_info(info: object) -> str | None:
 
 def pull_id_of(pull: Pull | str) -> PullId:
     """Which pull is meant."""
-    return read_pull_id(pull.id if isinstance(pull, Pull) else pull)
+    return read_pull_id(pull.id if type(pull) is Pull else pull)
 
 
 def pairs_of(given: Iterable[Any], what: str, words: str) -> list[tuple[Any, Any]]:
