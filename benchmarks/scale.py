@@ -5,7 +5,7 @@ and times are made up. A trial takes a lognormal time, with a median between 1.5
 itself. A worker tells its reward and asks for its next trial in one exchange, and the study serves one exchange after
 the other, so many a second (`--rate`; docs/scale.md has what was measured).
 
-Printed for each number of workers, and drawn into a picture:
+Printed for each number of workers:
 
     trials/h    told in an hour of the simulated clock, and as a share of what workers who never wait would tell
     answers     how many came between the decision for a trial and its own answer: how old a decision is
@@ -225,6 +225,11 @@ def cells(line: Line) -> list[str]:
     ]
 
 
+def read_lines(file: Path) -> list[Line]:
+    """What an earlier run has written."""
+    return [Line(**line) for line in json.loads(file.read_text(encoding="utf-8"))]
+
+
 def draw(lines: Sequence[Line], file: Path) -> None:
     """Throughput, the age of decisions, and extra trials over the number of workers."""
     from ramgape.views.plots import style
@@ -259,7 +264,7 @@ def draw(lines: Sequence[Line], file: Path) -> None:
 
 
 def main() -> None:
-    """Simulate, print, draw."""
+    """Simulate and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few short searches, to see that it runs")
     parser.add_argument("--rate", type=float, default=500.0, help="exchanges a second that the study serves")
@@ -278,8 +283,7 @@ def main() -> None:
             print(f"| {' | '.join(cells(lines[-1]))} |", flush=True)
     given.json.parent.mkdir(parents=True, exist_ok=True)
     given.json.write_text(json.dumps([asdict(line) for line in lines], indent=2) + "\n", encoding="utf-8")
-    draw(lines, given.json.with_suffix(".png"))
-    print(f"\nwritten: {given.json} and {given.json.with_suffix('.png')}")
+    print(f"\nwritten: {given.json}; python docs/make_images.py scale draws it")
 
 
 if __name__ == "__main__":
