@@ -234,32 +234,35 @@ def draw(lines: Sequence[Line], file: Path) -> None:
     """Throughput, the age of decisions, and extra trials over the number of workers."""
     from ramgape.views.plots import style
 
-    colours = [style.PALETTE[name] for name in ("blue", "vermillion", "bluish green", "reddish purple", "orange")]
+    colours = [colour for name, colour in style.PALETTE.items() if name not in ("black", "yellow")]
     names = list(dict.fromkeys(line.instance for line in lines))
     with style.applied():
         figure = style.new_figure(title="One study and its workers (simulated clock, real ledger and engine)")
-        figure.set_size_inches(7.0, 7.6)
-        panels = figure.subplots(3, 1, sharex=True)
-        for place, name in enumerate(names):
+        figure.set_size_inches(7.0, 8.0)
+        panels = figure.subplots(3, 1, sharex=True, height_ratios=(2, 2, 3))
+        for place, (name, colour) in enumerate(zip(names, [*colours, style.BROWN, style.GREY], strict=False)):
             mine = [line for line in lines if line.instance == name]
-            x, look = [line.workers for line in mine], {"color": [*colours, style.GREY][place % 6], "marker": "o"}
+            x = [line.workers * 1.06 ** (place - len(names) / 2) for line in mine]  # beside each other
+            look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4.0}
             panels[0].plot(x, [line.per_hour for line in mine], **look)
             panels[1].plot(x, [line.answers for line in mine], **look)
             extra = [100.0 * (line.extra - 1.0) for line in mine]
             error = [0.0 if math.isnan(line.error) else 200.0 * line.error for line in mine]
             label = f"{name} ({mine[0].alone:,.0f} trials)"
-            panels[2].errorbar(x, extra, error, capsize=2.0, label=label, markersize=4.0, **look)
+            panels[2].errorbar(x, extra, error, capsize=2.0, label=label, **look)
         panels[0].set_ylabel("Trials an hour")
         panels[1].set_ylabel("Answers between decision\nand own answer")
         panels[2].set_ylabel("Extra trials, %\n(2 standard errors)")
         panels[2].set_xlabel("Workers")
         panels[2].axhline(0.0, color=style.GREY, linewidth=0.8)
-        for workers, ratio in PROMISED.items():
-            panels[2].plot(workers, 100.0 * (ratio - 1.0), marker="v", color="black", linestyle="none")
+        wanted = [100.0 * (ratio - 1.0) for ratio in PROMISED.values()]
+        panels[2].plot([*PROMISED], wanted, "v", color="black", label=f"at most, with {ENOUGH} trials for each worker")
+        panels[2].set_xscale("log")
+        panels[2].xaxis.set_major_formatter("{x:,.0f}")
         for axes in panels[:2]:
             axes.set_yscale("log")
-        panels[2].set_xscale("log")
-        panels[2].legend(fontsize=7.0)
+            axes.yaxis.set_major_formatter("{x:,.0f}")
+        figure.legend(loc="outside lower center", ncols=2, fontsize=7.0)
         figure.savefig(file, dpi=600 / 7.0)
 
 
