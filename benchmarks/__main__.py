@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from benchmarks import asking, bounds, pages, pulls, rounds, server, speedup, starting, studies
+from benchmarks import asking, bounds, cluster, pages, pulls, replications, rounds, server, speedup, starting, studies
 from benchmarks.measure import Case, Row
 from ramgape import __version__
 
@@ -23,18 +23,20 @@ HEADING = ("", "median", "", "least - greatest", "target", "goal", "met")
 LINE = "{:<50} {:>9} {:<6} {:>18} {:>7} {:>5}  {}"
 
 
-def all_cases(quick: bool) -> list[Case]:
-    """Everything that is measured, in the order of the report."""
-    return [
-        case
-        for module in (rounds, pulls, bounds, speedup, asking, starting, studies, server, pages)
-        for case in module.cases(quick)
-    ]
+MODULES = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (rounds, pulls, bounds, speedup, asking, starting, studies, server, pages, cluster, replications)
+}
 
 
-def measured(quick: bool) -> Iterator[Row]:
+def all_cases(quick: bool, only: str | None) -> list[Case]:
+    """Everything that is measured, or one part, in the order of the report."""
+    return [case for name, module in MODULES.items() if only in (None, name) for case in module.cases(quick)]
+
+
+def measured(quick: bool, only: str | None) -> Iterator[Row]:
     """Row after row, with a line on the terminal that tells what is being measured meanwhile."""
-    cases = all_cases(quick)
+    cases = all_cases(quick, only)
     for number, case in enumerate(cases, start=1):
         meanwhile(f"{number} of {len(cases)}: {case.name} ...")
         for row in case.measure():
@@ -79,12 +81,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short measurement of each, to see that it runs")
     parser.add_argument("--json", type=Path, default=Path("build/bench.json"), help="where the numbers go")
+    parser.add_argument("--only", choices=MODULES, help="one part of it")
     options = parser.parse_args()
 
     about = machine()
     print(", ".join(f"{name} {value}" for name, value in about.items()))
     rows: list[Row] = []
-    for row in measured(options.quick):
+    for row in measured(options.quick, options.only):
         if not rows or rows[-1].group != row.group:
             print(f"\n{LINE.format(row.group, *HEADING[1:])}\n{'-' * 108}")
         print(line(row), flush=True)

@@ -35,7 +35,8 @@ import numpy as np
 
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
-from ramgape.search.simulation import Replication, replicate, simulated_spec
+from ramgape.search.replication import Replication, replicate
+from ramgape.search.simulation import simulated_spec
 from ramgape.search.truth import TrueArms
 
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "data"

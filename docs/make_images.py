@@ -155,6 +155,18 @@ def example(script: str, made: str, file: Path) -> None:
         shutil.copyfile(Path(folder, made), file)
 
 
+def scale(file: Path) -> None:
+    """What `python -m benchmarks.scale` has found, which takes half an hour."""
+    found = ROOT / "build" / "scale.json"
+    if not found.exists():
+        print(f"  {file.name}: left out, python -m benchmarks.scale has not been run")
+        return
+    sys.path.append(str(ROOT))
+    from benchmarks.scale import draw, read_lines
+
+    draw(read_lines(found), file)
+
+
 CONTROL = {"task": "better-than:control=model 3"}
 MAKERS: dict[str, Callable[[Path], None]] = {
     "suppliers.png": partial(example, "quickstart.py", "suppliers.png"),
@@ -173,6 +185,7 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "plane-control.png": partial(plane, partial(scored, **CONTROL), plane=True),
     "plane-tail.png": partial(plane, partial(scored, risk="cvar:0.1")),
     "rows-control.png": partial(plane, partial(scored, **CONTROL)),
+    "scale.png": scale,
     **{
         f"screen-{name}-{width}.svg": partial(write_screen, make, width)
         for name, (make, widths) in SCREENS.items()

@@ -76,6 +76,8 @@ KINDS: Mapping[str, Kind] = {
     "initial_pulls": count("2", "3", least=1, odd=("1", "1e15")),
     "runs": count("1", "2", least=1),
     "jobs": Kind(("1",), NO_COUNTS),
+    "cluster": Kind((), ("nowhere", "", "http://127.0.0.1:1", *STRANGE)),
+    "keep": Kind(("kept",), ("", "text.txt", "text.txt/x", LONG)),
     "seed": count("0", "7", "1e6"),
     "retries": count("0", "2", odd=("1e15",)),
     "count": count("1", "3", least=1, odd=("100001",)),

@@ -222,6 +222,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "callback": Kind((None, takes_anything), NO_FUNCTIONS, (boom, takes_nothing)),
     "executor": Kind((None,), (5, "x", object(), True)),
+    "keep": Kind((None,), (5, "", b"x", True, "x" * 300)),
     "instance": Kind(("paper:46", INSTANCE, "mine.json", Path("mine.json"), "paper-gaussian:3"), NO_INSTANCES),
     "source": Kind(("paper:46", INSTANCE, "mine.json", Path("mine.json"), "random-beta:2"), NO_INSTANCES),
     "epsilons": Kind((None, [0.5], (0.3, 0.5)), (*NO_ITERABLES, "0.1", [math.nan], [-1], ["0.1"], [True], [[]]), ([],)),

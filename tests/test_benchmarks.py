@@ -25,6 +25,9 @@ GROUPS = [
     "to the first pull",
     "the command",
     "studies",
+    "server",
+    "pages",
+    "cluster",
 ]
 COLUMNS: dict[str, Any] = {
     "group": str,

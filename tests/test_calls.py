@@ -11,8 +11,8 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,13 @@ import ramgape
 from ramgape import Retry, Study, Trials, identify
 from ramgape.cli.run import make_trials
 from ramgape.commands.study_files import read_study_file
-from ramgape.common.executors import Loop, Threads
+from ramgape.engines.engine import TaskEngine
+from ramgape.engines.executors import Loop, Threads
 from ramgape.search.calls import Calls, Clock, Limits
 from ramgape.search.engine import Engine
 from ramgape.search.trying import Call, Turns
 from ramgape.studies.running import maker_of
+from tests.engines import FakeEngine
 
 SHAPES = {"steady": (40, 40), "wild": (0.2, 0.1), "poor": (1, 3)}
 ARMS = list(SHAPES)
@@ -291,15 +293,15 @@ class Time(Clock):
     def now(self) -> float:
         return self.present
 
-    def wait(self, calls: Collection[Future[Any]], seconds: float | None) -> None:
-        while calls and not wait(calls, 0.01, FIRST_COMPLETED).done:
+    def wait(self, engine: TaskEngine, busy: bool, seconds: float | None) -> list[Future[Any]]:
+        while busy:
+            if found := engine.wait(0.01):
+                return found
             if self.hanging.acquire(blocking=False):
                 break
-        else:
-            if calls:
-                return
         assert seconds is not None
         self.present += seconds
+        return []
 
 
 @pytest.fixture
@@ -359,7 +361,8 @@ def test_a_rate_with_several_under_way(clock: Time) -> None:
         clock.hanging.release()
         return futures[asked]
 
-    calls = Calls(submit, 2, Limits(interval=2.0))
+    engine = FakeEngine(2)
+    calls = Calls(engine, lambda asked: engine.start(submit, asked), Limits(interval=2.0))
     assert calls.room == 1
     calls.start("a")
     assert calls.room == 0
@@ -381,7 +384,8 @@ def test_a_rate_with_several_under_way(clock: Time) -> None:
 
 def test_what_ended_together_is_handed_over_in_the_order_of_its_beginning(clock: Time) -> None:
     futures: dict[str, Future[float]] = {name: Future() for name in "abc"}
-    calls = Calls(futures.__getitem__, 3, Limits())
+    engine = FakeEngine(3)
+    calls = Calls(engine, lambda asked: engine.start(futures.__getitem__, asked), Limits())
     for name in "abc":
         calls.start(name)
     for name in "cb":
@@ -710,7 +714,7 @@ def test_an_interrupt_returns_the_result_so_far(kind: str, raised: bool) -> None
     calls.clear()
     ended.clear()
     study = Study.create("interrupted", ARMS, reward_range=(0, 1), budget=40)
-    result = study.run(pull, workers=3)
+    result = study.run(pull, workers=3, trials=Trials(grace=0))
     assert (result.stopped, result.samples) == ("interrupted", 9)
     assert study.report().failed == 0
     ended.set()
@@ -758,7 +762,7 @@ def test_a_program_ends_though_a_trial_does_not() -> None:
 
 def test_a_call_that_does_not_let_itself_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given a moment, and then left alone."""
-    monkeypatch.setattr("ramgape.common.executors.GRACE", 0.01)
+    monkeypatch.setattr("ramgape.engines.executors.GRACE", 0.01)
     told = threading.Event()
 
     async def pull(arm: str) -> float:

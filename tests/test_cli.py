@@ -29,7 +29,8 @@ from ramgape.policies import ALIASES, POLICIES
 from ramgape.search import simulation
 from ramgape.search.engine import Engine
 from ramgape.search.progress import Progress
-from ramgape.search.simulation import Replication, play
+from ramgape.search.replication import Replication
+from ramgape.search.simulation import play
 from ramgape.views import terminal
 from ramgape.views.replication import facts
 from tests.cli_support import NO_SIGNALS, call, call_json, complaint, environment, start

@@ -13,10 +13,11 @@ import pytest
 from matplotlib.figure import Figure
 
 import ramgape
-from ramgape import Arm, Beta, InvalidSpec, Replication, replicate
+from ramgape import Arm, Beta, InvalidSpec, Replication, Run, replicate
 from ramgape.common.proportions import clopper_pearson
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import Run, simulated_spec
+from ramgape.search.runs import Runs
+from ramgape.search.simulation import simulated_spec
 from ramgape.search.truth import TrueArms
 from tests.cli_support import call, call_json, complaint
 
@@ -30,7 +31,7 @@ SMALL = ramgape.Instance(
 TASKS = ["pareto", "best-mean", "best-mean:max-risk=0.3", "better-than:control=c", "least-risk:min-mean=0.4"]
 
 
-def without_time(runs: tuple[Run, ...]) -> list[Run]:
+def without_time(runs: Runs) -> list[Run]:
     return [replace(run, seconds=0.0) for run in runs]
 
 

@@ -20,13 +20,12 @@ import pytest
 
 import ramgape
 from ramgape import Study
-from ramgape.storage import open_store, upgrade
+from ramgape.storage import upgrade
 from ramgape.storage.versions import MIGRATIONS, newest_version
 from ramgape.studies.checking import check_store
 from tests.keyed import observe_once
 
 DATA = Path(__file__).parent / "data"
-BUDGET: dict[str, Any] = {"reward_range": (0, 1), "budget": 50}
 
 
 def near(middle: float, width: float) -> Callable[[int], float]:
@@ -119,31 +118,33 @@ def test_the_old_store_in_and_out(old: str, tmp_path: Path) -> None:
         assert len({row["pull"].partition("-")[0] for row in rows}) == 1
 
 
-def test_requests_are_kept_after_an_upgrade(tmp_path: Path, url: str) -> None:
-    """A store of the version before has no place for them; all else in it stays as it was."""
+def test_requests_are_kept_after_an_upgrade(tmp_path: Path, old: str) -> None:
+    """A store of the version before has no place for them, nor for what was lost; all else in it stays as it was."""
+    with Study.load("half-way", old) as study:
+        told, shown = study.report().told, study.report().to_dict()
     older = tmp_path / "older"
-    shutil.copytree(MIGRATIONS, older, ignore=shutil.ignore_patterns("__pycache__", "0005*"))
-    study = Study.create("before", ["a", "b"], storage=open_store(url, create=True, folder=older), **BUDGET)
-    study.tell_many([(pull, 0.5) for pull in study.ask(5)])
-    (pull,) = study.ask()
-    shown = study.report().to_dict()
-    study.close()
+    shutil.copytree(MIGRATIONS, older, ignore=shutil.ignore_patterns("__pycache__", "0005*", "0006*"))
+    shutil.copy(DATA / "studies-0001.db", tmp_path / "before.db")
+    url = f"sqlite:///{tmp_path / 'before.db'}"
+    assert upgrade(url, folder=older).after == "0004"
     with pytest.raises(
         ramgape.StorageError, match=f"version 0004, made by an older ramgape.* needs {newest_version()}"
     ):
-        Study.load("before", url)
+        Study.load("half-way", url)
     assert upgrade(url) == ("0004", newest_version())
-    with Study.load("before", url) as study:
+    with Study.load("half-way", url) as study:
         assert study.report().to_dict() == shown
-        assert study.tell(pull, 0.5)
-        assert [observe_once(study, "a key") for _ in range(2)] == ["7", "7"]
+        assert [observe_once(study, "a key") for _ in range(2)] == [str(told + 1)] * 2
+        study.exchange(lost=study.ask(1, worker="ada"), count=0)
+    with Study.load("half-way", url) as study:
+        assert study.report().lost == 1
     assert check_store(url).sound
 
 
 def test_damage_is_not_sealed_by_an_upgrade(tmp_path: Path) -> None:
     """Rows are sealed anew only if their old seals are unbroken."""
     older = tmp_path / "older"
-    shutil.copytree(MIGRATIONS, older, ignore=shutil.ignore_patterns("__pycache__", "0004*", "0005*"))
+    shutil.copytree(MIGRATIONS, older, ignore=shutil.ignore_patterns("__pycache__", "0004*", "0005*", "0006*"))
     shutil.copy(DATA / "studies-0001.db", tmp_path / "old.db")
     url = f"sqlite:///{tmp_path / 'old.db'}"
     assert upgrade(url, folder=older).after == "0003"

@@ -65,7 +65,7 @@ RESOLVED = {
     "planning/lower_bound.py: LowerBound",
     "search/inference.py: a dictionary",
     "search/result.py: Result",
-    "search/simulation.py: Replication",
+    "search/replication.py: Replication",
 }
 
 

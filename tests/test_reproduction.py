@@ -26,7 +26,7 @@ import ramgape
 from ramgape.cli import app
 from ramgape.core.pareto import gaps
 from ramgape.paper import crosses, figures, overall, paper, regret, regret_claims, stopping
-from ramgape.paper.cache import ResultCache, unique, write_whole
+from ramgape.paper.cache import ResultCache, unique
 from ramgape.paper.geometry import CASES, gap_case
 from ramgape.paper.jobs import Job, run_job
 from ramgape.paper.outcomes import FURTHER
@@ -41,6 +41,7 @@ from ramgape.paper.statistics import (
     sign_flip_test,
     sign_test,
 )
+from ramgape.search.kept import write_whole
 
 POLICIES = paper.CONFIDENCE_POLICIES
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnknownName,
         UnknownPull,
         UnknownStudy,
+        WorkerLost,
     )
     from ramgape.options import Search, Trials
     from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
@@ -58,8 +59,10 @@ if TYPE_CHECKING:
     from ramgape.search.items import Items
     from ramgape.search.outcome import Outcome
     from ramgape.search.progress import Progress
+    from ramgape.search.replication import Replication, replicate
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
-    from ramgape.search.simulation import Replication, Run, replicate, simulate
+    from ramgape.search.runs import Run
+    from ramgape.search.simulation import simulate
     from ramgape.studies.catalog import delete_study, list_studies
     from ramgape.studies.exchange import Answer, Exchange, Pull
     from ramgape.studies.report import Failure, Report, StudySummary
@@ -158,6 +161,7 @@ __all__ = [
     "UnknownPull",
     "UnknownStudy",
     "Variance",
+    "WorkerLost",
     "__version__",
     "analyze",
     "delete_study",
@@ -205,6 +209,7 @@ _HOMES = {
         "UnknownName",
         "UnknownPull",
         "UnknownStudy",
+        "WorkerLost",
     ),
     "options": ("Search", "Trials"),
     "search.items": ("Items",),
@@ -226,7 +231,9 @@ _HOMES = {
     "risks.quantile": ("Quantile",),
     "risks.semivariance": ("Semivariance",),
     "risks.shortfall": ("Shortfall",),
-    "search.simulation": ("Replication", "Run", "replicate", "simulate"),
+    "search.replication": ("Replication", "replicate"),
+    "search.runs": ("Run",),
+    "search.simulation": ("simulate",),
     "studies.study": ("Study",),
     "studies.exchange": ("Answer", "Exchange", "Pull"),
     "studies.catalog": ("delete_study", "list_studies"),

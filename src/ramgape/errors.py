@@ -21,7 +21,8 @@
      ├── TrialError               trials that fail
      │    ├── FailingArm               an arm whose trials fail again and again
      │    ├── FailedTrial              a command that failed, or printed no reward
-     │    └── Retry                    raised by a trial itself: it is to be tried again, after a while
+     │    ├── Retry                    raised by a trial itself: it is to be tried again, after a while
+     │    └── WorkerLost               the machine that made a trial has died, and not the trial
      ├── NoAnswer                 a question that the result cannot answer
      └── MissingExtra             an optional dependency is not installed; says how to get it
 
@@ -190,6 +191,14 @@ class Retry(TrialError):
         usable = isinstance(after, int | float) and 0.0 <= after < float("inf")
         require(after is None or usable, "after", "a number of seconds of at least 0, or None", after)
         self.after = after
+
+
+class WorkerLost(TrialError):
+    """What made a trial has died or been taken away, of which nobody can say that it was the trial's doing.
+
+    Such a trial has not failed: it is given back, counted apart, and tried again with another seed; docs/cluster.md. A
+    trial may raise it, too, whose machine is about to go.
+    """
 
 
 class NoAnswer(RamgapeError, LookupError):

@@ -269,6 +269,11 @@ class TrialOptions(TypedDict, total=False):
     retry_on: Annotated[Any, Option(TRIALS, NAME, doors=CALLING, shell=False, help=
         "The exceptions, (TimeoutError, ConnectionError), say, after which a trial is tried again, up to {retries} "
         "times and with growing pauses: they must have nothing to do with the reward.")]
+    resources: Annotated[Mapping[str, float] | None, Option(TRIALS, NAME, doors=(RUN,), shell=False, help=
+        "On a cluster, what each trial takes: CPU and GPU, and whatever its workers were started with.", unless=
+        "a thread of a Dask worker, or a CPU of Ray")]
+    grace: Annotated[float, Option(TRIALS, SECONDS, doors=(RUN,), shell=False, default=5.0, help=
+        "Seconds that trials under way have after Ctrl-C, to be told; a second one cancels them.")]
 
 
 class StudyOptions(Options, TrialOptions, total=False):

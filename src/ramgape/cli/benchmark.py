@@ -10,7 +10,7 @@ import typer
 
 from ramgape.cli.completion import completer, instances
 from ramgape.cli.errors import tell
-from ramgape.cli.options import Text, check_jobs, gathers, option
+from ramgape.cli.options import CLUSTER, RunPlace, Text, gathers, option, processes_or_cluster
 from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
@@ -68,6 +68,7 @@ def benchmark(
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help=OUT, show_default=FOLDER)] = None,
     seed: Annotated[str, typer.Option(metavar="SEED", help=SEED)] = "0",
     jobs: Annotated[str, typer.Option(metavar="COUNT", help=JOBS)] = "0",
+    cluster: Annotated[Text, typer.Option(metavar="URL", help=CLUSTER)] = None,
     risk: Annotated[Text, typer.Option(metavar="RISK", help=RISK, show_default=PAPER_RISK)] = None,
     quick: Annotated[bool, typer.Option("--quick", help=QUICK)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
@@ -94,24 +95,24 @@ def benchmark(
     [bold]ramgape benchmark --policy mypackage.rules:my_rule --instance mine.json[/bold]
     your own rule beside ours on your own instance; with --out FOLDER also as a page
     """
+    place = processes_or_cluster(jobs, cluster, "0")
     if own is not None:
         if parts or quick:
             given = "a part" if parts else "--quick"
             raise InvalidSpec(
                 what="--policy and --instance", verb="go", allowed="without parts and --quick", given=given
             )
-        show_own(compare_own(own, seed, jobs, risk), out, as_json)
+        show_own(compare_own(own, seed, place, risk), out, as_json)
         return
     out = Path(FOLDER) if out is None else out
-    summary = run_report(partial(load_benchmark, risk or PAPER_RISK), parts, out, seed, jobs, quick)
+    summary = run_report(partial(load_benchmark, risk or PAPER_RISK), parts, out, seed, place, quick)
     show_report(summary, benchmark_tables(summary), out, as_json)
 
 
-def compare_own(own: dict[str, Any], seed: str, jobs: str, risk: str | None) -> PolicyComparison:
+def compare_own(own: dict[str, Any], seed: str, place: RunPlace, risk: str | None) -> PolicyComparison:
     """The user's policies beside ours, on the user's instances."""
-    first, processes = check_seed(parse_number(seed, "seed")), check_jobs(jobs)
+    first = check_seed(parse_number(seed, "seed"))
     with watching_work() as show:
-        from ramgape.cli.workers import workers
         from ramgape.planning.comparison import compare_policies, load_policy
 
         policies = [load_policy(each) for each in own.pop("policies")]
@@ -122,7 +123,7 @@ def compare_own(own: dict[str, Any], seed: str, jobs: str, risk: str | None) -> 
                 show(finished, total, "comparing")
 
         own |= {"policies": policies, "progress": False} | ({} if risk is None else {"risk": risk})
-        with workers(processes, own["runs"]) as executor:
+        with place.workers(own["runs"]) as executor:
             return compare_policies(seed=first, executor=executor, callback=hear, **own)
 
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from ramgape.cli.completion import completer
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
+from ramgape.errors import require
 from ramgape.options import GOAL, GROUPS, METHOD, NAMES, RANGE, RISK, RUNS, TRIALS, Option, options_at
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ramgape.engines.engine import TaskEngine
 
 ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
 PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
@@ -29,17 +37,48 @@ INSTANCE = (
 )
 SEED = "Seed of the first run; run r has SEED + r, and can be repeated alone with that."
 JOBS = "Processes that share the runs; 0: one for each core. The numbers do not depend on it."
+CLUSTER = "Make the runs on a cluster instead: tcp://SCHEDULER:8786 (Dask), dask (one on this machine), or ray."
+KEEP = "Keep finished runs in a folder: after a crash the same command makes only what is missing."
 
 Seed = Annotated[str, option(RUNS, "SEED", SEED)]
-Jobs = Annotated[str, option(RUNS, "COUNT", JOBS)]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object instead of a table.", rich_help_panel=OUTPUT)
 ]
 
 
+class RunPlace(NamedTuple):
+    """Where runs are made: in so many processes (0: one for each core), or on a cluster; and where they are kept."""
+
+    jobs: int
+    cluster: str | None = None
+    keep: Path | None = None
+
+    def workers(self, runs: int | None = None) -> AbstractContextManager[Executor | TaskEngine | None]:
+        """What makes them; no more processes than there are runs, where their number is known."""
+        from ramgape.cli.workers import workers
+        from ramgape.engines.pieces import cluster_of
+
+        return workers(self.jobs, runs) if self.cluster is None else cluster_of(self.cluster)
+
+
 def check_jobs(jobs: str) -> int:
     """How many processes; 0 stands for one for each core."""
     return whole(parse_number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
+
+
+def processes_or_cluster(jobs: str, cluster: str | None, usual: str) -> RunPlace:
+    """In how many processes, or on which cluster, runs are to be made."""
+    require(cluster is None or jobs == usual, "jobs", "absent with --cluster, which has workers of its own", jobs)
+    return RunPlace(check_jobs(jobs), cluster)
+
+
+def place_of_runs(
+    jobs: Annotated[str, option(RUNS, "COUNT", JOBS)] = "1",
+    cluster: Annotated[Text, option(RUNS, "URL", CLUSTER)] = None,
+    keep: Annotated[Path | None, option(RUNS, "FOLDER", KEEP)] = None,
+) -> RunPlace:
+    """Where runs are to be made, as it was typed."""
+    return processes_or_cluster(jobs, cluster, "1")._replace(keep=keep)
 
 
 def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -72,8 +111,13 @@ def _parameter(name: str, row: Option) -> inspect.Parameter:
     return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, declared])
 
 
-def gathers(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command: its parameter `name` is what `make` returns, whose parameters the command has instead."""
+def gathers(
+    name: str, make: Callable[..., Any], *, last: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command: its parameter `name` is what `make` returns, whose parameters the command has instead.
+
+    In their panels they stand before those of the command, or `last`.
+    """
     more = list(inspect.signature(make, eval_str=True).parameters.values())
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -84,7 +128,8 @@ def gathers(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., None
             made = make(**{each.name: given.pop(each.name) for each in more})
             function(**{name: made}, **given)
 
-        parameters = [*own[:place], *sorted([*more, *own[place + 1 :]], key=_rank)]
+        rest = [*own[place + 1 :], *more] if last else [*more, *own[place + 1 :]]
+        parameters = [*own[:place], *sorted(rest, key=_rank)]
         keywords = [each.replace(kind=each.KEYWORD_ONLY) for each in parameters]
         command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
         command.__name__, command.__module__, command.__doc__ = function.__name__, function.__module__, function.__doc__

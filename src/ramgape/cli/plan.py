@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.cli.completion import instances
-from ramgape.cli.options import AROUND, Jobs, Seed, Text, check_jobs, option, takes_options
+from ramgape.cli.options import AROUND, RunPlace, Seed, Text, gathers, option, place_of_runs, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.parsing import numbers, parse_number
 from ramgape.options import PLAN, PLANNED_RUNS, RUNS, Options
@@ -26,18 +26,19 @@ COUNT = "Simulated searches of each goal; fewer where they are long, but 10 at l
 
 @takes_output()
 @takes_options(PLAN)
+@gathers("place", place_of_runs, last=True)
 def plan(
     instance: Annotated[
         str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)
     ],
     options: Options,
     out: Output,
+    place: RunPlace,
     epsilons: Annotated[Text, option(AROUND, "NUMBERS", EPSILONS)] = None,
     deltas: Annotated[Text, option(AROUND, "NUMBERS", DELTAS)] = None,
     budgets: Annotated[Text, option(AROUND, "NUMBERS", BUDGETS)] = None,
     runs: Annotated[str, option(RUNS, "COUNT", COUNT)] = str(PLANNED_RUNS),
     seed: Seed = "0",
-    jobs: Jobs = "1",
 ) -> None:
     """Tell what a search will take before its first trial, from a guess of the arms, as a power calculation does.
 
@@ -53,7 +54,6 @@ def plan(
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
-    processes = check_jobs(jobs)
     asked: dict[str, Any] = {
         "epsilons": numbers(epsilons, "epsilons"),
         "deltas": numbers(deltas, "deltas"),
@@ -62,7 +62,7 @@ def plan(
         "seed": parse_number(seed, "seed"),
         **options,
     }
-    planned = compute(instance, processes, asked)
+    planned = compute(instance, place, asked)
     if out.as_json:
         typer.echo(planned.to_json())
     else:
@@ -70,11 +70,10 @@ def plan(
     out.write(planned)
 
 
-def compute(instance: str, processes: int, asked: dict[str, Any]) -> Plan:
+def compute(instance: str, place: RunPlace, asked: dict[str, Any]) -> Plan:
     """The plan, with a bar over its simulations."""
     with watching_work() as show:
-        from ramgape.cli.workers import workers
         from ramgape.planning.plan import plan as make_plan
 
-        with workers(processes) as executor:
-            return make_plan(instance, executor=executor, callback=show, **asked)
+        with place.workers() as executor:
+            return make_plan(instance, executor=executor, callback=show, keep=place.keep, **asked)

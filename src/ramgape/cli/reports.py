@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ramgape.cli.options import RunPlace
 from ramgape.cli.pictures import check_matplotlib
-from ramgape.common.checks import check_seed, whole
+from ramgape.common.checks import check_seed
 from ramgape.common.parsing import parse_number
 from ramgape.errors import printable
 from ramgape.views.terminal import watching_work
@@ -25,21 +26,19 @@ JSON = "Print the summary as JSON instead of a table."
 
 
 def run_report(
-    load: Callable[[], ReportPlan], parts: Sequence[str] | None, out: Path, seed: str, jobs: str, quick: bool
+    load: Callable[[], ReportPlan], parts: Sequence[str] | None, out: Path, seed: str, place: RunPlace, quick: bool
 ) -> dict[str, Any]:
     """Write a report, showing how far it is; returns its summary. `load` imports what takes long to import."""
     first = check_seed(parse_number(seed, "seed"))
-    processes = whole(parse_number(jobs, "jobs"), "jobs", "a whole number of at least 0 (0 means one for each core)", 0)
     check_matplotlib()
     with watching_work() as show:
-        from ramgape.cli.workers import workers
         from ramgape.paper.report import open_cache, publish
 
         report = load()
         wanted = report.check_parts(parts or ["all"])
         open_cache(out)
         try:
-            with workers(processes) as executor:
+            with place.workers() as executor:
                 return publish(report, wanted, out, seed=first, quick=quick, executor=executor, progress=show)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"what is finished is in {out}; the same command goes on from there") from None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramgape.cli.options import CLUSTER, processes_or_cluster
 from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help=OUT)] = Path("ramgape-reproduction"),
     seed: Annotated[str, typer.Option(metavar="SEED", help=SEED)] = "0",
     jobs: Annotated[str, typer.Option(metavar="COUNT", help=JOBS)] = "0",
+    cluster: Annotated[str | None, typer.Option(metavar="URL", help=CLUSTER)] = None,
     quick: Annotated[bool, typer.Option("--quick", help=QUICK)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
 ) -> None:
@@ -37,7 +39,7 @@ def reproduce(
 
     Interrupted and started again, it goes on where it was.
     """
-    summary = run_report(load_reproduction, parts, out, seed, jobs, quick)
+    summary = run_report(load_reproduction, parts, out, seed, processes_or_cluster(jobs, cluster, "0"), quick)
     show_report(summary, reproduction_tables(summary), out, as_json)
 
 

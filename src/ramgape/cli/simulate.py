@@ -10,7 +10,7 @@ import typer
 
 from ramgape.cli.completion import instances
 from ramgape.cli.errors import INTERRUPTED, warnings_told
-from ramgape.cli.options import INSTANCE, Jobs, Seed, Text, check_jobs, option, takes_options
+from ramgape.cli.options import INSTANCE, RunPlace, Seed, Text, gathers, option, place_of_runs, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
@@ -19,8 +19,8 @@ from ramgape.options import RUNS, SIMULATE, Options
 from ramgape.views.terminal import READY, count_runs, output, waiting
 
 if TYPE_CHECKING:
+    from ramgape.search.replication import Replication
     from ramgape.search.result import Result
-    from ramgape.search.simulation import Replication
 
 CHECKPOINTS = "Tell regret and wrong answers along the way as well: at so many points, or after 100,300,1000 pulls."
 PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
@@ -29,16 +29,17 @@ HTML = "Write a report of the run, or of all runs, into a file (.html) that need
 
 @takes_output(plot=PLOT, html=HTML)
 @takes_options(SIMULATE)
+@gathers("place", place_of_runs, last=True)
 def simulate(
     instance: Annotated[
         str, typer.Argument(metavar="INSTANCE", help=INSTANCE, show_default=False, autocompletion=instances)
     ],
     options: Options,
     out: Output,
+    place: RunPlace,
     runs: Annotated[str, option(RUNS, "COUNT", "Independent repetitions.")] = "1",
     checkpoints: Annotated[Text, option(RUNS, "COUNT", CHECKPOINTS)] = None,
     seed: Seed = "0",
-    jobs: Jobs = "1",
 ) -> None:
     """Search an instance whose truth is known, once or many times, and compare the answer with the truth.
 
@@ -55,16 +56,16 @@ def simulate(
     """
     first = check_seed(parse_number(seed, "seed"))
     count = whole(parse_number(runs, "runs"), "runs", "a whole number of at least 1", 1)
-    processes = check_jobs(jobs)
     points = None if checkpoints is None else read_checkpoints(checkpoints)
-    if count == 1 and not out.as_json and points is None:
+    plain = points is None and place.cluster is None and place.keep is None
+    if count == 1 and not out.as_json and plain:
         result = simulate_once(instance, first, options)
         output().print(result)
         out.write(result)
         if result.stopped == "interrupted":
             raise typer.Exit(INTERRUPTED)
         return
-    replication = run_many(instance, count, first, processes, options, points)
+    replication = run_many(instance, count, first, place, options, points)
     if out.as_json:
         typer.echo(replication.to_json())
     else:
@@ -80,23 +81,26 @@ def read_checkpoints(text: str) -> Any:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-def run_many(instance: str, runs: int, seed: int, jobs: int, options: Options, checkpoints: Any = None) -> Replication:
+def run_many(
+    instance: str, runs: int, seed: int, place: RunPlace, options: Options, checkpoints: Any = None
+) -> Replication:
     """All runs, with a bar over them; an interrupt says how far it came."""
     finished = 0
     try:
         with waiting(READY):
-            from ramgape.cli.workers import workers
-            from ramgape.search.simulation import replicate
+            from ramgape.search.replication import replicate
 
         def count(number: int) -> None:
             nonlocal finished
             finished = number
 
-        with workers(jobs, runs) as executor:
-            given: Any = {"executor": executor, "callback": count, "checkpoints": checkpoints, **options}
+        with place.workers(runs) as executor:
+            given: Any = {"executor": executor, "callback": count, "keep": place.keep, **options}
+            given["checkpoints"] = checkpoints
             return replicate(instance, runs=runs, seed=seed, **given)
     except KeyboardInterrupt:
         hint = f"; --runs {finished} would show so many" if finished else ""
+        hint = "; the same command goes on from there" if place.keep else hint
         raise KeyboardInterrupt(f"after {count_runs(finished, runs)}{hint}") from None
 
 

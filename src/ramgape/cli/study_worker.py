@@ -145,7 +145,7 @@ def outcome(study: Study, worker: Worker, ended: Stopped) -> dict[str, Any]:
     sentence = study.result(expect=False).sentence if done else None
     return {
         "trials": worker.told,
-        "failed": worker.lost,
+        "failed": worker.failures,
         "ended": WORDS[ended],
         "done": done,
         "sentence": sentence,

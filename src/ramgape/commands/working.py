@@ -18,7 +18,7 @@ import numpy as np
 
 from ramgape.commands.study_files import Command, StudyFile, check_command
 from ramgape.commands.trials import CANNOT_START, CommandTrials, Finished, cannot_start
-from ramgape.common.executors import executor_of
+from ramgape.engines.choice import engine_of
 from ramgape.errors import InvalidSpec
 from ramgape.search.calls import Calls, Limits
 from ramgape.search.outcome import Outcome
@@ -76,7 +76,7 @@ class Worker(Runner):
     def __init__(self, *known: Any, trials: CommandTrials, most: float, seconds: float) -> None:
         super().__init__(*known)
         self.begun = 0
-        self.told = self.lost = 0  # trials that gave a reward, and trials that failed
+        self.told = self.failures = 0  # trials that gave a reward, and trials that failed
         self._trials = trials
         self._most = most
         self._end = time.monotonic() + seconds
@@ -97,7 +97,7 @@ class Worker(Runner):
     def _exchange(self, count: int) -> Sequence[Pull]:
         told, failed = len(self.untold), len(self.failed)
         pulls = super()._exchange(count)
-        self.told, self.lost = self.told + told, self.lost + failed
+        self.told, self.failures = self.told + told, self.failures + failed
         return pulls
 
     def _let_go(self) -> None:
@@ -119,14 +119,14 @@ def at_work(
     seconds: float = math.inf,
 ) -> Iterator[Worker]:
     """A worker on a study, whose leases are renewed meanwhile."""
-    with executor_of(trials.for_pull, workers) as (executor, places), watched(None) as watcher:
+    with engine_of(trials.for_pull, workers) as engine, watched(None) as watcher:
 
-        def submit(pull: Pull) -> Future[Any]:
+        def begin(pull: Pull) -> Future[Any]:
             worker.begun += 1
-            return executor.submit(trials.for_pull, pull)
+            return engine.start(trials.for_pull, pull)
 
         limits = Limits()
-        calls = Calls(submit, places, limits)
+        calls = Calls(engine, begin, limits)
         worker = Worker(study, calls, limits, name, lease, watcher, None, trials=trials, most=most, seconds=seconds)
         with worker.renewing():
             yield worker

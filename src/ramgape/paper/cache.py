@@ -1,117 +1,48 @@
-"""The outcomes of jobs on disk, so that an interrupted report goes on where it was.
-
-A file appears under its name only when it is complete (written elsewhere in the folder, then renamed), and it is taken
-for a result only if it can be read and states the very job that is looked for: the same work, code and libraries.
-"""
+"""The outcomes of jobs on disk, so that an interrupted report goes on where it was."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numba
-import numpy as np
-
-import ramgape
-from ramgape.common.whole_files import replacing
-from ramgape.core.kernel import PACKAGE
 from ramgape.paper.jobs import Job, Outcome
-
-# All that numbers can depend on, data included; texts, figures and stores may change without computing anything again.
-NUMBERS = (
-    "bounds",
-    "common/checks.py",
-    "common/executors.py",
-    "common/files.py",
-    "common/integration.py",
-    "common/parsing.py",
-    "common/proportions.py",
-    "common/special.py",
-    "common/whole_files.py",
-    "core",
-    "noises.py",
-    "options.py",
-    "paper/jobs.py",
-    "paper/statistics.py",
-    "planning/alternatives.py",
-    "planning/lower_bound.py",
-    "policies",
-    "problems",
-    "registry.py",
-    "risks",
-    "search",
-    "tasks",
-)
+from ramgape.search.kept import KeptFiles, digest, identity
 
 
 class ResultCache:
     """A folder of outcomes."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self._seen: dict[Path, Outcome] = {}  # what has been read or written once
+        self._files = KeptFiles.open(folder, "out")
+        self._seen: dict[str, Outcome] = {}  # what has been read or written once
+
+    @property
+    def folder(self) -> Path:
+        """Where they are."""
+        return self._files.folder
 
     def load(self, job: Job) -> Outcome | None:
         """The outcome of a job, or None if it is not there, or not whole, or of other code."""
-        path, name = self._place(job)
-        if path not in self._seen:
-            try:
-                content = json.loads(path.read_text(encoding="utf-8"))
-                if content["identity"] != name:
-                    return None
-                self._seen[path] = content["outcome"]
-            except (OSError, ValueError, KeyError, TypeError):
+        name, named = self._place(job)
+        if name not in self._seen:
+            outcome = self._files.load(name, named)
+            if outcome is None:
                 return None
-        return self._seen[path]
+            self._seen[name] = outcome
+        return self._seen[name]
 
     def save(self, job: Job, outcome: Outcome) -> None:
         """Keep an outcome."""
-        path, name = self._place(job)
-        write_whole(path, json.dumps({"identity": name, "outcome": outcome}))
+        name, named = self._place(job)
+        self._files.save(name, named, outcome)
         # As it would be read again: the first report must not show what a later one would not.
-        self._seen[path] = json.loads(json.dumps(outcome))
+        self._seen[name] = json.loads(json.dumps(outcome))
 
-    def _place(self, job: Job) -> tuple[Path, dict[str, Any]]:
-        name = identity(job)
-        digest = hashlib.sha256(json.dumps(name, sort_keys=True).encode()).hexdigest()
-        return self.folder / f"{job.kind}-{digest[:24]}.json", name
-
-
-def identity(job: Job) -> dict[str, Any]:
-    """All that the outcome is a function of."""
-    described: dict[str, Any] = json.loads(json.dumps({"kind": job.kind, "arguments": job.arguments}))
-    return {**described, **makers()}
-
-
-@functools.cache
-def makers() -> dict[str, Any]:
-    """The libraries, and a digest of the sources and data that numbers can depend on."""
-    digest = hashlib.sha256()
-    for file in sources():
-        digest.update(file.relative_to(PACKAGE).as_posix().encode())
-        digest.update(file.read_bytes())
-    libraries = {"ramgape": ramgape.__version__, "numpy": np.__version__, "numba": numba.__version__}
-    return {"libraries": libraries, "code": digest.hexdigest()}
-
-
-def sources() -> Iterator[Path]:
-    """The files that numbers can depend on, always in the same order."""
-    for part in NUMBERS:
-        path = PACKAGE / part
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        yield from (file for file in files if file.suffix in (".py", ".json"))
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that whoever looks finds the old one or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as part:
-        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    def _place(self, job: Job) -> tuple[str, dict[str, Any]]:
+        named = identity(kind=job.kind, arguments=job.arguments)
+        return f"{job.kind}-{digest(named)}", named
 
 
 def unique(jobs: Iterable[Job]) -> list[Job]:

@@ -23,7 +23,9 @@ from ramgape.planning.lower_bound import lower_bound
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
-from ramgape.search.simulation import play, run_batch, simulated_spec, watch
+from ramgape.search.runs import REASONS
+from ramgape.search.simulation import play, simulated_spec, watch
+from ramgape.search.sweep import run_batch
 from ramgape.search.truth import TrueArms
 
 Outcome = dict[str, Any]
@@ -55,14 +57,11 @@ def trials(instance: str | dict[str, Any], seed: int, trials: int, **options: An
     """Many searches; of each, how it ended."""
     known = load_instance(instance)
     spec = simulated_spec(known, **options)
-    runs = [run for run, _ in run_batch(known, spec, range(seed, seed + trials))]
+    runs, _ = run_batch(known, spec, range(seed, seed + trials))
     return {
         "exploration": spec.exploration,
-        "samples": [run.samples for run in runs],
-        "stopped": [run.stopped for run in runs],
-        "regret": [run.regret for run in runs],
-        "exact": [run.exact for run in runs],
-        "eps_correct": [run.eps_correct for run in runs],
+        "stopped": [REASONS[reason] for reason in runs["stopped"]],
+        **{name: runs[name].tolist() for name in ("samples", "regret", "exact", "eps_correct")},
     }
 
 

@@ -17,13 +17,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ramgape.common.checks import check_seed
+from ramgape.engines.pieces import Makers, Piece, engine_for, made
 from ramgape.errors import InvalidSpec, known_name
 from ramgape.paper import figures
-from ramgape.paper.cache import ResultCache, unique, write_whole
+from ramgape.paper.cache import ResultCache, unique
 from ramgape.paper.jobs import Job, Outcome, run_job
 from ramgape.paper.page import PageText, render_page
 from ramgape.paper.section import DataFile, Drawing, Finding, Section
 from ramgape.search.explained import versions
+from ramgape.search.kept import write_whole
 
 SCHEMA_VERSION = 2  # of summary.json: raised when a key changes its meaning or goes
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove
@@ -83,7 +85,7 @@ def publish(
     *,
     seed: int = 0,
     quick: bool = False,
-    executor: Executor | None = None,
+    executor: Makers = None,
     progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """Run parts of a report into a folder. The numbers do not depend on the executor.
@@ -94,7 +96,7 @@ def publish(
         out: The folder; outcomes that it already has are not computed again.
         seed: Of the first run; the others count on from it.
         quick: Whether the small scale is enough.
-        executor: Where the jobs are run; in this process if there is none.
+        executor: Makers the jobs are run, as for `replicate`; in this process if there is none.
         progress: Called with what is done and what there is to do, in pulls, and with words.
 
     Returns:
@@ -162,12 +164,7 @@ def write_report(
 
 def open_cache(out: Path) -> ResultCache:
     """The folder of outcomes, or an error that says why there can be none."""
-    try:
-        return ResultCache(out / "runs")
-    except OSError as error:
-        reason = f": {error.strerror or error}"
-        given = repr(str(out))
-        raise InvalidSpec(what="out", allowed="a folder that can be written", given=given, hint=reason) from None
+    return ResultCache(out / "runs")
 
 
 def read_summary(path: Path) -> dict[str, Any]:
@@ -187,20 +184,17 @@ def product_names(sections: Mapping[str, Section]) -> list[str]:
     return sorted([*data_files, *(f"figures/{name}.{ending}" for name in drawings for ending in ("png", "svg"))])
 
 
-def computed(jobs: Sequence[Job], executor: Executor | None) -> Iterator[tuple[Job, Outcome]]:
+def computed(jobs: Sequence[Job], executor: Makers) -> Iterator[tuple[Job, Outcome]]:
     """Jobs with their outcomes, as they are finished; the longest are begun first, so that none is left at the end."""
     ordered = sorted(jobs, key=lambda job: -job.cost)
-    if executor is None:
-        for job in ordered:
-            yield job, run_job(job)
-        return
-    futures = {executor.submit(run_job, job): job for job in ordered}
-    try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    finally:
-        for future in futures:
-            future.cancel()
+    with engine_for(executor) as engine:
+        if engine is None:
+            for job in ordered:
+                yield job, run_job(job)
+            return
+        left = iter([Piece(run_job, (job,)) for job in ordered])
+        for piece, outcome in made(engine, lambda: next(left, None)):
+            yield piece.arguments[0], outcome
 
 
 def cached(cache: ResultCache, job: Job) -> Outcome:
@@ -212,10 +206,10 @@ def cached(cache: ResultCache, job: Job) -> Outcome:
     return outcome
 
 
-def drawn(drawings: Sequence[Drawing], folder: Path, executor: Executor | None) -> Iterator[Drawing]:
+def drawn(drawings: Sequence[Drawing], folder: Path, executor: Makers) -> Iterator[Drawing]:
     """Draw and save; yields each figure when its files are there."""
     folder.mkdir(parents=True, exist_ok=True)
-    if executor is None:
+    if not isinstance(executor, Executor):  # the folder of a machine elsewhere is not ours
         for drawing in drawings:
             draw_figure(drawing, folder)
             yield drawing

@@ -7,18 +7,20 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ramgape.common.extras import load_extra
 from ramgape.common.proportions import clopper_pearson, ratio_interval
+from ramgape.engines.pieces import Makers
 from ramgape.errors import InvalidSpec, require
 from ramgape.options import Options
 from ramgape.problems.instances import load_instance
-from ramgape.search.explained import Explained, load_extra
+from ramgape.search.explained import Explained
+from ramgape.search.replication import Replication, replicate
 from ramgape.search.result import Goal
-from ramgape.search.simulation import Replication, Source, replicate
+from ramgape.search.simulation import Source
 
 if TYPE_CHECKING:
     from ramgape.views.explanation import Explanation
@@ -104,7 +106,7 @@ def compare_policies(
     *,
     runs: int = 100,
     seed: int = 0,
-    executor: Executor | None = None,
+    executor: Makers = None,
     callback: Callable[[int], object] | None = None,
     **options: Unpack[Options],
 ) -> PolicyComparison:
@@ -176,7 +178,7 @@ def _measure(found: Replication, regret: bool) -> tuple[float, float | None]:
     """What policies are compared by, and its standard error."""
     if not regret:
         return found.mean_samples, found.mean_samples_stderr
-    values = [run.regret for run in found.runs]
+    values = found.runs.table["regret"].tolist()
     mean = math.fsum(values) / len(values)
     if len(values) < 2:
         return mean, None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ramgape.search.explained import Explained, jsonable, load_extra
+from ramgape.common.extras import load_extra
+from ramgape.search.explained import Explained, jsonable
 from ramgape.search.result import Goal
 
 if TYPE_CHECKING:

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 import numpy as np
 
 from ramgape.common.checks import check_number
+from ramgape.common.extras import load_extra
 from ramgape.errors import InvalidInstance, MissingExtra, known_name, require
 from ramgape.options import DEFAULT_DELTA, LOWER_BOUND, Options, complete, shows_options
 from ramgape.planning.alternatives import ALTERNATIVES, Family, Floats, Gaussians, Mask, nearest
@@ -38,7 +39,7 @@ from ramgape.problems.instances import load_instance
 from ramgape.risks.mean_variance import Moments
 from ramgape.risks.measure import Measure
 from ramgape.risks.standard_deviation import StandardDeviation
-from ramgape.search.explained import Explained, load_extra
+from ramgape.search.explained import Explained
 from ramgape.search.spec import check_alpha, check_tolerance, choose_risk, parse_share
 from ramgape.tasks import PARETO, Task, make_task
 

@@ -11,10 +11,10 @@ where that is proved to be in vain, or was in vain for an easier one.
 from __future__ import annotations
 
 import math
+import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack, cast
 
@@ -23,6 +23,8 @@ import numpy as np
 from ramgape.bounds import the_bound
 from ramgape.common.checks import check_many, check_seed, whole
 from ramgape.common.proportions import clopper_pearson
+from ramgape.engines.engine import TaskEngine
+from ramgape.engines.pieces import Makers, check_executor, engine_for
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
 from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, flatten, shows_options
 from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
@@ -32,7 +34,9 @@ from ramgape.problems.instances import load_instance
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.progress import check_callback
-from ramgape.search.simulation import Replication, Run, Source, check_executor, replicate, simulated_spec
+from ramgape.search.replication import Replication, replicate
+from ramgape.search.runs import Run, Runs
+from ramgape.search.simulation import Source, simulated_spec
 from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
 
@@ -61,8 +65,9 @@ def plan(
     budgets: Iterable[int] | None = None,
     runs: int = PLANNED_RUNS,
     seed: int = 0,
-    executor: Executor | None = None,
+    executor: Makers = None,
     callback: PlanCallback | None = None,
+    keep: str | os.PathLike[str] | None = None,
     **options: Unpack[Options],
 ) -> Plan:
     """What to expect of a search before its first trial, from guessed arms.
@@ -80,8 +85,9 @@ def plan(
         budgets: Under a budget: the budgets to compare; the first stands for `budget`.
         runs: Simulated searches of each goal; fewer where they are long (see `max_pulls`), but ten at least.
         seed: Of the first run; run r has seed + r.
-        executor: Anything that speaks `concurrent.futures.Executor`; the numbers do not depend on it.
+        executor: As for `replicate`; the numbers do not depend on it.
         callback: Called with what is done, what there is to do, and what is going on, in words.
+        keep: As for `replicate`: a folder in which finished runs are kept.
 
     Examples:
         >>> import ramgape
@@ -90,13 +96,7 @@ def plan(
         (2000.0, 0)
     """
     known = load_instance(instance)
-    setting = Setting(
-        known=known,
-        runs=whole(runs, "runs", "a whole number of at least 1", 1),
-        seed=check_seed(seed),
-        executor=executor,
-        callback=callback,
-    )
+    count, seed = whole(runs, "runs", "a whole number of at least 1", 1), check_seed(seed)
     check_callback(callback)
     check_executor(executor)
     options = cast(Options, flatten(options))
@@ -105,8 +105,11 @@ def plan(
     if options.get("budget") is not None or budgets is not None:
         for what, given in (("epsilons", epsilons), ("deltas", deltas)):
             require(given is None, what, "absent under a budget", given)
-        return _plan_budget(setting, _listed(budgets, "budgets"), options)
-    return _plan_confidence(setting, _listed(epsilons, "epsilons"), _listed(deltas, "deltas"), options)
+    with engine_for(executor) as engine:  # one for all of the plan
+        setting = Setting(known, count, seed, engine, callback, keep)
+        if options.get("budget") is not None or budgets is not None:
+            return _plan_budget(setting, _listed(budgets, "budgets"), options)
+        return _plan_confidence(setting, _listed(epsilons, "epsilons"), _listed(deltas, "deltas"), options)
 
 
 class Setting(NamedTuple):
@@ -115,8 +118,9 @@ class Setting(NamedTuple):
     known: Instance
     runs: int
     seed: int
-    executor: Executor | None
+    executor: TaskEngine | None
     callback: PlanCallback | None
+    keep: str | os.PathLike[str] | None
 
     def replicate(
         self, options: Options, first: int, runs: int, callback: Callable[[int], object] | None
@@ -124,9 +128,8 @@ class Setting(NamedTuple):
         """Runs of one goal from run `first` on; of what the goal warns of, the plan tells once."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RamgapeWarning)
-            return replicate(
-                self.known, runs=runs, seed=self.seed + first, executor=self.executor, callback=callback, **options
-            )
+            where: Any = {"executor": self.executor, "callback": callback, "keep": self.keep}
+            return replicate(self.known, runs=runs, seed=self.seed + first, **where, **options)
 
 
 def _listed(values: Any, what: str) -> list[Any] | None:
@@ -261,7 +264,7 @@ def _skipped(
     binding = epsilon in bounds and bounds[epsilon].exact and not the_bound(chosen.bound).needs_sigma_max
     if binding and (_least(bounds, target) or 0.0) > chosen.max_pulls:
         return "lower bound"
-    hopeless = [easier for easier, replication in found.items() if not replication.ended]
+    hopeless = [easier for easier, replication in found.items() if not replication.ended_count]
     return "easier goal" if any(e >= epsilon and d >= delta for e, d in hopeless) else None
 
 
@@ -270,7 +273,7 @@ def _search(setting: Setting, options: Options, work: int, notice: Callable[[int
     first = setting.replicate(options, 0, min(setting.runs, FIRST_RUNS), notice)
     made = len(first.runs)
     wanted = min(setting.runs, max(FEWEST_RUNS, int(work / first.mean_samples)))
-    if not first.ended or wanted <= made:
+    if not first.ended_count or wanted <= made:
         return first
     rest = setting.replicate(options, made, wanted - made, lambda number: notice(made + number))
     return replace(first, runs=first.runs + rest.runs, seconds=first.seconds + rest.seconds)
@@ -285,9 +288,9 @@ def _trials(
 ) -> PullForecast:
     """What the runs of a goal took; a run that reached the cap would have taken more, nobody knows how much."""
     least = _least(bounds, target)
-    runs = () if replication is None else replication.runs
-    ended = () if replication is None else replication.ended
-    decided = replication if replication is not None and len(ended) == len(runs) else None
+    runs: Sequence[Run] = () if replication is None else replication.runs
+    ended = 0 if replication is None else replication.ended_count
+    decided = replication if replication is not None and ended == len(runs) else None
     mean = None if decided is None else decided.mean_samples
     more_than = {"tie": None, "lower bound": least, "easier goal": float(max_pulls)}[skipped] if skipped else None
     if replication is not None and decided is None:
@@ -296,14 +299,14 @@ def _trials(
         epsilon=target[0],
         delta=target[1],
         runs=len(runs),
-        undecided=len(runs) - len(ended),
+        undecided=len(runs) - ended,
         skipped=skipped,
         mean=mean,
         stderr=None if decided is None else decided.mean_samples_stderr,
         quantile_10=_quantile(runs, 10),
         quantile_50=_quantile(runs, 50),
         quantile_90=_quantile(runs, 90),
-        largest=None if decided is None else max(run.samples for run in runs),
+        largest=None if decided is None else int(decided.runs.table["samples"].max()),
         more_than=more_than,
         errors=0 if replication is None else replication.errors,
         error_rate=None if replication is None else replication.error_rate,
@@ -314,7 +317,7 @@ def _trials(
     )
 
 
-def _quantile(runs: tuple[Run, ...], percent: int) -> int | None:
+def _quantile(runs: Sequence[Run], percent: int) -> int | None:
     """The pulls within which this part of the runs, or a little more, was done; None if that is beyond the cap."""
     if not runs:
         return None
@@ -365,10 +368,9 @@ def _plan_budget(setting: Setting, budgets: list[Any] | None, options: Options) 
 
 def _quality(budget: int, replication: Replication, epsilon: float | None) -> Quality:
     """How good the answers of a budget were; those beyond epsilon count only if somebody asked for an epsilon."""
-    runs = replication.runs
-    regrets = [run.regret for run in runs]
-    inexact = sum(not run.exact for run in runs)
-    beyond = None if epsilon is None else sum(not run.eps_correct for run in runs)
+    runs, table = replication.runs, replication.runs.table
+    regrets, inexact = table["regret"].tolist(), int((~table["exact"]).sum())
+    beyond = None if epsilon is None else int((~table["eps_correct"]).sum())
     return Quality(
         budget=budget,
         runs=len(runs),
@@ -423,14 +425,14 @@ def _arms(
     """What the runs of the chosen goal did with each arm."""
     true = TrueArms(known, chosen)
     front = true.names
-    ended = () if replication is None else replication.ended
-    runs = () if replication is None else replication.runs
-    samples = sum(run.samples for run in runs)
+    runs = Runs.of(() if replication is None else replication.runs)
+    ended = Runs.of(() if replication is None else replication.ended)
+    returned_by, pulls_of = ended.returned, runs.pulls
+    samples = sum(pulls_of.values())
     arms = []
     for arm in true.arms:
         name = arm.name
-        returned = sum(name in run.front for run in ended)
-        pulls = sum(run.pulls[name] for run in runs)
+        returned, pulls = returned_by.get(name, 0), pulls_of.get(name, 0)
         arms.append(
             ArmForecast(
                 name=name,

@@ -27,6 +27,7 @@ class RemoteStudy:
         failed: list[Json],
         given_back: list[str],
         *,
+        lost: list[str] | None = None,
         count: int,
         worker: str | None,
         lease: float | None,
@@ -34,7 +35,7 @@ class RemoteStudy:
     ) -> Json:
         """Tell what came out and ask for the next pulls. New pulls for nobody by name are given once by a key."""
         body = {"answers": answers, "failed": failed, "given_back": given_back, "count": count}
-        body |= {"worker": worker, "lease": lease, "known": known}
+        body |= {"worker": worker, "lease": lease, "known": known} | ({"lost": lost} if lost else {})
         return self.post("exchange", body, once=count > 0 and worker is None)
 
     def renew(self, pulls: list[str], lease: float | None) -> Json:

@@ -9,14 +9,16 @@ What has ended is handed over in the order in which it began, so that as little 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ramgape.common.checks import check_number, whole
+from ramgape.engines.engine import TaskEngine
 from ramgape.errors import Retry, known_name, require
 
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}  # in which a rate may be stated
@@ -111,23 +113,25 @@ class Clock:
         """Seconds since some moment."""
         return time.monotonic()
 
-    def wait(self, calls: Collection[Future[Any]], seconds: float | None) -> None:
-        """Until one of the calls has ended, so many seconds have passed, or it is time to look for an interrupt.
+    def wait(self, engine: TaskEngine, busy: bool, seconds: float | None) -> list[Future[Any]]:
+        """Until a call has ended, so many seconds have passed, or it is time to look for an interrupt.
 
         One that comes in the moment before a wait is heard of when that is over, on some systems any one.
+
+        Args:
+            engine: What makes the calls.
+            busy: Whether there are any.
+            seconds: For how long at most.
         """
-        seconds = LONGEST_WAIT if seconds is None else min(seconds, LONGEST_WAIT)
-        if calls:
-            wait(calls, seconds, FIRST_COMPLETED)
-        else:
-            time.sleep(seconds)
+        return engine.wait(LONGEST_WAIT if seconds is None else min(seconds, LONGEST_WAIT))
 
 
 class Begun(NamedTuple):
-    """A call that has begun, and until when it is waited for."""
+    """A call that has begun as the how-manieth, and until when it is waited for."""
 
     asked: Any
-    deadline: float | None
+    number: int
+    deadline: float
 
 
 class Resting(NamedTuple):
@@ -137,34 +141,45 @@ class Resting(NamedTuple):
     asked: Any
 
 
+ASKED = attrgetter("asked")
+
+
 class Calls(Generic[Asked]):
     """Calls under way, each known by what was asked for.
 
     Args:
-        submit: Begins one.
-        slots: How many at once.
+        engine: What makes them.
+        begin: Begins one there.
         limits: How they may be made.
-        cancels: Whether one that has begun is ended when its future is cancelled.
     """
 
-    def __init__(
-        self, submit: Callable[[Asked], Future[Any]], slots: int, limits: Limits, *, cancels: bool = False
-    ) -> None:
-        self._submit, self._slots, self._limits, self._cancels = submit, slots, limits, cancels
-        self._begun: dict[Future[Any], Begun] = {}  # in the order of their beginnings
+    def __init__(self, engine: TaskEngine, begin: Callable[[Asked], Future[Any]], limits: Limits) -> None:
+        self._engine, self._begin, self._limits = engine, begin, limits
+        self._begun: dict[Future[Any], Begun] = {}  # in the order of their deadlines
         self._resting: list[Resting] = []
         self._clock = Clock()
         self._next = -np.inf  # nothing begins before
+        self._count = 0
 
     @property
     def under_way(self) -> list[Asked]:
         """What was asked for and has not been handed over yet."""
-        return [*(each.asked for each in list(self._begun.values())), *(each.asked for each in list(self._resting))]
+        return [*map(ASKED, list(self._begun.values())), *map(ASKED, list(self._resting))]
+
+    @property
+    def now(self) -> float:
+        """What time it is, for `wait`."""
+        return self._clock.now()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is under way."""
+        return bool(self._begun or self._resting)
 
     @property
     def room(self) -> int:
         """How many more may begin at this moment. What has ended is to be handed over first."""
-        free = self._slots - len(self._resting) - len(self._begun)
+        free = self._engine.slots() - len(self._resting) - len(self._begun)
         if self._limits.interval:
             free = min(free, int(self._clock.now() >= self._next))
         return max(free, 0)
@@ -175,27 +190,35 @@ class Calls(Generic[Asked]):
             self._resting.append(Resting(self._clock.now() + pause, asked))
             return
         self._next = self._clock.now() + self._limits.interval
-        self.adopt(asked, self._submit(asked))
+        self.adopt(asked, self._begin(asked))
 
     def adopt(self, asked: Asked, call: Future[Any]) -> None:
         """Take over a call that has begun."""
-        timeout = self._limits.timeout
-        self._begun[call] = Begun(asked, None if timeout is None else self._clock.now() + timeout)
+        self._count += 1
+        self._begun[call] = Begun(asked, self._count, self._deadline())
 
-    def wait(self) -> list[tuple[Asked, Future[Any]]]:
+    def _deadline(self) -> float:
+        timeout = self._limits.timeout
+        return np.inf if timeout is None else self._clock.now() + timeout
+
+    def wait(self, until: float = np.inf) -> list[tuple[Asked, Future[Any]]]:
         """Wait until a call has ended; those that have, in the order of their beginnings.
 
-        None have where there was no room and there is now: the next one is due. Where there was some, whoever waits
-        wants no more of it.
+        None have where there was no room and there is now: the next one is due; nor where that moment has come, or
+        where nothing is under way and there may be no room for long. Where there was room, whoever waits wants no more
+        of it.
         """
         full = not self.room
         while True:
             self._wake()
             ended = self.ended()
-            if ended or not (self._begun or self._resting or full) or (full and self.room):
+            if ended or not (self.busy or full) or (full and self.room) or self._clock.now() >= until:
                 return ended
-            moment, now = self._next_moment(full), self._clock.now()
-            self._clock.wait(self._begun, None if moment is None else max(moment - now, 0.0))
+            moment = min(self._next_moment(full), until)
+            seconds = None if moment == np.inf else max(moment - self._clock.now(), 0.0)
+            ended = self._hand_over(self._clock.wait(self._engine, bool(self._begun), seconds))
+            if ended or not (self.busy or (full and self._engine.slots())):
+                return ended
 
     def _wake(self) -> None:
         """Begin what has rested, as the rate allows; who was to be first is."""
@@ -204,41 +227,52 @@ class Calls(Generic[Asked]):
                 self._resting.remove(each)
                 self.start(each.asked)
 
-    def _next_moment(self, full: bool) -> float | None:
+    def _next_moment(self, full: bool) -> float:
         """When something is to be done even if no call ends before."""
-        moments = [each.deadline for each in self._begun.values() if each.deadline is not None]
-        moments += [max(each.due, self._next) for each in self._resting]
-        if full and len(self._begun) + len(self._resting) < self._slots:
+        moments = [max(each.due, self._next) for each in self._resting]
+        if self._begun:
+            moments.append(next(iter(self._begun.values())).deadline)
+        if full and len(self._begun) + len(self._resting) < self._engine.slots():
             moments.append(self._next)
-        return min(moments, default=None)
+        return min(moments, default=np.inf)
 
     def ended(self) -> list[tuple[Asked, Future[Any]]]:
         """The calls that have ended or taken too long, without waiting."""
-        found: list[tuple[Asked, Future[Any]]] = []
-        for future, (asked, deadline) in list(self._begun.items()):
-            if future.done():
-                found.append((asked, future))
-            elif deadline is not None and self._clock.now() >= deadline:
-                future.cancel()
-                found.append((asked, self._too_late()))
-            else:
-                continue
-            del self._begun[future]
-        return found
+        return self._hand_over(self._engine.wait(0.0))
 
-    def _too_late(self) -> Future[Any]:
-        became = "it was cancelled"
-        if not self._cancels:
-            became = "nothing can end what runs in a thread, so it may go on: only the waiting has an end"
-        late: Future[Any] = Future()
-        late.set_exception(TimeoutError(f"a trial took more than {self._limits.timeout:g} s; {became}"))
-        return late
+    def _hand_over(self, calls: Iterable[Future[Any]]) -> list[tuple[Asked, Future[Any]]]:
+        found = [(self._begun.pop(call), call) for call in calls if call in self._begun]
+        found += self._too_late()
+        return [(begun.asked, call) for begun, call in sorted(found, key=lambda each: each[0].number)]
+
+    def _too_late(self) -> Iterator[tuple[Begun, Future[Any]]]:
+        """The calls that have taken too long, and no longer count as such; others of them only begin now."""
+        if self._limits.timeout is None:
+            return
+        now = self._clock.now()
+        for call, begun in list(self._begun.items()):
+            if begun.deadline > now:
+                return
+            del self._begun[call]
+            if self._engine.is_held(call):
+                self._begun[call] = begun._replace(deadline=self._deadline())
+                continue
+            self._engine.abandon(call)
+            became = "it was cancelled"
+            if not self._engine.cancels:
+                became = "nothing can end what runs in a thread, so it may go on: only the waiting has an end"
+            late: Future[Any] = Future()
+            late.set_exception(TimeoutError(f"a trial took more than {self._limits.timeout:g} s; {became}"))
+            yield begun, late
+
+    def rest_no_more(self) -> None:
+        """What has not begun never will."""
+        self._resting.clear()
 
     def cancel(self) -> None:
         """Nobody waits any longer for what is under way."""
-        self._resting.clear()
-        for future in self._begun:
-            future.cancel()
+        self.rest_no_more()
+        self._engine.cancel(list(self._begun))
 
     def let_end(self) -> None:
         """Cancel what can be, and wait for the rest: what has begun in a thread goes on to its end."""

@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.common.checks import check_many, whole
 from ramgape.common.proportions import clopper_pearson
@@ -29,9 +30,6 @@ class Checkpoint(NamedTuple):
     pulls: int
     regret: float
     wrong: bool
-
-
-Checkpoints = tuple[Sequence[Checkpoint], int]  # at one search, and the number of its pulls
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +82,37 @@ def check_checkpoints(given: int | Iterable[int] | None, spec: Spec) -> tuple[tu
     return tuple(np.unique(spaced).tolist()), count
 
 
-def make_curves(runs: Sequence[Checkpoints], points: Sequence[int], count: int | None) -> list[CurvePoint]:
-    """The curves of many searches, from the looks at each and the number of its pulls."""
-    longest = max(samples for _, samples in runs)
-    if count is not None:  # as many as are wanted, from those at which anything could still change
-        reached = [pulls for pulls in points if pulls < longest]
-        reached += points[len(reached) : len(reached) + 1]
-        chosen = np.linspace(0, len(reached) - 1, min(count, len(reached))).round().astype(int)
-        points = [reached[place] for place in chosen]
-    return [_point(runs, pulls) for pulls in points]
+def make_curves(
+    samples: NDArray[Any],
+    regrets: NDArray[np.float64],
+    wrong: NDArray[np.int8],
+    points: Sequence[int],
+    count: int | None,
+) -> list[CurvePoint]:
+    """The curves of many searches.
+
+    Args:
+        samples: The pulls of each search.
+        regrets: Of the answer of each search at each of the points; one that has ended keeps its last.
+        wrong: Whether that answer is wrong; -1 where there is none yet.
+        points: The numbers of pulls.
+        count: Of how many points the curves are to be, if that is given: from those at which anything could change.
+    """
+    places = list(range(len(points)))
+    if count is not None:
+        reached = sum(pulls < samples.max() for pulls in points)
+        reached = min(reached + 1, len(points))
+        places = np.linspace(0, reached - 1, min(count, reached)).round().astype(int).tolist()
+    return [_point(samples, regrets[:, place], wrong[:, place], points[place]) for place in places]
 
 
-def _point(runs: Sequence[Checkpoints], pulls: int) -> CurvePoint:
-    latest = [[look for look in looks if look.pulls <= pulls][-1:] for looks, _ in runs]
-    looks = [look for (look,) in filter(None, latest)]
-    ended, number = sum(samples <= pulls for _, samples in runs), len(looks)
-    if not looks:
+def _point(samples: NDArray[Any], regrets: NDArray[np.float64], wrong: NDArray[np.int8], pulls: int) -> CurvePoint:
+    answered = wrong >= 0
+    ended, number = int((samples <= pulls).sum()), int(answered.sum())
+    if not number:
         return CurvePoint(pulls, 0, ended, math.nan, math.nan, 0, math.nan, math.nan, (0.0, 1.0))
-    regrets, wrong = np.array([look.regret for look in looks]), sum(look.wrong for look in looks)
-    rate, interval = wrong / number, clopper_pearson(wrong, number)
+    regrets, mistakes = regrets[answered], int(wrong[answered].sum())
+    rate, interval = mistakes / number, clopper_pearson(mistakes, number)
     error = float(regrets.std(ddof=1)) / math.sqrt(number) if number > 1 else math.nan
     spread = math.sqrt(rate * (1.0 - rate) / number)
-    return CurvePoint(pulls, number, ended, float(regrets.mean()), error, wrong, rate, spread, interval)
+    return CurvePoint(pulls, number, ended, float(regrets.mean()), error, mistakes, rate, spread, interval)

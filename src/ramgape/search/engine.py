@@ -64,6 +64,7 @@ from ramgape.views.terminal import tell_compiling
 kernel.on_compile(tell_compiling)
 
 DUST_DIGITS = 12  # of what is exact, on a scale of 1: more are rounding
+CROWD = 8  # of an arm's pulls for one under way: then more of them do no harm there
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 NO_TABLES = new_table(0, ARM), new_table(0, SEARCH)  # where nothing is decided in rounds
@@ -329,10 +330,9 @@ class Engine(Spending):
         arm = int(self._steps().decide(*state))
         for name, column in zip(DECISIONS, self._decisions, strict=True):
             column[0] = search[name]
+        few = 2 * self._pending[arm] <= self._under_way or CROWD * self._pending[arm] <= self.arms["pulls"][arm]
         # Every other time the rule has its way even so: a pull that never comes back must not keep its arm from others.
-        if 2 * self._pending[arm] <= self._under_way or search["samples"] % 2 == 0:
-            return arm
-        return self._spread(arms, arm)
+        return arm if few or search["samples"] % 2 == 0 else self._spread(arms, arm)
 
     def _ask_in_rounds(self) -> int:
         """The next pull of the round, or the first of a new one: `next_of_round`, for calls from Python."""
@@ -370,8 +370,8 @@ class Engine(Spending):
     def _spread(self, arms: Table, arm: int) -> int:
         """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
 
-        A few pulls hardly change what thousands have shown, so a rule would send all workers to one arm; but what they
-        will show is worth less there, the more of them there are.
+        Where they are many beside those that it has had, what they will show is worth less there, the more of them
+        there are; but a rule, whose boxes they hardly change, would send all workers to one arm.
         """
         rival = int(arms["rival"][arm])
         if rival >= 0 and rival != arm and 2 * self._pending[rival] <= self._under_way:

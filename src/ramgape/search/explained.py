@@ -7,7 +7,6 @@ notebook), and becomes a data frame and a picture. What is said, which rows and 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 import math
 import os
@@ -17,7 +16,8 @@ from dataclasses import asdict
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ramgape.errors import InvalidData, MissingExtra, RamgapeError, require, shorten
+from ramgape.common.extras import load_extra
+from ramgape.errors import InvalidData, RamgapeError, require, shorten
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -214,13 +214,3 @@ def versions() -> dict[str, str | None]:
         except metadata.PackageNotFoundError:
             found[package] = None
     return found
-
-
-def load_extra(module: str, extra: str) -> Any:
-    """An optional dependency, or how to get it. A broken installation keeps its own error."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        raise MissingExtra(what=module, allowed=f'installed for this: pip install "ramgape[{extra}]"') from None

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ramgape.common.checks import as_float, check_number
+from ramgape.common.extras import load_extra
 from ramgape.common.plane import PlaneLine
 from ramgape.errors import NoAnswer, known_name, require
 from ramgape.search.answered import Answered
-from ramgape.search.explained import Explained, load_extra
+from ramgape.search.explained import Explained
 from ramgape.search.extension import Extension
 from ramgape.search.history_point import HistoryPoint
 
@@ -139,6 +140,11 @@ class Goal:
     risk_epsilon: float | None = None
     epsilon_share: float | None = None
     spend: float | None = None
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether an answer that is right up to a tolerance is right."""
+        return bool(self.epsilon or self.epsilon_share)
 
 
 @dataclass(frozen=True, slots=True)

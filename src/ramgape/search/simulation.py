@@ -1,4 +1,4 @@
-"""The road for simulated trials: whole runs in the compiled loop, one or many."""
+"""The road for simulated trials: whole runs in the compiled loop."""
 
 from __future__ import annotations
 
@@ -6,220 +6,32 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Unpack
 
 import numpy as np
 
-from ramgape.common.checks import check_seed, whole
-from ramgape.common.proportions import clopper_pearson
+from ramgape.common.checks import check_seed
 from ramgape.core.table import TRACE, Table, new_table
 from ramgape.errors import RamgapeWarning, require
 from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
-from ramgape.search.curves import Checkpoint, CurvePoint, check_checkpoints, make_curves
+from ramgape.search.curves import Checkpoint
 from ramgape.search.engine import Engine
-from ramgape.search.explained import Explained, jsonable, load_extra
 from ramgape.search.history import SELDOM, Recorder
-from ramgape.search.inference import goal_of, infer, rigour_of, risk_label
+from ramgape.search.inference import goal_of, infer
 from ramgape.search.progress import Callback, check_callback, progress_of
-from ramgape.search.result import ArmTruth, Goal, Result, Truth
+from ramgape.search.result import Result
+from ramgape.search.runs import Ending, is_wrong
 from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
-from ramgape.search.watching import runs_watched, watched
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from ramgape.views.explanation import Explanation
-    from ramgape.views.plots.plot import Plot
+from ramgape.search.watching import watched
 
 CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
 
 Source = Instance | Mapping[str, Any] | str | os.PathLike[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One simulated search, next to the truth.
-
-    Attributes:
-        seed: Of all that is random in it.
-        samples: Pulls made; `pulls` are those of each arm.
-        front: The answer.
-        stopped: Why it ended.
-        regret, exact, eps_correct: As in `Truth`.
-        seconds: The time inside the compiled loop.
-        spent: What all pulls have cost, where there are prices.
-    """
-
-    seed: int
-    samples: int
-    front: tuple[str, ...]
-    stopped: str
-    pulls: dict[str, int]
-    regret: float
-    exact: bool
-    eps_correct: bool
-    seconds: float
-    spent: float | None = None
-
-    @property
-    def answer(self) -> tuple[str, ...]:
-        """The same as `front`."""
-        return self.front
-
-    @property
-    def decided(self) -> bool:
-        """Whether it came to an answer."""
-        return self.stopped not in ("cap", "constant", "exhausted")
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Replication(Explained):
-    """Many simulated searches of one instance.
-
-    It prints itself as a summary, and goes on as plain data and as a data frame with one row per run.
-
-    Attributes:
-        instance: Its name.
-        policy, bound, goal, risk, rho, alpha, exploration: As in `Result`.
-        true_front: The right answer.
-        runs: Each of them, in the order of their seeds.
-        seconds: The time that all of it took.
-        warnings: What was probably not meant.
-        task: What was looked for.
-        arms: What is true of each arm, in the user's units.
-        risk_label, rigour: As in `Result`.
-        curves: Regret and share of wrong answers over the number of pulls, at the `checkpoints`.
-    """
-
-    instance: str
-    policy: str
-    bound: str
-    goal: Goal
-    risk: str
-    rho: float | None
-    alpha: float | None
-    exploration: float | None
-    true_front: tuple[str, ...]
-    runs: tuple[Run, ...]
-    seconds: float
-    warnings: tuple[str, ...] = ()
-    task: str = "pareto"
-    arms: tuple[ArmTruth, ...] = ()
-    risk_label: str = ""
-    rigour: Literal["proved", "approximate"] = "proved"
-    curves: tuple[CurvePoint, ...] = ()
-
-    @property
-    def mean_samples(self) -> float:
-        """Average number of pulls."""
-        return math.fsum(run.samples for run in self.runs) / len(self.runs)
-
-    @property
-    def mean_samples_stderr(self) -> float | None:
-        """Standard error of that average; None for a single run."""
-        if len(self.runs) < 2:
-            return None
-        return float(np.std([run.samples for run in self.runs], ddof=1)) / math.sqrt(len(self.runs))
-
-    @property
-    def ended(self) -> tuple[Run, ...]:
-        """The runs that came to an answer: they neither hit the cap nor waited for an arm with equal rewards."""
-        cut_short = "spend" if self.goal.kind == "confidence" else None
-        return tuple(run for run in self.runs if run.decided and run.stopped != cut_short)
-
-    @property
-    def errors(self) -> int:
-        """Ended runs with a wrong answer: not epsilon-correct, or not exact where epsilon is 0 or absent."""
-        return sum(is_wrong(self.goal, run) for run in self.ended)
-
-    @property
-    def error_rate(self) -> float | None:
-        """Share of ended runs with a wrong answer; None if every run hit the cap."""
-        return self.errors / len(self.ended) if self.ended else None
-
-    @property
-    def error_interval(self) -> tuple[float, float] | None:
-        """Exact 95 % confidence interval for the error probability."""
-        return clopper_pearson(self.errors, len(self.ended)) if self.ended else None
-
-    @property
-    def undecided_rate(self) -> float:
-        """Share of runs that hit the cap."""
-        return 1.0 - len(self.ended) / len(self.runs)
-
-    @property
-    def ns_per_pull(self) -> float:
-        """Time inside the compiled loops for one pull."""
-        return 1e9 * math.fsum(run.seconds for run in self.runs) / sum(run.samples for run in self.runs)
-
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.replication import explain_replication
-
-        return explain_replication(self, ascii_only)
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """One for each run."""
-        return [{**asdict(run), "answer": run.answer, "wrong": is_wrong(self.goal, run)} for run in self.runs]
-
-    def curves_frame(self) -> DataFrame:
-        """The `curves` as a pandas data frame, one row for each number of pulls.
-
-        Raises:
-            MissingExtra: pandas is not installed.
-        """
-        frame: DataFrame = load_extra("pandas", "frame").DataFrame([asdict(point) for point in self.curves])
-        return frame
-
-    def plot(self) -> Plot:
-        """How long the runs took, or after a budget their regret, and how often they were wrong; and the `curves`."""
-        load_extra("matplotlib", "plot")
-        from ramgape.views.plots import style
-        from ramgape.views.plots.plot import Plot
-        from ramgape.views.plots.runs import draw_curve, draw_errors, draw_runs
-        from ramgape.views.replication import headline
-
-        with style.applied():
-            figure, count = style.new_figure(title=headline(self)), len(self.runs)
-            if self.curves:
-                figure.set_size_inches(figure.get_figwidth(), 1.7 * figure.get_figheight())
-            grid = figure.add_gridspec(3 if self.curves else 1, 2, width_ratios=(4, 1))
-            axes = figure.add_subplot(grid[0, 0])
-            if self.goal.kind == "budget":
-                draw_runs(axes, [run.regret for run in self.runs], count, "Simple regret")
-            else:
-                draw_runs(axes, [run.samples for run in self.ended], count, "Pulls until it was done")
-            draw_errors(figure.add_subplot(grid[0, 1]), self.error_rate, self.error_interval, self.goal.delta)
-            if self.curves:
-                regret = figure.add_subplot(grid[1, :])
-                draw_curve(regret, self.curves, "regret")
-                draw_curve(figure.add_subplot(grid[2, :], sharex=regret), self.curves, "error_rate", self.goal.delta)
-        return Plot(axes)
-
-    def to_dict(self, runs: bool = True) -> dict[str, Any]:
-        """Everything, ready for JSON.
-
-        Args:
-            runs: Whether each run is told; there may be many, and without them it is a summary.
-        """
-        derived = (
-            "mean_samples",
-            "mean_samples_stderr",
-            "error_rate",
-            "error_interval",
-            "undecided_rate",
-            "ns_per_pull",
-        )
-        described = {**Explained.to_dict(self), **{name: jsonable(getattr(self, name)) for name in derived}}
-        for run in described["runs"]:
-            run["answer"] = run["front"]
-        return described if runs else {key: value for key, value in described.items() if key != "runs"}
 
 
 @shows_options(SIMULATE)
@@ -258,85 +70,6 @@ def simulate(
         engine.finish("interrupted")
     truth = TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon)
     return replace(infer(engine, seed=seed, truth=truth), history=recorder.points())
-
-
-@shows_options(SIMULATE)
-def replicate(
-    instance: Source,
-    *,
-    runs: int,
-    seed: int = 0,
-    executor: Executor | None = None,
-    callback: Callable[[int], object] | None = None,
-    checkpoints: int | Iterable[int] | None = None,
-    **options: Unpack[Options],
-) -> Replication:
-    """Many independent simulated searches; run r has seed `seed + r`.
-
-    Args:
-        instance: As for `simulate`.
-        {options}
-        runs: How many.
-        seed: Of the first run.
-        executor: Anything that speaks `concurrent.futures.Executor`; the results do not depend on it.
-        callback: Called with the number of finished runs.
-        checkpoints: Numbers of pulls at which each run's answer is compared with the truth, or how many of them, evenly
-            spaced on a logarithmic scale; from them come the `curves`. The runs do not depend on them.
-
-    Examples:
-        >>> import ramgape
-        >>> found = ramgape.replicate("paper:46", runs=20, budget=2000, checkpoints=[200, 2000])
-        >>> [(point.pulls, point.runs, round(point.regret, 3)) for point in found.curves]
-        [(200, 20, 0.017), (2000, 20, 0.002)]
-    """
-    known = load_instance(instance)
-    spec = simulated_spec(known, **options)
-    warn(spec)
-    runs = whole(runs, "runs", "a whole number of at least 1", 1)
-    seed = check_seed(seed)
-    check_callback(callback)
-    check_executor(executor)
-    begun = time.perf_counter()
-    true = TrueArms(known, spec)
-    points, count = check_checkpoints(checkpoints, spec)
-    finished: list[tuple[Run, list[Checkpoint]]] = []
-    with runs_watched(options.get("progress"), runs) as show:
-        for batch in _batches(known, spec, true, range(seed, seed + runs), executor, points):
-            finished.extend(batch)
-            show(len(finished))
-            if callback is not None:
-                callback(len(finished))
-    finished.sort(key=lambda run: run[0].seed)
-    return Replication(
-        instance=known.name,
-        policy=spec.policy,
-        bound=str(spec.bound),
-        goal=goal_of(spec),
-        risk=str(spec.risk),
-        rho=spec.rho,
-        alpha=spec.alpha,
-        exploration=spec.exploration,
-        true_front=true.names,
-        runs=tuple(run for run, _ in finished),
-        seconds=time.perf_counter() - begun,
-        warnings=spec.warnings,
-        task=str(spec.task),
-        arms=true.arms,
-        risk_label=risk_label(spec),
-        rigour=rigour_of(spec),
-        curves=tuple(make_curves([(looks, run.samples) for run, looks in finished], points, count)) if points else (),
-    )
-
-
-def is_wrong(goal: Goal, judged: Run | Truth) -> bool:
-    """Whether an answer is wrong: not right up to epsilon, or not exact where epsilon is 0 or absent."""
-    return not (judged.eps_correct if goal.epsilon or goal.epsilon_share else judged.exact)
-
-
-def check_executor(executor: object) -> None:
-    """Complain before the first run rather than in the middle of one."""
-    speaks = executor is None or callable(getattr(executor, "submit", None))
-    require(speaks, "executor", "None, or what speaks concurrent.futures.Executor", executor)
 
 
 def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
@@ -403,9 +136,7 @@ def watch(engine: Engine, instance: Instance, seed: int, truth: Table | None = N
         yield made
 
 
-def run_once(
-    instance: Instance, spec: Spec, seed: int, true: TrueArms, points: Sequence[int] = ()
-) -> tuple[Run, list[Checkpoint]]:
+def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms, points: Sequence[int] = ()) -> Ending:
     """One run, in brief, and its answers after some numbers of pulls."""
     engine, seconds, looks, goal = Engine(spec, seed), 0.0, [], goal_of(spec)
     answer, truth = engine.answer(), None
@@ -418,48 +149,8 @@ def run_once(
             looks.append(Checkpoint(engine.samples, truth.regret, is_wrong(goal, truth)))
     answer = engine.answer()
     truth = true.assess(answer, engine.spec.epsilon)
-    run = Run(
-        seed=seed,
-        samples=engine.samples,
-        front=tuple(name for name, inside in zip(spec.names, answer, strict=True) if inside),
-        stopped=str(engine.stopped),
-        pulls=dict(zip(spec.names, engine.arms["pulls"].tolist(), strict=True)),
-        regret=truth.regret,
-        exact=truth.exact,
-        eps_correct=truth.eps_correct,
-        seconds=seconds,
-        spent=engine.spent,
-    )
-    return run, looks
-
-
-def run_batch(
-    instance: Instance, spec: Spec, seeds: Iterable[int], points: Sequence[int] = ()
-) -> list[tuple[Run, list[Checkpoint]]]:
-    """Several runs, one after the other."""
-    true = TrueArms(instance, spec)
-    return [run_once(instance, spec, seed, true, points) for seed in seeds]
-
-
-def _batches(
-    instance: Instance, spec: Spec, true: TrueArms, seeds: range, executor: Executor | None, points: Sequence[int]
-) -> Iterator[list[tuple[Run, list[Checkpoint]]]]:
-    """The runs in batches, as they are finished; few enough that handing them out costs little."""
-    if executor is None:
-        for seed in seeds:
-            yield [run_once(instance, spec, seed, true, points)]
-        return
-    size = math.ceil(len(seeds) / 64)
-    futures = [
-        executor.submit(run_batch, instance, spec, seeds[start : start + size], points)
-        for start in range(0, len(seeds), size)
-    ]
-    try:
-        for future in as_completed(futures):
-            yield future.result()
-    finally:
-        for future in futures:
-            future.cancel()
+    stopped, pulls = str(engine.stopped), engine.arms["pulls"]
+    return Ending(engine.samples, stopped, answer, pulls, truth, seconds, engine.spent, looks)
 
 
 def warn(spec: Spec) -> None:

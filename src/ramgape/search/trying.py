@@ -11,12 +11,14 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ramgape.common.checks import is_awaitable
-from ramgape.common.executors import Loop, executor_of, is_async
+from ramgape.engines.choice import engine_of
+from ramgape.engines.executors import is_async
 from ramgape.errors import InvalidReward, Retry, require
 from ramgape.search.calls import Calls, Limits, error_of
 from ramgape.search.engine import Engine
@@ -109,17 +111,13 @@ class Trying:
                 return
         limits = self.manner.limits
         make = self._await if is_async(self.pull) else self._make
-        with executor_of(make, self.manner.workers, timeout=limits.timeout) as (executor, slots):
-
-            def submit(call: Call) -> Future[Any]:
-                return executor.submit(make, call)
-
-            calls = Calls(submit, slots, limits, cancels=isinstance(executor, Loop))
+        with engine_of(make, self.manner.workers, timeout=limits.timeout) as engine:
+            calls: Calls[Call] = Calls(engine, partial(engine.start, make), limits)
             pulls = self.engine.arms["pulls"].tolist()
             if left is not None:
                 arm, more = left
                 self.engine.reserve(arm)
-                calls.adopt(Call(arm, pulls[arm]), executor.submit(more))
+                calls.adopt(Call(arm, pulls[arm]), engine.start(more))
             # Two arms are compared on the same items, so what is learnt of each must be the first of them.
             self._several(calls, Turns(self.manner.in_order or self.items is not None, pulls))
 
@@ -145,7 +143,7 @@ class Trying:
         asked = engine.arms["pulls"] + engine.pending  # of each arm: how many pulls
         try:
             while not engine.stopped:
-                while calls.room and not (calls.under_way and engine.is_enough()):
+                while calls.room and not (calls.busy and engine.is_enough()):
                     arm = engine.ask()
                     if arm is None:
                         break

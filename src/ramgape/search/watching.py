@@ -81,10 +81,16 @@ class Forecaster:
 
 
 class Watcher:
-    """Knows where a search stands, for a display that asks in its own time."""
+    """Knows where a search stands, for a display that asks in its own time.
 
-    def __init__(self) -> None:
+    Args:
+        waiting: Says what the search waits for, if it does.
+    """
+
+    def __init__(self, waiting: Callable[[], str] = str) -> None:
         self.wanted = True  # whether the search is asked where it stands
+        self.remark = ""  # what there is to be said before all else
+        self._waiting = waiting
         self.forecaster = Forecaster()
         self._standing: Standing | None = None
         self._timed: tuple[float, int] | None = None  # when the pace was first measured, and after how many pulls
@@ -124,6 +130,10 @@ class Watcher:
         """What is known, for a display; and the search is asked anew."""
         shown = None if self._standing is None else self._standing.frame(seconds)
         self.wanted = True
+        remark = self.remark or self._waiting()
+        if remark:
+            shown = Frame(None, f"waiting for {time_words(seconds)}") if shown is None else shown
+            return shown._replace(second=remark)
         return shown
 
 
@@ -132,10 +142,11 @@ class watched(displayed):  # noqa: N801 - read as the verb of a `with`
 
     Args:
         progress: As for `displayed`.
+        waiting: As for `Watcher`.
     """
 
-    def __init__(self, progress: bool | None) -> None:
-        self._watcher = Watcher()
+    def __init__(self, progress: bool | None, waiting: Callable[[], str] = str) -> None:
+        self._watcher = Watcher(waiting)
         super().__init__(progress, self._watcher.frame)
 
     def __enter__(self) -> Watcher | None:  # type: ignore[override]
@@ -147,14 +158,23 @@ class watched(displayed):  # noqa: N801 - read as the verb of a `with`
 
 
 @contextmanager
-def runs_watched(progress: bool | None, runs: int) -> Iterator[Callable[[int], object]]:
-    """What wants to hear how many of so many searches are finished, and shows it if somebody watches."""
+def runs_watched(
+    progress: bool | None, runs: int, waiting: Callable[[], str] = str
+) -> Iterator[Callable[[int], object]]:
+    """What wants to hear how many of so many searches are finished, and shows it if somebody watches.
+
+    Args:
+        progress: As everywhere.
+        runs: How many there are to be.
+        waiting: Says for what, if anything, nothing happens.
+    """
     finished = [0]
 
     def frame(seconds: float) -> Frame:
         (count,) = finished
         left = f", {time_words(seconds / count * (runs - count))} left" if count else ""
-        return Frame(count / runs, f"{count_runs(count, runs)} in {time_words(seconds)}{left}")
+        why = f"; {waiting()}" if waiting() else ""
+        return Frame(count / runs, f"{count_runs(count, runs)} in {time_words(seconds)}{left}{why}")
 
     with displayed(progress, frame):
         yield lambda count: finished.__setitem__(0, count)

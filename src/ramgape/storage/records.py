@@ -36,6 +36,7 @@ class StudyRow(NamedTuple):
     withdrawn: int = 0  # pulls that were handed out to nobody, and taken back
     chain: int = 0  # the check value of all observations, which is that of the last one
     batches: int = 0  # how many there are
+    lost: int = 0  # attempts that went with the machine that made them
 
 
 class PullRow(NamedTuple):

@@ -67,6 +67,7 @@ STUDIES = Table(
     Column("chain", BigInteger, nullable=False, server_default="0"),
     Column("batches", BigInteger, nullable=False, server_default="0"),
     Column("seal", BigInteger, nullable=False, server_default="0"),
+    Column("lost", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("id", name="ramgape_studies_key"),
     UniqueConstraint("name", name="ramgape_studies_name"),
     Index("ramgape_studies_random", "key", unique=True),

@@ -90,6 +90,7 @@ class Desk(ABC):
         told: Sequence[Told],
         failed: Sequence[tuple[PullId, str]],
         given_back: Sequence[PullId],
+        lost: Sequence[PullId],
         request: Request,
     ) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""

@@ -57,7 +57,8 @@ class Exchange:
     """What `Study.exchange` gives for what it was given.
 
     Attributes:
-        answers: What became of each answer, then of each failure, then of each pull given back, in the order given.
+        answers: What became of each answer, then of each failure, then of each pull given back, then of each
+            that was lost, in the order given.
         pulls: The next trials to make; none when the goal is reached or enough are under way.
         done: The goal is reached.
     """
@@ -92,7 +93,7 @@ def check_request(
         worker = check_text(worker, "worker")
     if known != ():
         check_many(known, "known", "a list of pulls")
-        return Request(count, worker, check_lease(lease), tuple(pull_id_of(pull) for pull in known))
+        return Request(count, worker, check_lease(lease), tuple(map(pull_id_of, known)))
     return Request(count, worker, check_lease(lease))
 
 
@@ -133,7 +134,7 @@ def write_info(info: object) -> str | None:
 
 def pull_id_of(pull: Pull | str) -> PullId:
     """Which pull is meant."""
-    return read_pull_id(pull.id if isinstance(pull, Pull) else pull)
+    return read_pull_id(pull.id if type(pull) is Pull else pull)
 
 
 def pairs_of(given: Iterable[Any], what: str, words: str) -> list[tuple[Any, Any]]:

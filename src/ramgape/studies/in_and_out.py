@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
+from ramgape.common.extras import load_extra
 from ramgape.errors import known_name, located, require
-from ramgape.search.explained import load_extra
 from ramgape.search.outcome import check_price, check_reward
 from ramgape.studies.desk import Desk
 from ramgape.studies.entries import Trial

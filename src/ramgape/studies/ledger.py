@@ -6,7 +6,7 @@ changes, so that an error leaves everything as it was.
 
     ask ──> under way ──tell──> observed
               │   │   └─tell──> held, if the study is `in_order`, until the arm's earlier ones are answered ──> observed
-              │   └─ lease runs out, give_back ──> available ──ask──> under way, as a further attempt
+              │   └─ lease runs out, give_back, lost ──> available ──ask──> under way, as a further attempt
               └─ fail ──> available, or given up after too many failures ──retry──> available
 
 The first answer to a pull wins, whichever attempt it comes from; a pull is answered once.
@@ -64,6 +64,7 @@ class Ledger:
         self._fixed = tuple(row[:5])
         self._row: StudyRow | None = None  # as it was last written
         self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = self.batches = 0
+        self.lost = 0
         self.stopped_at: int | None = None
         self.open: dict[int, PullRow] = {}
         self.given_up = 0
@@ -124,7 +125,7 @@ class Ledger:
             self._decision = decision
             self._decision_text = json.dumps(decision)
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
-        values = (*self._fixed, *counters, self.withdrawn, self.chain, self.batches)
+        values = (*self._fixed, *counters, self.withdrawn, self.chain, self.batches, self.lost)
         self._row = tuple.__new__(StudyRow, values)  # as StudyRow(*values), in half the time
         return self._row
 
@@ -197,14 +198,15 @@ class Ledger:
         told: Sequence[Told],
         failed: Sequence[tuple[PullId, str]],
         given_back: Sequence[PullId],
+        lost: Sequence[PullId],
         now: Moment,
         find_answer: FindAnswer,
     ) -> list[bool]:
-        """Answers, failures and pulls that will not be made; tells which of them were accepted."""
+        """Answers, failures, pulls that will not be made and pulls that were lost; tells which were accepted."""
         accepted = self.tell(told, now, find_answer) if told else []
         accepted += [self.fail(pull_id, reason, now, find_answer) for pull_id, reason in failed]
         accepted += [self.give_back(pull_id, find_answer) for pull_id in given_back]
-        return accepted
+        return accepted + [self.give_back(pull_id, find_answer, lost=True) for pull_id in lost]
 
     def tell(self, answers: Sequence[Told], now: Moment, find_answer: FindAnswer) -> list[bool]:
         """Take in answers, all or, if there is an error in one, none; tells which were accepted."""
@@ -272,11 +274,12 @@ class Ledger:
             if pull.lease_until > AVAILABLE and not self.done:
                 self._fail(pull, "its lease ran out", now)
 
-    def give_back(self, pull_id: PullId, find_answer: FindAnswer) -> bool:
-        """Whoever has a pull will not make it; it is available again at once."""
+    def give_back(self, pull_id: PullId, find_answer: FindAnswer, *, lost: bool = False) -> bool:
+        """Whoever has a pull will not make it; it is available again at once. Lost ones are counted, each once."""
         pull = self._open_pull(pull_id, find_answer)
         if pull is None or pull.attempt != pull_id.attempt or pull.given_up or pull.answer is not None:
             return False
+        self.lost += lost and pull.lease_until > AVAILABLE
         self._change(pull._replace(worker=None, lease_until=AVAILABLE))
         return True
 
@@ -516,7 +519,7 @@ class Ledger:
                 self.engine.finish("confidence")
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
         self.stopped_at, self.withdrawn = row.stopped_at, row.withdrawn
-        self.chain, self.batches = row.chain, row.batches
+        self.chain, self.batches, self.lost = row.chain, row.batches, row.lost
         if row.decision:
             self.engine.decision = json.loads(row.decision)
         if answered is None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ramgape.errors import DamagedStore, FailingArm, KeyReused, RamgapeError, StudyExists, shorten, unknown_study
@@ -32,6 +33,8 @@ from ramgape.studies.spool import Spool
 
 if TYPE_CHECKING:
     from ramgape.search.watching import Watcher
+
+NUMBER = attrgetter("number")  # of a pull
 
 Given = TypeVar("Given")
 
@@ -222,14 +225,19 @@ class LocalDesk(Desk):
     # --- pulls -------------------------------------------------------------------------------------------------------
 
     def exchange(
-        self, told: Sequence[Told], failed: Sequence[tuple[PullId, str]], given_back: Sequence[PullId], request: Request
+        self,
+        told: Sequence[Told],
+        failed: Sequence[tuple[PullId, str]],
+        given_back: Sequence[PullId],
+        lost: Sequence[PullId],
+        request: Request,
     ) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
         rows: list[PullRow] = []
         with self._writing() as (ledger, now):
-            accepted = ledger.take_in(told, failed, given_back, now, self.session.find_answer)
+            accepted = ledger.take_in(told, failed, given_back, lost, now, self.session.find_answer)
             if request.wanted:
-                known = frozenset(each.number for each in request.known) if request.known else frozenset()
+                known = frozenset(map(NUMBER, request.known)) if request.known else frozenset()
                 try:
                     rows = ledger.ask(*request[:3], known, now, alone=not accepted)
                 except FailingArm as failing:

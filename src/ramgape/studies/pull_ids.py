@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from functools import lru_cache
 from typing import NamedTuple
 
 from ramgape.errors import UnknownPull, shorten
@@ -53,10 +54,19 @@ def write_pull_id(token: str, number: int, attempt: int) -> str:
 
 def read_pull_id(text: object) -> PullId:
     """What a name says; an error for what is no name of a pull."""
-    found = PATTERN.fullmatch(text) if isinstance(text, str) else None
+    found = _known_id(text) if isinstance(text, str) else None
     if found is None:
         allowed = f"one that `ask` has given, such as {new_token()}-17"
         raise UnknownPull(what="pull", allowed=allowed, given=shorten(text))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _known_id(text: str) -> PullId | None:
+    """Of hundreds of pulls under way a worker says at every exchange that it knows them."""
+    found = PATTERN.fullmatch(text)
+    if found is None:
+        return None
     token, number, attempt = found.groups()
     return PullId(token, int(number), 1 if attempt is None else int(attempt))
 

@@ -158,7 +158,12 @@ class RemoteDesk(Desk):
     # --- pulls -------------------------------------------------------------------------------------------------------
 
     def exchange(
-        self, told: Sequence[Told], failed: Sequence[tuple[PullId, str]], given_back: Sequence[PullId], request: Request
+        self,
+        told: Sequence[Told],
+        failed: Sequence[tuple[PullId, str]],
+        given_back: Sequence[PullId],
+        lost: Sequence[PullId],
+        request: Request,
     ) -> tuple[list[bool], list[Pull], bool]:
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
         for what, given in (("answers", told), ("failed", failed), ("given_back", given_back)):
@@ -167,6 +172,7 @@ class RemoteDesk(Desk):
             [_answer(each) for each in told],
             [{"pull": write_pull_id(*pull), "reason": reason} for pull, reason in failed],
             [write_pull_id(*pull) for pull in given_back],
+            lost=[write_pull_id(*pull) for pull in lost],
             count=request.wanted,
             worker=request.worker,
             lease=_lease(request.seconds),

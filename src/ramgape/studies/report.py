@@ -65,6 +65,7 @@ class Report(Answered):
         pending: Pulls handed out and not yet answered.
         held: Answers that wait for those to earlier pulls of the same arm.
         failed: Failed attempts; given_up are the pulls that failed too often.
+        lost: Attempts that went with the machine that made them, and count for nothing.
         doubt: The returned set is right up to this tolerance; infinite while there is nothing to go by.
         arms_pending, arms_failed: By arm.
         failures: The last ones; `reasons` are those of all failures: arm, reason and how often, the latest first.
@@ -90,6 +91,7 @@ class Report(Answered):
     progress: Progress
     retired: tuple[RetiredArm, ...] = ()
     info: dict[str, dict[str, int]] = field(default_factory=dict)
+    lost: int = 0
 
     @property
     def _found(self) -> Result:
@@ -142,6 +144,7 @@ class Report(Answered):
             "progress": jsonable(asdict(self.progress)),
             "retired": jsonable([asdict(each) for each in self.retired]),
             "info": self.info,
+            "lost": self.lost,
         }
         return own | {key: value for key, value in described.items() if key not in own}
 
@@ -246,6 +249,7 @@ def draft_report(
         "progress": progress_of(ledger.engine),
         "retired": ledger.field.retired(),
         "info": count_info(last_rows),
+        "lost": ledger.lost,
     }
 
 

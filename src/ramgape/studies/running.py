@@ -16,15 +16,16 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
-from ramgape.common.executors import Loop, awaited, executor_of, is_async
-from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnavailable, require
+from ramgape.common.checks import check_number
+from ramgape.engines.choice import Workers, engine_of
+from ramgape.engines.executors import is_async
+from ramgape.engines.trial import await_trial, make_trial
+from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnavailable, WorkerLost, require
 from ramgape.options import RUN, Trials, complete
 from ramgape.search.calls import Calls, Limits, error_of, make_limits
 from ramgape.search.outcome import Outcome
@@ -47,16 +48,6 @@ Maker = Callable[..., Any]  # makes a trial of an arm with a seed, and on an ite
 Given = TypeVar("Given")
 
 
-def make_trial(pull: Callable[..., Any], with_generator: bool, arm: str, seed: int, *item: Any) -> Any:
-    """One trial, wherever it is made."""
-    return pull(arm, *item, np.random.default_rng(seed)) if with_generator else pull(arm, *item)
-
-
-async def await_trial(pull: Callable[..., Any], with_generator: bool, arm: str, seed: int, *item: Any) -> Any:
-    """The same, where it must be awaited."""
-    return await make_trial(pull, with_generator, arm, seed, *item)
-
-
 def maker_of(pull: Callable[..., Any], on_items: bool) -> Maker:
     """What makes a trial of an arm with a seed, and perhaps on an item, from what a user gives."""
     require(callable(pull), "pull", "a function of one arm, or of an arm and a generator", pull)
@@ -73,7 +64,7 @@ def first_id(pull: Pull) -> str:
 def run_study(
     study: Study,
     make: Maker,
-    workers: int | Executor = 1,
+    workers: Workers = 1,
     slots: int | None = None,
     worker: str | None = None,
     lease: float = RUN_LEASE,
@@ -83,19 +74,27 @@ def run_study(
 ) -> Result:
     """Make all pulls that the goal takes; see `Study.run`."""
     check_callback(callback)
-    limits = make_limits(complete({"trials": trials}, RUN), study.spec.retries)
-    if isinstance(workers, Executor):
-        make = partial(awaited, make)
-    with executor_of(make, workers, slots, limits.timeout) as (executor, places), watched(progress) as watcher:
+    asked = complete({"trials": trials}, RUN)
+    limits = make_limits(asked, study.spec.retries)
+    grace = check_grace(asked["grace"])
+    with (
+        engine_of(make, workers, slots, timeout=limits.timeout, resources=asked["resources"]) as engine,
+        watched(progress, lambda: engine.waiting) as watcher,
+    ):
 
-        def submit(pull: Pull) -> Future[Any]:
+        def begin(pull: Pull) -> Future[Any]:
             item = () if study.spec.search.items is None else (pull.item,)
-            return executor.submit(make, pull.arm, pull.seed, *item)
+            return engine.start(make, pull.arm, pull.seed, *item, name=pull.id, alone=runner.is_last_try(pull))
 
-        calls = Calls(submit, places, limits, cancels=isinstance(executor, Loop))
-        runner = Runner(study, calls, limits, worker, lease, watcher, callback)
+        calls = Calls(engine, begin, limits)
+        runner = Runner(study, calls, limits, worker, lease, watcher, callback, grace)
         with runner.renewing():
             return runner.to_the_end()
+
+
+def check_grace(grace: object) -> float:
+    """Seconds for what is under way at an interrupt."""
+    return check_number(grace, "grace", "a number of seconds of at least 0", lambda seconds: seconds >= 0.0)
 
 
 class Runner:
@@ -114,6 +113,7 @@ class Runner:
         lease: float,
         watcher: Watcher | None,
         callback: Callback | None,
+        grace: float = 0.0,
     ) -> None:
         self.study = study
         self.calls = calls
@@ -122,10 +122,13 @@ class Runner:
         self.lease = lease
         self.watcher = watcher
         self.callback = callback
+        self.grace = grace
         self.tries: Counter[str] = Counter()  # of a pull, by its first id: how often it was to be tried again
         self.pauses: dict[str, float] = {}  # before it is
+        self.losses: Counter[str] = Counter()  # of a pull likewise: how often it went with a machine
         self.untold: list[tuple[Pull, float | Outcome]] = []  # measured
         self.failed: list[tuple[Pull, str]] = []  # and why; not told yet
+        self.lost: list[Pull] = []  # likewise
         self.fatal: BaseException | None = None  # why no trial can be made any more
         self.patience = study.patience
 
@@ -145,6 +148,8 @@ class Runner:
         except KeyboardInterrupt:
             ended = "interrupted"
             self._keep()
+            with suppress(KeyboardInterrupt):
+                self._wait_a_little()
         if ended != "open":
             self._let_go()
         return ended
@@ -155,7 +160,7 @@ class Runner:
         while True:
             for pull in self._exchange(min(self.calls.room, self.left)):
                 self.calls.start(pull, self.pauses.pop(first_id(pull), 0.0))
-            if self.calls.under_way:
+            if self.calls.busy:
                 pause = SHORTEST_WAIT
                 ended = self.calls.wait()
                 self._collect(ended)
@@ -194,19 +199,14 @@ class Runner:
 
     def _exchange(self, count: int) -> Sequence[Pull]:
         """Tell what came out, and ask for so many pulls besides those under way."""
-        told, failed, known = self.untold, self.failed, self.calls.under_way
-        if not (told or failed or count):
+        told, failed, lost, known = self.untold, self.failed, self.lost, self.calls.under_way
+        if not (told or failed or lost or count):
             return ()
-        pulls = self._patiently(
-            lambda: (
-                self.study.exchange(
-                    told, failed=failed, count=count, worker=self.worker, lease=self.lease, known=known
-                ).pulls
-            )
-        )
-        self.untold, self.failed = [], []
+        more: dict[str, Any] = {"count": count, "worker": self.worker, "lease": self.lease, "known": known}
+        exchanged = self._patiently(lambda: self.study.exchange(told, failed=failed, lost=lost, **more))
+        self.untold, self.failed, self.lost = [], [], []
         self._tell_watcher()
-        return pulls
+        return exchanged.pulls
 
     def _tell_watcher(self) -> None:
         """Say where the study stands, if somebody wants to know."""
@@ -237,8 +237,15 @@ class Runner:
                     self.untold.append((pull, self.study.check_outcome(future.result())))
                 except InvalidReward as invalid:
                     error = invalid
-            if error is not None and not self._is_tried_again(pull, error):
+            if isinstance(error, (WorkerLost, CancelledError)) and not self.is_last_try(pull):
+                self.losses[first_id(pull)] += 1
+                self.lost.append(pull)
+            elif error is not None and not self._is_tried_again(pull, error):
                 self.failed.append((pull, f"{type(error).__name__}: {error}"))
+
+    def is_last_try(self, pull: Pull) -> bool:
+        """Whether a pull was lost so often that once more is a failure: so it is made alone, where that can be."""
+        return self.losses[first_id(pull)] >= max(self.limits.retries, 1)
 
     def _is_tried_again(self, pull: Pull, error: BaseException) -> bool:
         """Whether a trial that has failed is made again by ourselves, before anybody hears of it.
@@ -262,6 +269,15 @@ class Runner:
         self.study.tell_many(self.untold)  # what was measured before an interrupt; what it made fail is no failure
         self.untold = []
         self.study.leave(self.worker)  # also pulls that an interrupt came between
+
+    def _wait_a_little(self) -> None:
+        """After an interrupt: take what still comes in for some seconds, or until the next one."""
+        self.calls.rest_no_more()
+        end = self.calls.now + self.grace
+        while self.calls.busy and self.calls.now < end:
+            if self.watcher is not None:
+                self.watcher.remark = f"interrupted: up to {self.grace:g} s for what runs; Ctrl-C again cancels it"
+            self._collect(self.calls.wait(end))
 
     def _keep(self) -> None:
         """What was measured at the end is worth telling, whatever has ended it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from typing import Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
+from ramgape.engines.choice import Workers
 from ramgape.errors import RamgapeError, RamgapeWarning, known_name, located, require, shorten
 from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
 from ramgape.remote.address import is_remote
@@ -182,6 +182,7 @@ class Study(InAndOut, Shown):
         *,
         failed: Iterable[tuple[Pull | str, str]] = (),
         given_back: Iterable[Pull | str] = (),
+        lost: Iterable[Pull | str] = (),
         count: int = 1,
         worker: str | None = None,
         lease: float | None = DEFAULT_LEASE,
@@ -194,6 +195,7 @@ class Study(InAndOut, Shown):
             answers: Pairs of a pull, or its id, and its reward, or an `Outcome` with more; see `tell`.
             failed: Pairs of a pull, or its id, and the reason why its trial has failed; see `fail`.
             given_back: Pulls, or their ids, that will not be made; see `give_back`.
+            lost: Pulls, or their ids, whose trials went with the machine that made them: given back, and counted.
             count: How many pulls are wanted afterwards; 0 for none.
             worker: Who asks; see `ask`.
             lease: For how many seconds the pulls are handed out; see `ask`.
@@ -221,8 +223,9 @@ class Study(InAndOut, Shown):
             (pull_id_of(pull), check_reason(reason)) for pull, reason in pairs_of(failed, "failed", "(pull, reason)")
         ]
         check_many(given_back, "given_back", "a list of pulls")
-        backs = [pull_id_of(pull) for pull in given_back]
-        accepted, pulls, done = self._desk.exchange(told, failures, backs, request)
+        check_many(lost, "lost", "a list of pulls")
+        backs, gone = ([pull_id_of(pull) for pull in pulls] for pulls in (given_back, lost))
+        accepted, pulls, done = self._desk.exchange(told, failures, backs, gone, request)
         return Exchange(tuple([ANSWERS[each, done] for each in accepted]), tuple(pulls), done)
 
     def ask(self, count: int = 1, worker: str | None = None, lease: float | None = DEFAULT_LEASE) -> list[Pull]:
@@ -234,7 +237,7 @@ class Study(InAndOut, Shown):
                 it wants to have open. Without a name all pulls are new to the caller.
             lease: After so many seconds without an answer a pull is given to somebody else; None: never.
         """
-        _, pulls, _ = self._desk.exchange((), (), (), check_request(count, worker, lease, 1))
+        _, pulls, _ = self._desk.exchange((), (), (), (), check_request(count, worker, lease, 1))
         return pulls
 
     def tell(
@@ -251,7 +254,7 @@ class Study(InAndOut, Shown):
             price: What it has cost, in a study whose prices are told.
             info: What else to keep with the answer, such as {"model_version": "..."}: whatever JSON can hold.
         """
-        accepted, _, done = self._desk.exchange([self._told(pull, reward, price, info)], (), (), NO_REQUEST)
+        accepted, _, done = self._desk.exchange([self._told(pull, reward, price, info)], (), (), (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float | Outcome]]) -> list[Answer]:
@@ -275,7 +278,7 @@ class Study(InAndOut, Shown):
             reason: Why, for whoever looks at the study.
         """
         failure = pull_id_of(pull), check_reason(reason)
-        accepted, _, done = self._desk.exchange((), [failure], (), NO_REQUEST)
+        accepted, _, done = self._desk.exchange((), [failure], (), (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def give_back(self, pull: Pull | str) -> Answer:
@@ -284,7 +287,7 @@ class Study(InAndOut, Shown):
         Args:
             pull: The pull, or its id.
         """
-        accepted, _, done = self._desk.exchange((), (), [pull_id_of(pull)], NO_REQUEST)
+        accepted, _, done = self._desk.exchange((), (), [pull_id_of(pull)], (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def leave(self, worker: str) -> int:
@@ -430,7 +433,7 @@ class Study(InAndOut, Shown):
         self,
         pull: Callable[..., Any],
         *,
-        workers: int | Executor = 1,
+        workers: Workers = 1,
         slots: int | None = None,
         worker: str | None = None,
         lease: float = RUN_LEASE,
@@ -442,18 +445,22 @@ class Study(InAndOut, Shown):
 
         An exception in `pull`, or a reward that is none, is a failed trial: see `fail`. When an arm has failed too
         often, the error says why; `pull` may raise that error itself, `FailingArm`, and then the trial counts for
-        nothing. Ctrl-C returns the result so far.
+        nothing. A trial that went with its machine has not failed: it is tried again with another seed. Ctrl-C returns
+        the result so far, and gives trials that run a few seconds (`grace`); a second one ends that.
 
         Args:
             pull: Makes one trial: `pull(arm)`, or `pull(arm, rng)` with a NumPy generator of that trial's own seed; it
                 may be async. It returns a reward, or an `Outcome` with more.
-            workers: How many trials at once, in threads or on an event loop; or an executor: a process pool, a cluster.
-            slots: With an executor: how many trials at once.
+            workers: How many trials at once, in threads or on an event loop; or who makes them: an executor, such as a
+                process pool; a dask.distributed.Client, "tcp://scheduler:8786", or "dask" for a cluster on this
+                machine; the module ray, or "ray". See docs/cluster.md.
+            slots: Unless `workers` is a number: how many trials at once; of a cluster, as many as it has room for.
             worker: A name for this process, to get its open pulls back after a restart; unless given, a new one.
             lease: Seconds after which others take over if this process dies; renewed while it lives.
             progress: As for `identify`.
             callback: Called after every answer with a `Progress`; a true return value ends the run.
-            trials: `Trials(rate=..., timeout=..., retry_on=...)`, for this run alone: docs/trials.md.
+            trials: `Trials(rate=..., timeout=..., retry_on=..., resources=..., grace=...)`, for this run alone:
+                docs/trials.md.
         """
         from ramgape.studies.running import maker_of, run_study
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ramgape.common.formatting import list_names, plural, plus_minus, share, short_names
 from ramgape.errors import printable
@@ -17,7 +18,7 @@ from ramgape.views.table import fitted, left_out, true_columns
 
 if TYPE_CHECKING:
     from ramgape.search.curves import CurvePoint
-    from ramgape.search.simulation import Replication
+    from ramgape.search.replication import Replication
 
 NAME_WIDTH = 32
 DISPENSABLE = ("share", "std", "mean", "returned")  # in a narrow window, first of all what stands first
@@ -25,7 +26,7 @@ DISPENSABLE = ("share", "std", "mean", "returned")  # in a narrow window, first 
 
 def explain_replication(replication: Replication, ascii_only: bool) -> Explanation:
     """All that is said of a replication."""
-    more = len(replication.runs[0].pulls) - ROWS
+    more = len(replication.runs.names) - ROWS
     rest, columns = f"... and {more:,} more" if more > 0 else "", arm_columns(replication)
     table = Table(partial(fitted, columns, DISPENSABLE), rest=rest, missing=partial(left_out, columns))
     said = list(facts(replication, plus_minus(ascii_only)))
@@ -42,10 +43,10 @@ def headline(replication: Replication) -> str:
 
 def sentence(replication: Replication) -> str:
     """How often the answers were right, and what they took."""
-    judged, took = len(replication.ended), f"{replication.mean_samples:,.0f} pulls a run on average"
+    judged, took = replication.ended_count, f"{replication.mean_samples:,.0f} pulls a run on average"
     if not judged:
         return f"No run came to an answer, with {took}."
-    tolerant = replication.goal.epsilon or replication.goal.epsilon_share
+    tolerant = replication.goal.tolerant
     right = f"{judged - replication.errors:,} of {plural(judged, 'answer')}"
     return f"{right} {'was' if judged == 1 else 'were'} right{' up to epsilon' if tolerant else ''}, with {took}."
 
@@ -53,14 +54,11 @@ def sentence(replication: Replication) -> str:
 def arm_columns(replication: Replication) -> list[Column]:
     """One row per arm."""
     runs, truth = len(replication.runs), set(replication.true_front)
-    returned = Counter(name for run in replication.runs for name in run.front)
-    pulls: Counter[str] = Counter()
-    for run in replication.runs:
-        pulls.update(run.pulls)
+    returned, pulls = replication.runs.returned, replication.runs.pulls
     names = list(pulls)
     if len(names) > ROWS:  # those that matter: in the truth, in an answer, or much tried
         names.sort(key=lambda name: (name not in truth, -returned[name], -pulls[name]))
-    names, samples = names[:ROWS], pulls.total()
+    names, samples = names[:ROWS], sum(pulls.values())
     shown = short_names(names, NAME_WIDTH)
     marks = ["in" if name in truth else "" for name in names]
     known = {arm.name: arm for arm in replication.arms}
@@ -79,23 +77,22 @@ def arm_columns(replication: Replication) -> list[Column]:
 def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
     """The numbers, with a word in front of each."""
     runs, goal = replication.runs, replication.goal
-    regrets = [run.regret for run in runs]
+    regrets = runs.table["regret"]
     method = f"bound {bound_words(replication.bound)}, risk {replication.risk}"
     yield "Goal", f"fixed {goal.kind} ({asked_for(goal)}), {method}"
     asked = "" if replication.task == "pareto" else f" to {printable(replication.task)}"
     right = list_names(replication.true_front) or "that no arm is one"
     yield "Truth", f"the {answer_word(replication.task)}{asked} is {right}"
     yield "Pulls", pulls_of(replication, sign)
-    paid = [run.spent for run in runs if run.spent is not None]
-    if paid:
-        yield "Spent", f"{fmean(paid):,.6g} on average, {max(paid):,.6g} at most"
+    if runs.spent is not None:
+        yield "Spent", f"{fmean(runs.spent):,.6g} on average, {runs.spent.max():,.6g} at most"
     yield "Wrong", errors_of(replication)
-    exact = sum(run.exact for run in runs)
+    exact = int(runs.table["exact"].sum())
     yield "Exact", f"{exact:,} of {len(runs):,} answers are exactly the true {answer_word(replication.task)}"
-    yield "Regret", f"{fmean(regrets):.3g} on average, {max(regrets):.3g} at most (simple regret)"
+    yield "Regret", f"{fmean(regrets):.3g} on average, {regrets.max():.3g} at most (simple regret)"
     if goal.kind == "confidence":
-        waiting = sum(run.stopped == "constant" for run in runs)
-        capped = len(runs) - len(replication.ended) - waiting
+        waiting = int(runs.stopped_by("constant").sum())
+        capped = len(runs) - replication.ended_count - waiting
         limit = "number of pulls" if goal.spend is None else "number of pulls, or spent the money"
         why = f"; {waiting:,} waited for an arm whose rewards are all equal" if waiting else ""
         yield "Undecided", f"{capped:,} of {len(runs):,} runs reached the largest allowed {limit}{why}"
@@ -120,15 +117,13 @@ def curve_words(point: CurvePoint) -> str:
 
 def pulls_of(replication: Replication, sign: str) -> str:
     """Average, its standard error, the extremes, and two quantiles."""
-    samples = [run.samples for run in replication.runs]
-    if min(samples) == max(samples):
+    samples = np.sort(replication.runs.table["samples"])
+    if samples[0] == samples[-1]:
         return f"{samples[0]:,} in every run"
     mean, error = replication.mean_samples, replication.mean_samples_stderr or 0.0
-    half, most = (sorted(samples)[math.ceil(part * len(samples)) - 1] for part in (0.5, 0.9))
+    half, most = (samples[math.ceil(part * len(samples)) - 1] for part in (0.5, 0.9))
     within = f"half of the runs took at most {half:,}, 90% at most {most:,}"
-    return (
-        f"{mean:,.0f} {sign} {error:,.0f} (mean, standard error), from {min(samples):,} to {max(samples):,}; {within}"
-    )
+    return f"{mean:,.0f} {sign} {error:,.0f} (mean, standard error), from {samples[0]:,} to {samples[-1]:,}; {within}"
 
 
 def errors_of(replication: Replication) -> str:
@@ -136,7 +131,7 @@ def errors_of(replication: Replication) -> str:
     rate, interval = replication.error_rate, replication.error_interval
     if rate is None or interval is None:
         return "unknown, since no run came to an answer"
-    judged = f"{replication.errors:,} of {len(replication.ended):,} answers"
-    tolerant = replication.goal.epsilon or replication.goal.epsilon_share
+    judged = f"{replication.errors:,} of {replication.ended_count:,} answers"
+    tolerant = replication.goal.tolerant
     meaning = "beyond epsilon" if tolerant else f"not exactly the true {answer_word(replication.task)}"
     return f"{judged} {meaning}, {rate:.1%} (95% interval {interval[0]:.1%} to {interval[1]:.1%})"

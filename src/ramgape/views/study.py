@@ -129,6 +129,7 @@ def count_words(report: Report) -> str:
     """How many trials there are."""
     late = f" ({report.late:,} of them after the end, and not counted)" if report.late else ""
     counts = {"held back": report.held, "under way": report.pending, "failed": report.failed}
+    counts["lost with their machines"] = report.lost
     return ", ".join([f"{report.told:,} told{late}", *(f"{count:,} {word}" for word, count in counts.items() if count)])
 
 

@@ -75,11 +75,13 @@ class TellBody(StrictBody):
 
 
 class ExchangeBody(StrictBody):
-    """Answers, failures and pulls that will not be made, and how many pulls are wanted after them."""
+    """Answers, failures, pulls that will not be made and pulls that were lost with a machine, and how many pulls are
+    wanted after them."""
 
     answers: Annotated[list[AnswerBody], Field(max_length=MOST_ANSWERS)] = []
     failed: Annotated[list[FailureBody], Field(max_length=MOST_ANSWERS)] = []
     given_back: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
+    lost: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
     count: Count = 1
     worker: Name | None = None
     lease: Lease = DEFAULT_LEASE

@@ -101,6 +101,7 @@ async def exchange(
             [(each.pull, outcome_in(each)) for each in body.answers],
             failed=[(each.pull, each.reason) for each in body.failed],
             given_back=body.given_back,
+            lost=body.lost,
             count=body.count,
             worker=body.worker,
             lease=body.lease,

@@ -1,4 +1,4 @@
-"""Where calls are made: on the spot, in threads, or on an event loop. Each is an executor, so that one loop serves all.
+"""Calls on the spot, in threads, or on an event loop; each is an executor, and one engine serves them all.
 
 What a function gives may have to be awaited, also where nobody could know before. That is done on an event loop in a
 thread of its own: whoever calls may have a loop running, as a notebook has, which cannot be entered a second time.
@@ -7,24 +7,22 @@ thread of its own: whoever calls may have a loop running, as a notebook has, whi
 from __future__ import annotations
 
 import inspect
-import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, InvalidStateError
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from ramgape.common.checks import is_awaitable, whole
-from ramgape.errors import require
+from ramgape.common.checks import is_awaitable
+from ramgape.engines.engine import Function, TaskEngine
+from ramgape.engines.trial import awaited
 
 if TYPE_CHECKING:
     import asyncio  # which takes a while to import, and most programs need it not
 
 GRACE = 1.0  # seconds for what was cancelled, to clean up after itself
-
-Function = Callable[..., Any]
 
 
 def is_async(function: object) -> bool:
@@ -38,19 +36,6 @@ def is_async(function: object) -> bool:
         function = function.func
     called = getattr(type(function), "__call__", None)  # noqa: B004 - it is not asked whether it can be called
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
-
-
-def awaited(function: Function, *arguments: Any) -> Any:
-    """What a call gives in the end, for executors of others: what must be awaited is, where the call is made."""
-    result = function(*arguments)
-    if not is_awaitable(result):
-        return result
-    import asyncio
-
-    async def wait_for() -> Any:
-        return await result
-
-    return asyncio.run(wait_for())
 
 
 class Loop(Executor):
@@ -175,31 +160,38 @@ class Threads(Here):
             self._work.put(None)
 
 
-@contextmanager
-def executor_of(
-    make: Function, workers: int | Executor, slots: int | None = None, timeout: float | None = None
-) -> Iterator[tuple[Executor, int]]:
-    """What makes the calls of a function, and how many at once.
+class ExecutorEngine(TaskEngine):
+    """An executor, and how many calls it makes at once. What is not its own is left as it is."""
+
+    def __init__(self, executor: Executor, slots: int, *, own: bool) -> None:
+        super().__init__()
+        self._executor, self._slots, self._own = executor, slots, own
+        self.cancels = isinstance(executor, Loop)
+
+    def slots(self) -> int:
+        return self._slots
+
+    def _begin(self, function: Function, arguments: tuple[Any, ...], name: str, alone: bool) -> Future[Any]:
+        if not self._own:  # nobody there would await anything
+            function, arguments = awaited, (function, *arguments)
+        return self._executor.submit(function, *arguments)
+
+    def close(self) -> None:
+        if self._own:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def engine_here(make: Function, count: int, timeout: float | None) -> ExecutorEngine:
+    """So many calls of a function at once in this process.
 
     Args:
         make: The function, which may be async.
-        workers: How many calls at once, or an executor of the caller's own, which stays as it is.
-        slots: With an executor, how many calls it makes at once.
+        count: How many.
         timeout: Whether anybody will stop waiting for a call: then it cannot be made on the spot.
     """
-    if slots is not None:
-        slots = whole(slots, "slots", "a whole number of at least 1", 1)
-    if isinstance(workers, Executor):
-        yield workers, slots or getattr(workers, "_max_workers", None) or os.cpu_count() or 1
-        return
-    require(slots is None, "slots", "absent without an executor: `workers` is how many trials are made at once", slots)
-    count = whole(workers, "workers", "a whole number of at least 1, or an Executor", 1)
     executor: Executor
     if is_async(make):
         executor = Loop()
     else:
         executor = Here() if count == 1 and timeout is None else Threads()
-    try:
-        yield executor, count
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
+    return ExecutorEngine(executor, count, own=True)

@@ -1,0 +1,293 @@
+"""One study and up to ten thousand workers, whose trials take minutes: `python -m benchmarks.scale`.
+
+Simulated by events: the clock is a number, and nobody sleeps. Ledger and engine are those of every study; only workers
+and times are made up. A trial takes a lognormal time, with a median between 1.5 and 6 minutes that each arm has for
+itself. A worker tells its reward and asks for its next trial in one exchange, and the study serves one exchange after
+the other, so many a second (`--rate`; docs/scale.md has what was measured).
+
+Printed for each number of workers:
+
+    trials/h    told in an hour of the simulated clock, and as a share of what workers who never wait would tell
+    answers     how many came between the decision for a trial and its own answer: how old a decision is
+    extra       trials told until the study stops, over those of a search that is told every reward at once
+    in vain     trials under way when the study stops, over the trials told
+    CPU         of ledger and engine for one trial, here
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import math
+import statistics
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.trials import RISK, Average
+from ramgape.problems.environments import Instance
+from ramgape.problems.instances import load_instance
+from ramgape.search.replication import replicate
+from ramgape.storage.records import Changes, Moment, PullRow, StudyRow
+from ramgape.studies.entries import Told
+from ramgape.studies.ledger import Ledger
+from ramgape.studies.pull_ids import PullId
+from ramgape.studies.specification import make_study_spec
+
+MEDIANS, SIGMA = (90.0, 360.0), 0.7  # seconds of the fastest arm and of the slowest; the spread of each one's logarithm
+LEASE = 1e9  # seconds: nobody dies here
+ENOUGH = 50  # trials for each worker, from which on the promise is meant
+PROMISED = {8: 1.10, 64: 1.30}
+
+
+class Case(NamedTuple):
+    """A search, by how many workers, and how often."""
+
+    instance: str
+    epsilon: float
+    workers: int
+    runs: int
+    alone: int  # runs of the search that is told every reward at once
+
+
+# Instances whose searches take some thousand trials, a hundred thousand, and half a million.
+FEW = [
+    *(("paper:46", 0.03), ("random-beta:101", 0.03), ("random-beta:104", 0.03)),
+    *(("random-bernoulli:102", 0.04), ("random-beta:112", 0.01)),
+]
+MANY = [
+    *(("random-beta:124", 0.002, 1_000, 4), ("random-beta:124", 0.002, 10_000, 4)),
+    ("random-beta:115", 0.002, 10_000, 2),
+]
+
+
+def cases(quick: bool) -> list[Case]:
+    """What is simulated."""
+    if quick:
+        return [Case("paper:46", 0.05, workers, 2, 20) for workers in (1, 64)]
+    return [
+        *(Case(*each, workers, 40, 400) for each in FEW for workers in (8, 64)),
+        *(Case(*each, 24) for each in MANY),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a study went: trials told, trials in vain, hours, the age of decisions in answers, seconds of CPU a trial."""
+
+    told: int
+    in_vain: int
+    hours: float
+    busy: float
+    answers: float
+    cpu: float
+
+
+class Crew:
+    """Workers of one study, and the clock."""
+
+    def __init__(self, instance: Instance, workers: int, seed: int, rate: float, options: dict[str, Any]) -> None:
+        known: Any = {"reward_range": instance.reward_range, "noise": instance.noise, "seed": seed, **options}
+        spec = make_study_spec(instance.names, known)
+        self.ledger = Ledger(spec, StudyRow(1, "scale", f"{seed:032x}", spec.to_text(), 0.0))
+        self.workers, self.cost = workers, 1.0 / rate
+        self._generator, self._sampler = np.random.default_rng(seed), instance.sampler()
+        middle = np.geomspace(*MEDIANS, len(instance.names))
+        self._medians = self._generator.permutation(middle)
+        # When a trial ends, whose it is, how long it took, how much was told when it was decided, and which it is.
+        self._ends: list[tuple[float, int, float, int, PullRow]] = []
+        self._free = 0.0  # when the study has served everybody so far
+        self._worked = 0.0
+
+    def run(self) -> Course:
+        """Until the study has its answer."""
+        begun, ages = time.process_time(), []
+        for worker in range(self.workers):
+            self._ask(worker, 0.0)
+        while self._ends and not self.ledger.done:
+            clock, worker, took, told, pull = heapq.heappop(self._ends)
+            self._worked += took
+            sampler = self._sampler
+            reward = float(sampler.draw(sampler.parameters, sampler.values, pull.arm, self._generator))
+            ages.append(self.ledger.told - told)
+            answer = Told(PullId(pull.token, pull.number, pull.attempt), reward)
+            self.ledger.tell([answer], Moment(clock, clock), lambda number: None)
+            self._ask(worker, clock)
+        ledger, hours = self.ledger, float(self._free) / 3600.0
+        busy = float(self._worked / (self.workers * self._free))
+        cpu = (time.process_time() - begun) / ledger.told
+        return Course(ledger.told, len(ledger.open), hours, busy, statistics.fmean(ages), cpu)
+
+    def _ask(self, worker: int, clock: float) -> None:
+        """A worker's turn at the study comes; what it asks for begins when it has been served."""
+        self._free = max(self._free, clock) + self.cost
+        for pull in self.ledger.ask(1, str(worker), LEASE, frozenset(), Moment(clock, clock)):
+            takes = self._medians[pull.arm] * math.exp(SIGMA * self._generator.standard_normal())
+            heapq.heappush(self._ends, (self._free + takes, worker, takes, self.ledger.told, pull))
+        self.ledger.changes = Changes()  # which a store would have written
+
+
+def course(case: Case, seed: int, rate: float) -> Course:
+    """One study of a case."""
+    options = {"epsilon": case.epsilon, "risk": RISK}
+    return Crew(load_instance(case.instance), case.workers, seed, rate, options).run()
+
+
+def at_once(case: Case) -> Average:
+    """Trials of searches that are told every reward before the next decision."""
+    found = replicate(case.instance, runs=case.alone, epsilon=case.epsilon, risk=RISK, progress=False)
+    return Average.of(found.runs.table["samples"].tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A case, and what came of it."""
+
+    instance: str
+    workers: int
+    alone: float  # trials of a search that is told every reward at once
+    told: float
+    extra: float  # over that
+    error: float  # of the ratio, a standard error
+    per_hour: float
+    busy: float
+    answers: float
+    in_vain: float
+    cpu: float
+
+    @property
+    def each(self) -> float:
+        """Trials for each worker."""
+        return self.alone / self.workers
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether no more trials are made in addition than is promised; None where nothing is."""
+        promised = PROMISED.get(self.workers) if self.each >= ENOUGH else None
+        return None if promised is None else self.extra <= promised
+
+
+def line_of(case: Case, courses: Sequence[Course], alone: Average) -> Line:
+    """What several studies of a case come to."""
+    counts = [each.told for each in courses]
+    error = statistics.stdev(counts) / math.sqrt(len(counts)) if len(counts) > 1 else math.nan
+    ratio = Average(statistics.fmean(counts), error).over(alone)
+    return Line(
+        instance=f"{case.instance}, epsilon {case.epsilon:g}",
+        workers=case.workers,
+        alone=alone.mean,
+        told=statistics.fmean(counts),
+        extra=ratio.mean,
+        error=ratio.error,
+        per_hour=sum(counts) / sum(each.hours for each in courses),
+        busy=statistics.fmean(each.busy for each in courses),
+        answers=statistics.fmean(each.answers for each in courses),
+        in_vain=sum(each.in_vain for each in courses) / sum(counts),
+        cpu=statistics.fmean(each.cpu for each in courses),
+    )
+
+
+HEADS = (
+    "instance",
+    "workers",
+    "told at once",
+    "each",
+    "extra",
+    "answers",
+    "trials/h",
+    "busy",
+    "in vain",
+    "CPU",
+    "promise",
+)
+
+
+def cells(line: Line) -> list[str]:
+    """A line of the table."""
+    return [
+        line.instance,
+        f"{line.workers:,}",
+        f"{line.alone:,.0f}",
+        f"{line.each:,.0f}",
+        f"{line.extra:.3f} ± {line.error:.3f}",
+        f"{line.answers:,.0f}",
+        f"{line.per_hour:,.0f}",
+        f"{line.busy:.1%}",
+        f"{line.in_vain:.1%}",
+        f"{1e6 * line.cpu:,.0f} us",
+        {None: "", True: "kept", False: "BROKEN"}[line.kept],
+    ]
+
+
+def read_lines(file: Path) -> list[Line]:
+    """What an earlier run has written."""
+    return [Line(**line) for line in json.loads(file.read_text(encoding="utf-8"))]
+
+
+def draw(lines: Sequence[Line], file: Path) -> None:
+    """Throughput, the age of decisions, and extra trials over the number of workers."""
+    from ramgape.views.plots import style
+
+    colours = [colour for name, colour in style.PALETTE.items() if name not in ("black", "yellow")]
+    names = list(dict.fromkeys(line.instance for line in lines))
+    with style.applied():
+        figure = style.new_figure(title="One study and its workers (simulated clock, real ledger and engine)")
+        figure.set_size_inches(7.0, 8.0)
+        panels = figure.subplots(3, 1, sharex=True, height_ratios=(2, 2, 3))
+        for place, (name, colour) in enumerate(zip(names, [*colours, style.BROWN, style.GREY], strict=False)):
+            mine = [line for line in lines if line.instance == name]
+            x = [line.workers * 1.06 ** (place - len(names) / 2) for line in mine]  # beside each other
+            look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4.0}
+            panels[0].plot(x, [line.per_hour for line in mine], **look)
+            panels[1].plot(x, [line.answers for line in mine], **look)
+            extra = [100.0 * (line.extra - 1.0) for line in mine]
+            error = [0.0 if math.isnan(line.error) else 200.0 * line.error for line in mine]
+            label = f"{name} ({mine[0].alone:,.0f} trials)"
+            panels[2].errorbar(x, extra, error, capsize=2.0, label=label, **look)
+        panels[0].set_ylabel("Trials an hour")
+        panels[1].set_ylabel("Answers between decision\nand own answer")
+        panels[2].set_ylabel("Extra trials, %\n(2 standard errors)")
+        panels[2].set_xlabel("Workers")
+        panels[2].axhline(0.0, color=style.GREY, linewidth=0.8)
+        wanted = [100.0 * (ratio - 1.0) for ratio in PROMISED.values()]
+        panels[2].plot([*PROMISED], wanted, "v", color="black", label=f"at most, with {ENOUGH} trials for each worker")
+        panels[2].set_xscale("log")
+        panels[2].xaxis.set_major_formatter("{x:,.0f}")
+        for axes in panels[:2]:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:,.0f}")
+        figure.legend(loc="outside lower center", ncols=2, fontsize=7.0)
+        figure.savefig(file, dpi=600 / 7.0)
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a few short searches, to see that it runs")
+    parser.add_argument("--rate", type=float, default=500.0, help="exchanges a second that the study serves")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--json", type=Path, default=Path("build/scale.json"), help="where the numbers go")
+    given = parser.parse_args()
+    print(f"| {' | '.join(HEADS)} |\n|---|{'--:|' * (len(HEADS) - 2)}---|")
+    lines, known = [], {}
+    with ProcessPoolExecutor(given.jobs) as executor:
+        for case in cases(given.quick):
+            question = case.instance, case.epsilon
+            if question not in known:
+                known[question] = at_once(case)
+            courses = executor.map(course, [case] * case.runs, range(case.runs), [given.rate] * case.runs)
+            lines.append(line_of(case, list(courses), known[question]))
+            print(f"| {' | '.join(cells(lines[-1]))} |", flush=True)
+    given.json.parent.mkdir(parents=True, exist_ok=True)
+    given.json.write_text(json.dumps([asdict(line) for line in lines], indent=2) + "\n", encoding="utf-8")
+    print(f"\nwritten: {given.json}; python docs/make_images.py scale draws it")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""What makes calls, wherever that is: it says how many at once, begins them, hands over those that ended, and cancels.
+
+A call is a future, which ends in one of three ways: with what the call gave, in an error of its own, or lost, a
+`WorkerLost`: the machine that made it has died, of which nobody knows whether the call had anything to do with it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any
+
+Function = Callable[..., Any]
+
+
+class TaskEngine(ABC):
+    """Makes calls. Whoever uses one begins no more of them than there are slots, and closes it.
+
+    Attributes:
+        cancels: Whether a call that has begun is ended when it is cancelled.
+    """
+
+    cancels = False
+
+    def __init__(self) -> None:
+        self._inbox: SimpleQueue[Future[Any] | Callable[[], object]] = SimpleQueue()  # what has ended, and what to do
+
+    @abstractmethod
+    def slots(self) -> int:
+        """How many calls may be under way at this moment; none where it waits for machines."""
+
+    @property
+    def waiting(self) -> str:
+        """What it waits for, in words; nothing where all is well."""
+        return ""
+
+    def start(self, function: Function, /, *arguments: Any, name: str = "", alone: bool = False) -> Future[Any]:
+        """Begin a call.
+
+        Args:
+            function, arguments: What is called.
+            name: For whoever looks at the cluster.
+            alone: Whether no other call of ours may be made by the same process meanwhile, where that can be.
+        """
+        future = self._begin(function, arguments, name, alone)
+        future.add_done_callback(self._inbox.put)
+        return future
+
+    @abstractmethod
+    def _begin(self, function: Function, arguments: tuple[Any, ...], name: str, alone: bool) -> Future[Any]: ...
+
+    def wait(self, seconds: float) -> list[Future[Any]]:
+        """The calls that have ended since the last time, cancelled ones too; until there is one, or something else has
+        changed, for so many seconds at most."""
+        found: list[Future[Any]] = []
+        with suppress(Empty):
+            came = self._inbox.get(timeout=seconds) if seconds > 0.0 else self._inbox.get_nowait()
+            while True:
+                if isinstance(came, Future):
+                    found.append(came)
+                else:
+                    came()
+                came = self._inbox.get_nowait()
+        return found
+
+    def is_held(self, call: Future[Any]) -> bool:
+        """Whether a call is known not to have begun, for want of a machine: no time that it may take has begun."""
+        return False
+
+    def cancel(self, calls: Iterable[Future[Any]]) -> None:
+        """Nobody waits for these calls any longer; those that have not begun never will."""
+        for call in calls:
+            call.cancel()
+
+    def abandon(self, call: Future[Any]) -> None:
+        """A call took too long; its slot is free if it can be."""
+        self.cancel([call])
+
+    def close(self) -> None:  # noqa: B027 - nothing to do, unless it says so
+        """Leave nothing behind."""
