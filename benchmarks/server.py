@@ -63,7 +63,7 @@ def beside(place: Path, where: str, turns: int, length: float) -> Iterator[Row]:
             for kind, each in crews.items():
                 found[kind].append(slice_of(each, length))
             with process("watch", address, token, studies[1], WATCHERS, 0) as watching:
-                slice_of(crews["single"], length / 4)
+                slice_of(crews["single"], 2.0 * length)  # until all have their first picture
                 found["watched"].append(slice_of(crews["single"], length))
                 slice_of(watching, 0)
     yield from rows_of(found, where)

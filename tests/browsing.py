@@ -92,12 +92,13 @@ def looking(
         context.close()
 
 
-def violations(page: Page, part: str = "html") -> list[str]:
+def violations(page: Page, part: str = "html", only: str | None = None) -> list[str]:
     """What axe finds in a part of a page against the rules of accessibility, WCAG 2.2 AA and its own advice."""
     import axe_playwright_python
 
     script = Path(axe_playwright_python.__file__).parent / "axe.min.js"
     # The policy of our pages allows no script from elsewhere, this one neither: it is run as the developer's tools do.
     page.evaluate(script.read_text(encoding="utf-8"))
-    found = page.evaluate("(part) => axe.run(document.querySelector(part), { resultTypes: ['violations'] })", part)
+    options = {"resultTypes": ["violations"], **({} if only is None else {"runOnly": [only]})}
+    found = page.evaluate("([part, options]) => axe.run(document.querySelector(part), options)", [part, options])
     return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]

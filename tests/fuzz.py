@@ -57,7 +57,9 @@ class Fuzz:
     def ready(self) -> Iterator[None]:
         """A new folder, and an environment that is the same everywhere."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(self.world.renew())
+            folder = self.world.renew()
+            patch.chdir(folder)
+            patch.setenv("XDG_STATE_HOME", f"{folder}-state")  # tokens are kept there
             patch.setenv("RAMGAPE_STORAGE", f"sqlite:///{STORE}")
             for name, value in PLAIN.items():
                 patch.delenv(name, raising=False)

@@ -63,6 +63,7 @@ RESOLVED = {
     "search/spec.py: Spec",
     "planning/forecast.py: Plan",
     "planning/lower_bound.py: LowerBound",
+    "search/inference.py: a dictionary",
     "search/result.py: Result",
     "search/simulation.py: Replication",
 }

@@ -72,7 +72,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         study.fail(study.ask(1, worker="node-7")[0], "out of <memory>")
         study.ask(2, worker="node-8")
     with Study.create("crowd", [f"model {at}" for at in range(100)], epsilon=0.1, **asked) as study:
-        tell(study, 700)
+        tell(study, 300)
     Study.create("new", list(ARMS), epsilon=0.1, **asked).close()
     with serving_of(storage, folder) as serving:
         token = token_of(serving)
@@ -185,6 +185,23 @@ def test_a_study_is_seen_while_it_goes_on(site: Site) -> None:
         expect(page.locator("#shares .share").first).to_be_attached()
 
 
+def test_a_page_that_nobody_sees_lets_go_of_its_stream(site: Site) -> None:
+    """And has the present again when somebody does: a browser has few connections to a server."""
+    turn = """(hidden) => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange')) }"""
+    with site.looking() as seen:
+        page = seen.open(site.path("arms"))
+        expect(page.locator("#live")).to_have_text("live")
+        page.evaluate(turn, True)
+        expect(page.locator("#live")).to_have_text("paused")
+        with Study.load("arms", site.storage) as study:
+            tell(study, 20, seed=3)
+            told = study.report(expect=False).told
+        page.evaluate(turn, False)
+        expect(page.locator("#live")).to_have_text("live")
+        expect(page.locator("#tiles .tile:first-child dd").first).to_have_text(f"{told:,}", timeout=20_000)
+
+
 def test_what_to_choose_is_what_the_server_says(site: Site) -> None:
     with site.looking() as seen:
         page = seen.open(site.path("arms"))
@@ -250,7 +267,7 @@ def test_tables_are_sorted_and_pages_are_turned(site: Site) -> None:
         assert seen.number("#trials-rows tr:first-child td") == newest - 25
         page.select_option("#trials-arm", "safe")
         expect(page.locator("#trials-rows th").first).to_have_text("safe")
-        assert set(page.locator("#trials-rows th").all_inner_texts()) == {"safe"}
+        expect(page.locator("#trials-rows th").filter(has_not_text="safe")).to_have_count(0)
         page.click("#tab-workers")
         expect(page.locator("#workers-rows")).to_contain_text("node-8")
 
@@ -290,7 +307,7 @@ def test_what_is_not_there_is_said(site: Site) -> None:
         seen.wrong = [each for each in seen.wrong if "404" not in each]
 
 
-def test_a_lost_connection_is_told_with_the_time_and_comes_back(browser: Browser, tmp_path: Path) -> None:
+def test_a_lost_connection_is_told_with_the_time(browser: Browser, tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path / 'studies.db'}"
     with Study.create("arms", list(ARMS), storage=storage, reward_range=(0, 1), epsilon=0.0, seed=1) as study:
         tell(study, 60)
@@ -314,7 +331,8 @@ def test_a_lost_connection_is_told_with_the_time_and_comes_back(browser: Browser
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light")])
 def test_pages_are_for_everybody(site: Site, width: int, scheme: Any) -> None:
-    """Axe finds nothing, and nothing is wider than the window."""
+    """Axe finds nothing, and nothing is wider than the window. In the dark only colours are others."""
+    dark = scheme == "dark"
     with site.looking(width, color_scheme=scheme) as seen:
         page = seen.page
         for path, ready in (("/", "#rows a"), (site.path("arms"), ".arm .box"), ("/login", "#code")):
@@ -322,13 +340,12 @@ def test_pages_are_for_everybody(site: Site, width: int, scheme: Any) -> None:
             page.locator(ready).first.wait_for()
             if "studies" in path:
                 page.wait_for_function("document.querySelector('#choice-name').textContent")
-                for tab in ("workers", "asked", "code") if (width, scheme) == (1280, "light") else ():
+                for tab in ("workers", "asked", "code") if (width, dark) == (1280, False) else ():
                     page.click(f"#tab-{tab}")
                     assert (tab, violations(page, f"#panel-{tab}")) == (tab, [])
-            assert (path, violations(page)) == (path, [])
+            assert (path, violations(page, only="color-contrast" if dark else None)) == (path, [])
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-        dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert (dark == "rgb(33, 38, 43)") == (scheme == "dark")
+        assert (page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(33, 38, 43)") == dark
 
 
 def test_a_wide_window_is_filled(site: Site) -> None:
@@ -369,7 +386,7 @@ def test_names_do_not_overlap(site: Site) -> None:
                     assert apart, (name, width, one, other)
 
 
-def test_a_redraw_makes_no_nodes(site: Site) -> None:
+def test_a_redraw_makes_hardly_a_node(site: Site) -> None:
     """A hundred arms are drawn anew with what is there: that is why it is fast, whatever the machine."""
     with site.looking() as seen:
         page = seen.open(site.path("crowd"))
@@ -383,7 +400,8 @@ def test_a_redraw_makes_no_nodes(site: Site) -> None:
                 page.wait_for_timeout(400)
         page.wait_for_function("window.redraws.length >= 2")
         redraws = page.evaluate("window.redraws")
-        assert [each["nodes"] for each in redraws] == [0] * len(redraws)
+        # Of thousands; a name that has moved away from its arm gets a line to it.
+        assert max(each["nodes"] for each in redraws) <= 4
 
 
 def test_numbers_are_written_as_in_tables(site: Site) -> None:

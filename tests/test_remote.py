@@ -239,7 +239,7 @@ class TestCalls:
 
     def test_a_server_that_restarts_is_no_reason_to_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("ramgape.remote.connection.time.sleep", lambda _: pytest.fail("it waits"))
-        with fake_server(lambda _: Says([1], headers={"ServerConnection": "close"})) as fake:
+        with fake_server(lambda _: Says([1], headers={"Connection": "close"})) as fake:
             assert [ServerConnection(fake.url).call("GET", "/") for _ in range(3)] == [[1]] * 3
         with fake_server(lambda _: Says([2])) as fake:
             other = ServerConnection(fake.url)
@@ -292,7 +292,7 @@ class TestCalls:
             connection.close()
 
     def test_a_stream_that_breaks_off(self) -> None:
-        said = Says(b"arm,reward\n", headers={"Content-Length": "1000", "ServerConnection": "close"})
+        said = Says(b"arm,reward\n", headers={"Content-Length": "1000", "Connection": "close"})
         with fake_server(lambda _: said) as fake:
             connection = ServerConnection(fake.url)
             with pytest.raises(StorageUnavailable, match="broke off"):
@@ -364,7 +364,7 @@ class TestRepeats:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{taken.getsockname()[1]}?timeout=0.05"
-            with pytest.raises(StorageUnavailable, match="ServerConnection refused"):
+            with pytest.raises(StorageUnavailable, match="Connection refused"):
                 ServerConnection(url).call("GET", "/x")
         with pytest.raises(StorageUnavailable, match="No such file"):
             ServerConnection("unix:///nowhere/at/all.sock?timeout=0").call("GET", "/x")

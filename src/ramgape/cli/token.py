@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ramgape.cli.options import AsJson, Text
-from ramgape.cli.streams import write_json
+from ramgape.cli.streams import tell, write_json
 from ramgape.common.parsing import parse_number
 from ramgape.errors import printable
 from ramgape.views.terminal import output
@@ -58,7 +58,7 @@ def new(
         said = (
             f"{made.id}, {made.name}: role {made.role} for {', '.join(made.studies)}, {until}; set it as RAMGAPE_TOKEN"
         )
-        typer.echo(printable(said), err=True)
+        tell("note", said, "bold")
 
 
 @app.command("list")

@@ -192,7 +192,7 @@ def side_words(what: str, value: float, interval: tuple[float, float], *, better
     >>> side_words("mean", 0.2, (0.1, 0.3), better_low=False)
     'a better mean, by 0.20 (0.10 to 0.30)'
     >>> side_words("mean", 0.2, (-0.1, 0.5), better_low=False)
-    'a mean that is not told apart: +0.2 (-0.1 to 0.5)'
+    'a mean that is not told apart: +0.20 (-0.10 to 0.50)'
     """
     digits = Digits.of([value], [interval])
     low, high = interval
