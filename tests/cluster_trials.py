@@ -31,6 +31,25 @@ class Coin:
         return coin(arm, rng)
 
 
+class Together(Coin):
+    """One that ends only when so many have begun: fewer at once would wait in vain."""
+
+    def __init__(self, count: int, folder: Path, longest: float) -> None:
+        super().__init__(0.0, folder)
+        self.count, self.longest = count, longest
+
+    def __call__(self, arm: str, rng: Any) -> float:
+        assert self.folder is not None
+        begun, end = self.folder / "together.txt", time.monotonic() + self.longest
+        with begun.open("a") as file:
+            file.write(".")
+        while begun.stat().st_size < self.count:
+            if time.monotonic() > end:
+                raise TimeoutError(f"only {begun.stat().st_size} are under way")
+            time.sleep(0.1)
+        return coin(arm, rng)
+
+
 class Deadly(Coin):
     """One that kills the process it is made in: every time for an arm, or once for all of them."""
 

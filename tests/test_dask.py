@@ -19,7 +19,7 @@ from distributed import Client, LocalCluster
 import ramgape
 from ramgape import FailingArm, Study, Trials
 from ramgape.engines.on_dask import DaskEngine
-from tests.cluster_trials import ARMS, Coin, Deadly, broken, coin
+from tests.cluster_trials import ARMS, Coin, Deadly, Together, broken, coin
 
 OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 60, "seed": 1, "task": "best-mean"}
 LONG = 120.0  # seconds that nobody waits for: if they pass, a test has failed
@@ -272,7 +272,7 @@ def test_an_arm_that_always_kills_its_worker(client: Client, tmp_path: Path) -> 
         study.run(Deadly("poor", tmp_path), workers=client)
     report = study.report()
     assert report.arms_failed["good"] == report.arms_failed["fair"] == 0 < report.arms_failed["poor"]
-    assert report.result.arm("good").pulls >= 4 <= report.result.arm("fair").pulls
+    assert report.result.arm("good").pulls >= 2 <= report.result.arm("fair").pulls  # of the first eight
     client.wait_for_workers(2, timeout=LONG)
 
 
@@ -290,25 +290,18 @@ def test_an_arm_that_always_kills_its_worker_counts_as_worst(client: Client, tmp
 
 
 @pytest.mark.long
-def test_two_hundred_slots() -> None:
+def test_two_hundred_slots(tmp_path: Path) -> None:
+    """The first two hundred trials end when all of them have begun."""
     with (
         LocalCluster(n_workers=2, threads_per_worker=100, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        study = Study.create("wide", ARMS, **{**OPTIONS, "budget": 1200})
-        most: list[int] = []
-        study.run(Coin(0.5), workers=client, callback=lambda progress: most.append(busy_threads(client)))
-        assert study.report().told == 1200
-        assert max(most) > 150
+        study = Study.create("wide", ARMS, failure="worst", **{**OPTIONS, "budget": 1200})
+        study.run(Together(200, tmp_path, LONG), workers=client)
+        report = study.report()
+        assert (report.told, report.failed, report.lost) == (1200, 0, 0)
+        assert len(set(pulls_told(study))) == 1200
         assert tasks_of(client) == []
-
-
-def busy_threads(client: Client) -> int:
-    return sum(client.run_on_scheduler(numbers_of_calls))
-
-
-def numbers_of_calls(dask_scheduler: Any) -> list[int]:
-    return [len(worker.processing) for worker in dask_scheduler.workers.values()]
 
 
 @pytest.mark.long

@@ -198,8 +198,8 @@ def test_the_same_answer_twice_in_one_transaction(place: str | Store) -> None:
     with study._desk.session.writing() as (ledger, now):
         for _ in range(2):
             told = [Told(pulls[0], 0.5, None, None)]
-            assert ledger.take_in(told, [], [], now, study._desk.session.find_answer) == [True]
-        assert ledger.take_in([], [(pulls[0], "late")], pulls, now, study._desk.session.find_answer) == [
+            assert ledger.take_in(told, [], [], [], now, study._desk.session.find_answer) == [True]
+        assert ledger.take_in([], [(pulls[0], "late")], pulls, [], now, study._desk.session.find_answer) == [
             False,
             False,
             True,
