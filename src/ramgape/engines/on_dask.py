@@ -213,7 +213,7 @@ class DaskEngine(TaskEngine):
             error = failed
         self._inbox.put(partial(self._settle, key, value, error))
 
-    def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
+    def _hear(self, event: tuple[float, object]) -> None:
         """A worker has come, or gone."""
         _, said = event
         if not isinstance(said, Mapping):  # anybody may say anything there
