@@ -42,6 +42,8 @@ NEW = {
         ["search/progress.py", "search/watching.py", "views/progress.py", "views/surfaces.py"],
         "where a search stands and how long it will take, shown on terminals and in notebooks",
     ),
+    **dict.fromkeys(["bounds/catoni.py", "bounds/truncated_mean.py"], "estimators for heavy tails by name"),
+    **dict.fromkeys(["bounds/running.py", "search/estimands.py"], "rewards that drift or depend on each other"),
     "search/curves.py": "regret and errors of many runs over their pulls",
     **dict.fromkeys(["search/runs.py", "search/sweep.py"], "runs as columns, in tasks for many machines, kept on disk"),
     **dict.fromkeys(["planning/comparison.py", "views/comparison.py"], "policies of one's own beside ours"),
