@@ -135,6 +135,10 @@ NEW = {
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
+    "bounds/__init__.py, search/, core/rounds.py, core/box.py, studies/specification.py": (
+        "bounds that tell about means alone, or about averages over rounds, and what they ask of a search",
+        50,
+    ),
     "search/remaining.py, search/inference.py, views/": (
         "forecasts that draw arms from what they may be, and what is known of single arms",
         60,
