@@ -38,6 +38,8 @@ def made(storage: str | None, count: int = 600, name: str = "arms", **options: A
     """A study with so many observations, told twenty at a time."""
     generator = random.Random(1)
     asked = {"reward_range": (0, 1), "epsilon": 0.0, "seed": 1} | options
+    if "budget" not in asked:
+        asked.setdefault("delta", 1e-9)  # so that it goes on
     study = Study.create(name, list(ARMS), storage=storage, **asked)
     while study.known_progress().samples < count and (pulls := study.ask(20)):
         study.tell_many([(pull, draw(generator, pull.arm)) for pull in pulls])
