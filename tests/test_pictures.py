@@ -176,7 +176,7 @@ def test_the_past_is_what_it_was(place: str) -> None:
 
 def test_moments_are_noted_after_commits_and_thinned(place: str) -> None:
     history = History()
-    with made(place, 0) as study:
+    with made(place, 0, delta=0.05) as study:
         generator, engine = random.Random(2), None
         for _ in range(3 * MOST):
             pull = study.ask()[0] if not study.done else None
