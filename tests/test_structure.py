@@ -103,6 +103,7 @@ NEW = {
     **dict.fromkeys(["core/items.py", "bounds/items.py", "search/item"], "test sets"),
     "core/task_costs.py": "tasks under a budget",
     "paper/tasks.py": "tasks in the benchmark",
+    "paper/beyond.py": "the paper's experiments with our defaults",
     "policies/sequential_halving.py": "tasks under a budget",
     "policies/successive_rejects.py": "tasks under a budget",
     **dict.fromkeys(

@@ -97,8 +97,8 @@ def saved(outcomes: Outcomes) -> list[Saved]:
             pattern,
             theirs["samples"],
             ours["samples"],
-            right(theirs, epsilon),
-            right(ours, epsilon),
+            kept_promise(theirs, epsilon),
+            kept_promise(ours, epsilon),
         )
         for (kind, epsilon, pattern), theirs in outcomes.items()
         if kind == "paper"
@@ -106,7 +106,7 @@ def saved(outcomes: Outcomes) -> list[Saved]:
     ]
 
 
-def right(outcome: Outcome, epsilon: float) -> bool:
+def kept_promise(outcome: Outcome, epsilon: float) -> bool:
     """Is the answer what was promised?"""
     return bool(outcome["truth"]["eps_correct" if epsilon > 0.0 else "exact"])
 
@@ -165,8 +165,8 @@ def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
             "runs": f"one a pattern; under a budget {scale.comparison_trials} trials, seeds {seed} + r",
         },
         files(rows, budgets),
-        [drawing(rows)],
-        [samples_grid(rows), *exact_grid(rows), budget_grid(budgets)],
+        [saved_drawing(rows)],
+        [saved_grid(rows), *exact_grid(rows), budget_grid(budgets)],
     )
 
 
@@ -218,7 +218,7 @@ def files(rows: list[Saved], budgets: list[SameBudget]) -> list[DataFile]:
     ]
 
 
-def drawing(rows: list[Saved]) -> Drawing:
+def saved_drawing(rows: list[Saved]) -> Drawing:
     """A point for each pattern and tolerance."""
     series = {
         f"ε = {epsilon:g}" + (" (Experiment 2)" if epsilon == 0.0 else ""): [
@@ -236,7 +236,7 @@ def drawing(rows: list[Saved]) -> Drawing:
     )
 
 
-def samples_grid(rows: list[Saved]) -> Grid:
+def saved_grid(rows: list[Saved]) -> Grid:
     """A row for each tolerance."""
     table = [
         [
@@ -280,8 +280,8 @@ def budget_grid(budgets: list[SameBudget]) -> Grid:
             str(row.experiment),
             display_name(policy),
             *regret.quality_cells(found),
-            beside(row) if policy == RULE else "",
-            reached(row) if policy == RULE else "",
+            regret_ratio(row) if policy == RULE else "",
+            reached_at(row) if policy == RULE else "",
         ]
         for row in budgets
         for policy, found in ((OWN, row.paper), (RULE, row.ours))
@@ -301,13 +301,13 @@ def budget_grid(budgets: list[SameBudget]) -> Grid:
     return Grid(f"Regret after {paper.HORIZON:,} pulls (ours)", header, table, note)
 
 
-def beside(row: SameBudget) -> str:
+def regret_ratio(row: SameBudget) -> str:
     """The ratio with its interval."""
     if row.ratio is None:
         return "no wrong set seen"
     return factor(row.ratio) + (f"\n{format_interval(row.interval, 2)}" if row.interval else "")
 
 
-def reached(row: SameBudget) -> str:
+def reached_at(row: SameBudget) -> str:
     """Where our regret gets below the other's last one."""
     return "not reached" if row.reached is None else f"{row.reached:,} pulls"
