@@ -151,12 +151,12 @@ class Reader:
 
     def adapted(self, block: Block) -> str:
         """Its text with a port that is free, and with less to do where the page allows it."""
-        text = block.text.replace(PORT, self.port)
+        text = block.text
         for change in block.marks["less"].split("; ") if "less" in block.marks else []:
             usual, reduced = change.split(" -> ")
             assert usual in text, f"{self.page}:{block.line} has no {usual}"
             text = text.replace(usual, reduced)
-        return text
+        return text.replace(PORT, self.port)
 
     def run_python(self, text: str, place: str) -> None:
         """In this process, since what is compiled is loaded once for all pages."""
@@ -182,16 +182,16 @@ class Reader:
 
     def start(self, text: str, ready: str, place: str) -> None:
         """Start what goes on in the background, and wait until it has said that it is ready."""
-        file = self.folder / f"background-{len(self.running)}.txt"
-        with file.open("w", encoding="utf-8") as out:
+        file, errors = (self.folder / f"background-{len(self.running)}.{end}" for end in ("out", "err"))
+        with file.open("w", encoding="utf-8") as out, errors.open("w", encoding="utf-8") as err:
             process = subprocess.Popen(
                 self.script(text), cwd=self.folder, env=self.environment(), text=True, start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL, stdout=out, stderr=err,
             )  # fmt: skip
         self.running.append(process)
         patience = time.monotonic() + 60.0
         while ready not in file.read_text(encoding="utf-8"):
-            assert process.poll() is None and time.monotonic() < patience, f"{place} is not ready:\n{file.read_text(encoding='utf-8')}"
+            assert process.poll() is None and time.monotonic() < patience, f"{place} is not ready:\n{errors.read_text(encoding='utf-8')}"
             time.sleep(0.05)
         self.printed = file.read_text(encoding="utf-8")
 
