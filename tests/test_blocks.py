@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def go_through(name: str, blocks: list[Block], folder: Path, monkeypatch: pytest
     monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
     for variable in ("RAMGAPE_STORAGE", "RAMGAPE_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / ".state"))
     with reading(name, folder) as reader:
         for block in blocks:
