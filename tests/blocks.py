@@ -127,7 +127,12 @@ class Reader:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAMGAPE_", "PYTEST_"))}
         programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         checkout = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))  # for `-m benchmarks`
-        own = {"PATH": programs, "PYTHONPATH": checkout, "COLUMNS": "110", "XDG_STATE_HOME": str(self.folder / ".state")}
+        own = {
+            "PATH": programs,
+            "PYTHONPATH": checkout,
+            "COLUMNS": "110",
+            "XDG_STATE_HOME": str(self.folder / ".state"),
+        }
         return {**kept, **own}
 
     def run(self, block: Block) -> None:
@@ -191,7 +196,9 @@ class Reader:
         self.running.append(process)
         patience = time.monotonic() + 60.0
         while ready not in file.read_text(encoding="utf-8"):
-            assert process.poll() is None and time.monotonic() < patience, f"{place} is not ready:\n{errors.read_text(encoding='utf-8')}"
+            assert process.poll() is None and time.monotonic() < patience, (
+                f"{place} is not ready:\n{errors.read_text(encoding='utf-8')}"
+            )
             time.sleep(0.05)
         self.printed = file.read_text(encoding="utf-8")
 

@@ -25,7 +25,9 @@ NOT_RUN: dict[str, int] = {}
 
 def cases(*, long: bool) -> list[str]:
     """Pages with something to run; for the long ones, with something that takes long."""
-    return [name for name, blocks in PAGES.items() if any(each.runs and ("long" in each.marks) == long for each in blocks)]
+    return [
+        name for name, blocks in PAGES.items() if any(each.runs and ("long" in each.marks) == long for each in blocks)
+    ]
 
 
 def go_through(name: str, blocks: list[Block], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +61,9 @@ def test_a_page_says_what_its_blocks_are(name: str) -> None:
 
 def test_few_pages_have_what_cannot_run() -> None:
     """Each with a reason that one can read."""
-    marks = {name: [block.marks["not run"] for block in blocks if "not run" in block.marks] for name, blocks in PAGES.items()}
+    marks = {
+        name: [block.marks["not run"] for block in blocks if "not run" in block.marks] for name, blocks in PAGES.items()
+    }
     assert {name: len(reasons) for name, reasons in marks.items() if reasons} == NOT_RUN
     assert [name for name, reasons in marks.items() if not all(len(reason) > 10 for reason in reasons)] == []
 
