@@ -1,8 +1,8 @@
 """The blocks of code in a page of Markdown, and running them as its reader would, from top to bottom in one folder.
 
 What a block is, its language says: `python` runs in the one namespace of its page; `sh` is a script for bash; of
-`console` the lines after "$ " are commands and the others what they print; `text` is to be read, like all else. A comment
-of HTML before a block says more:
+`console` the lines after "$ " are commands and the others what they print; `text` is to be read, like all else. A
+comment of HTML before a block says more:
 
     <!-- long -->             minutes rather than seconds: run by `make test-long`
     <!-- not run: why -->     nobody here has what it needs
@@ -127,13 +127,8 @@ class Reader:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAMGAPE_", "PYTEST_"))}
         programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         checkout = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))  # for `-m benchmarks`
-        own = {
-            "PATH": programs,
-            "PYTHONPATH": checkout,
-            "COLUMNS": "110",
-            "XDG_STATE_HOME": str(self.folder / ".state"),
-        }
-        return {**kept, **own}
+        state = str(self.folder / ".state")
+        return {**kept, "PATH": programs, "PYTHONPATH": checkout, "COLUMNS": "110", "XDG_STATE_HOME": state}
 
     def run(self, block: Block) -> None:
         """Run it, write it down, or compare it with what was printed."""
@@ -196,9 +191,8 @@ class Reader:
         self.running.append(process)
         patience = time.monotonic() + 60.0
         while ready not in file.read_text(encoding="utf-8"):
-            assert process.poll() is None and time.monotonic() < patience, (
-                f"{place} is not ready:\n{errors.read_text(encoding='utf-8')}"
-            )
+            waiting = process.poll() is None and time.monotonic() < patience
+            assert waiting, f"{place} is not ready:\n{errors.read_text(encoding='utf-8')}"
             time.sleep(0.05)
         self.printed = file.read_text(encoding="utf-8")
 
