@@ -18,7 +18,7 @@ from sphinx.environment import BuildEnvironment
 from makers import citation, classes, commands, docstrings, http, languages, tables
 
 LINE = re.compile(r"^<!-- made: ([\w-]+) -->$", re.MULTILINE)
-FOLDER = re.compile(r"^([\w/-]+)/\*\n", re.MULTILINE)
+REST = re.compile(r"^([\w/-]+)/\*\n", re.MULTILINE)
 
 MAKERS: dict[str, Callable[[], str]] = {
     "citation": citation.text,
@@ -37,9 +37,10 @@ MAKERS: dict[str, Callable[[], str]] = {
 def fill(app: Sphinx, page: str, content: list[str]) -> None:
     """Put what is made into a page that was read."""
     content[0] = LINE.sub(lambda found: MAKERS[found[1]](), content[0])
-    # A list of the pages of a folder that has none would be a warning, which cannot be told to be silent.
-    folders = {place.rpartition("/")[0] for place in app.env.found_docs}
-    content[0] = FOLDER.sub(lambda found: found[0] if found[1] in folders else "", content[0])
+    # The rest of a folder, of which nothing is left, would be a warning that cannot be told to be silent.
+    listed = set(content[0].splitlines())
+    rest = {page.rpartition("/")[0] for page in app.env.found_docs - listed}
+    content[0] = REST.sub(lambda found: found[0] if found[1] in rest else "", content[0])
 
 
 def made_pages(app: Sphinx, env: BuildEnvironment, added: Any, changed: Any, removed: Any) -> list[str]:

@@ -36,7 +36,7 @@ def text() -> str:
             "url": paper["url"],
         }
         key = f"{paper['authors'][0]['family-names'].lower()}{paper['year']}"
-        parts.append(block(entry("inproceedings", key, fields), "bibtex"))
+        parts += [f"[{paper['title']}]({paper['url']})\n", block(entry("inproceedings", key, fields), "bibtex")]
     return "\n".join(parts)
 
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from makers.markdown import block, spoken
+from makers.markdown import block, spoken, table
 from ramgape.cli.commands import app
 
 BOLD = re.compile(r"\[bold\](.*?)\[/bold\]", re.DOTALL)
@@ -20,8 +20,16 @@ USUAL = "Options"  # those of no panel
 
 
 def text() -> str:
-    """All commands."""
-    return "\n".join(f"{'#' * level} {path}\n\n{described(path, command)}" for path, level, command in tree())
+    """A table of all commands, and then each."""
+    commands = list(tree())
+    rows = [(f"[{path}](#{path.replace(' ', '-')})", spoken(in_short(command))) for path, _, command in commands]
+    parts = [f"{'#' * level} {path}\n\n{described(path, command)}" for path, level, command in commands]
+    return "\n".join([table(("command", "what it does"), rows), *parts])
+
+
+def in_short(command: Any) -> str:
+    """The first paragraph of a help text."""
+    return BOLD.sub(r"\1", inspect.cleandoc(command.help)).split("\n\n")[0]
 
 
 def tree() -> Iterator[tuple[str, int, Any]]:
@@ -74,8 +82,8 @@ def entry(parameter: Any, context: Any) -> str:
 
 
 def help_text(text: str) -> str:
-    """A help text as Markdown: its commands and files are code."""
-    return "\n".join(paragraph(each) for each in re.split(r"\n{2,}", text))
+    """A help text as Markdown: its commands and files are code. Exit codes have a page of their own."""
+    return "\n".join(paragraph(each) for each in re.split(r"\n{2,}", text) if not each.startswith("Exit codes:"))
 
 
 def paragraph(text: str) -> str:

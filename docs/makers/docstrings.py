@@ -1,4 +1,4 @@
-"""Docstrings in the reference: signatures that can be read, indented blocks as code, and links to public names."""
+"""Docstrings in the reference: signatures that can be read, fields, and links to public names."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MANY = re.compile(r"^:(?:param|ivar) \w+(?:, \w+)+:")
 
 def connect(app: Sphinx) -> None:
     app.connect("autodoc-process-signature", short_signature)
-    app.connect("autodoc-process-docstring", blocks_as_code, priority=400)  # before the headings are read
-    app.connect("autodoc-process-docstring", names_together, priority=600)  # after them
+    app.connect("autodoc-process-docstring", names_together, priority=600)  # after the headings were read
+    app.connect("doctree-read", dashes)
     app.connect("missing-reference", public_name)
     roles.register_local_role("public", named)
     for field in PyObject.doc_field_types:
@@ -37,31 +37,16 @@ def short_signature(app: Sphinx, what: str, name: str, thing: Any, options: Any,
     return signature, returned
 
 
-def blocks_as_code(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Indented blocks outside of the sections are code, as in Markdown; reST would quote them."""
-    made: list[str] = []
-    inside = False
-    for place, line in enumerate(lines):
-        if line and not line.startswith(" "):
-            inside = line.endswith(":") and place + 1 < len(lines) and lines[place + 1].startswith(" ")
-        begins = line.startswith("    ") and not inside and place > 0 and not lines[place - 1].strip()
-        if (
-            begins
-            and not any(earlier.startswith("    ") for earlier in made[-1:])
-            and not line.lstrip().startswith(">>>")
-        ):
-            made += ["::", ""] if _before(made) != "::" else []
-        made.append(line)
-    lines[:] = made
-
-
 def names_together(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Several names that are explained at once are no name with a type before it: between them is a space of no width."""
+    """Several names explained at once are no name with its type before it: a space of no width stands between them."""
     lines[:] = [MANY.sub(lambda found: found[0].replace(", ", ",\u200b"), line) for line in lines]
 
 
-def _before(made: list[str]) -> str:
-    return next((line.strip() for line in reversed(made) if line.strip()), "")
+def dashes(app: Sphinx, document: nodes.document) -> None:
+    """Between a parameter and its meaning is a dash; the page has no other way to get one."""
+    for text in list(document.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
 
 
 def named(

@@ -55,7 +55,7 @@ def faults(operations: list[tuple[str, str, Any]]) -> str:
         status: answer["description"]
         for _, _, operation in operations
         for status, answer in operation["responses"].items()
-        if status >= "300"
+        if status >= "400"
     }
     return "## Errors\n\n" + table(("status", "meaning"), ((code(status), said[status]) for status in sorted(said)))
 

@@ -51,13 +51,18 @@ def statuses() -> str:
     kinds = [getattr(ramgape, name) for name in ramgape.__all__]
     errors = [kind for kind in kinds if inspect.isclass(kind) and issubclass(kind, RamgapeError)]
     rows = []
-    for kind in sorted(errors, key=lambda each: [base.__name__ for base in reversed(each.__mro__)]):
-        also = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"][0]
-        depth = sum(issubclass(base, RamgapeError) for base in kind.__mro__) - 1
+    for kind in sorted(errors, key=ancestors):
+        also = next(base.__name__ for base in kind.__mro__ if base.__module__ == "builtins")
         first = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        name = f"{'– ' * depth}{{py:obj}}`{kind.__name__} <ramgape.{kind.__name__}>`"
+        indent = "&emsp;" * (len(ancestors(kind)) - 1)
+        name = f"{indent}{{py:obj}}`{kind.__name__} <ramgape.{kind.__name__}>`"
         rows.append((name, code(also), code(str(status_of(kind()))), escaped(first)))
     return table(("error", "caught as", "HTTP", "meaning"), rows)
+
+
+def ancestors(kind: type[RamgapeError]) -> list[str]:
+    """Its family, from the oldest on."""
+    return [base.__name__ for base in reversed(kind.__mro__) if issubclass(base, RamgapeError)]
 
 
 def names() -> str:
