@@ -156,7 +156,7 @@ def example(script: str, made: str, file: Path) -> None:
 
 
 def scale(file: Path) -> None:
-    """What `python -m benchmarks.scale` has found, which takes half an hour."""
+    """What `python -m benchmarks.scale` has found, which takes a quarter of an hour."""
     found = ROOT / "build" / "scale.json"
     if not found.exists():
         print(f"  {file.name}: left out, python -m benchmarks.scale has not been run")
