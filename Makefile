@@ -12,7 +12,7 @@ PROGRAMS := hyperfine chromium
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs docs lint format clean
+.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs docs lint format release clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -73,6 +73,9 @@ lint: $(STAMP) ## style, format, types and import contracts, changing nothing
 format: $(STAMP) ## put the code in the standard form and mend what can be mended safely
 	@$(BIN)/ruff check --quiet --fix --exit-zero .
 	@$(BIN)/ruff format .
+
+release: $(STAMP) ## VERSION=x.y.z: check that it can go out, build and try it, tag it; nothing is pushed
+	@$(BIN)/python -m tools.release "$(VERSION)"
 
 clean: ## remove caches and products; .venv stays
 	@rm -rf build dist ramgape-demo.png models.png prompts.html prompts.png risks.png suppliers.png models.db* examples/solvers.db* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis .coverage*

@@ -122,6 +122,7 @@ FAST = [
 NORMAL = (Gaussian(0, 1e-8), Gaussian(5, 100), Gaussian(-3, 0.25), Gaussian(1_000, 1))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("risk", "arms"), FAST)
 def test_bounded_risks_hold_at_all_times(risk: str, arms: str) -> None:
     """A look after every pull. The two sides of the risk have half of delta. False alarm: at most 1e-6 for each case.
@@ -200,6 +201,7 @@ def test_nothing_is_not_a_number() -> None:
 # --- answers ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("noise", ["bounded", "gaussian"])
 @pytest.mark.parametrize("risk", SIX)
 def test_answers_are_wrong_in_at_most_delta_of_runs(risk: str, noise: str) -> None:
@@ -373,6 +375,7 @@ def eighths(make: Callable[[float], float], reward_range: tuple[float, float]) -
     return Instance("eighths", arms, reward_range, "bounded")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("goal", [{"epsilon": 0.0625, "max_pulls": 3_000}, {"budget": 400}])
 @pytest.mark.parametrize("risk", MIRRORED)
 def test_costs_are_mirrored_rewards(risk: str, goal: dict[str, Any]) -> None:
@@ -620,6 +623,7 @@ def result_of(risk: str, **options: Any) -> Result:
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 @pytest.mark.parametrize("risk", FORMULAS)
 def test_a_result_speaks_of_its_own_risk(risk: str, direction: str) -> None:

@@ -103,6 +103,7 @@ NEW = {
     **dict.fromkeys(["core/items.py", "bounds/items.py", "search/item"], "test sets"),
     "core/task_costs.py": "tasks under a budget",
     "paper/tasks.py": "tasks in the benchmark",
+    "paper/beyond.py": "the paper's experiments with our defaults",
     "policies/sequential_halving.py": "tasks under a budget",
     "policies/successive_rejects.py": "tasks under a budget",
     **dict.fromkeys(
@@ -336,7 +337,7 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages_name_files_that_exist(page: Path) -> None:
     """A module by its path, or by the end of it; a link to a file beside the page."""
-    folders = ("src", "tests", "docs", "examples", "benchmarks")
+    folders = ("src", "tests", "docs", "examples", "benchmarks", "tools")
     modules = [path.as_posix() for folder in folders for path in (ROOT / folder).rglob("*.py")]
     text = page.read_text(encoding="utf-8")
     named = set(re.findall(r"\w[\w./-]*\.py\b", text))
