@@ -25,17 +25,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ramgape.core.kernel import PACKAGE
-from ramgape.search.explained import versions
-from ramgape.search.kept import write_whole
-
 GALLERY = Path(__file__).resolve().parent / "gallery"
-sys.path.insert(0, str(GALLERY))
 # In the order of the index; of each script the tables that it reads.
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "flights": ("flights",),
@@ -52,8 +47,9 @@ LIMIT = 600.0  # seconds for a script
 INTRODUCTION = """# Gallery
 
 Eight questions on real data, each with the lines that answer it, what they show and what they do not prove. Every page
-is the output of a script beside it, which ends with an assertion of what the page says. The scripts run at a small scale with
-every test, and in full by `make gallery`. Nothing is fetched: data come with packages that are installed, or are recorded here."""
+is the output of a script beside it, which ends with an assertion of what the page says. The scripts run at a small
+scale with the tests, and in full by `make gallery`. Nothing is fetched: data come with packages that are installed, or
+are recorded here."""
 PICTURE = re.compile(r"\]\(images/([^)]+)\)")
 
 
@@ -67,11 +63,21 @@ def blocks_of(script: Path) -> list[tuple[bool, str]]:
     return found
 
 
+@contextlib.contextmanager
+def importing_from(folder: Path) -> Iterator[None]:
+    """As Python does for a script: what stands beside it can be imported."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
 def execute(script: Path) -> list[str]:
     """Run the blocks of a script here, in one namespace: what each of them has printed."""
     namespace, printed = {"__name__": "__main__", "__file__": str(script)}, []
     for is_text, body in blocks_of(script):
-        with contextlib.redirect_stdout(io.StringIO()) as stream:
+        with importing_from(script.parent), contextlib.redirect_stdout(io.StringIO()) as stream:
             if not is_text:
                 exec(compile(body, str(script), "exec"), namespace)
         printed.append(stream.getvalue())
@@ -115,8 +121,11 @@ def digest_of(files: Iterable[Path]) -> str:
 
 def made_of(name: str) -> dict[str, Any]:
     """All that a page is a function of."""
-    import recorded
+    from ramgape.core.kernel import PACKAGE
+    from ramgape.search.explained import versions
 
+    with importing_from(GALLERY):
+        import recorded
     sources = sorted(file for file in PACKAGE.rglob("*") if file.suffix in (".py", ".json"))
     return {
         "script": digest_of([GALLERY / f"{name}.py", GALLERY / "recorded.py"]),
@@ -156,6 +165,8 @@ def stale(name: str, parts: Iterable[str] = ("script", "data", "code", "librarie
 
 def make(name: str) -> None:
     """Run a script, and write its page, its pictures and what they were made of."""
+    from ramgape.search.kept import write_whole
+
     script, made = GALLERY / f"{name}.py", made_of(name)
     with tempfile.TemporaryDirectory() as folder:
         printed = run(script, Path(folder))
@@ -182,9 +193,7 @@ def index() -> str:
 def main() -> None:
     """Do what is asked for."""
     parser = argparse.ArgumentParser(prog="python docs/gallery_runner.py", description="Make the pages of the gallery.")
-    parser.add_argument(
-        "names", nargs="*", choices=[[], *EXAMPLES], help="only these, whether or not they have changed"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these, whether or not they have changed")
     parser.add_argument("--check", action="store_true", help="run nothing; fail if a page is not of the present code")
     parser.add_argument("--execute", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -198,7 +207,7 @@ def main() -> None:
         if given.names or reasons[name]:
             print(f"{name}: {', '.join(reasons[name]) or 'asked for'}", flush=True)
             make(name)
-    write_whole(GALLERY / "index.md", index())
+    (GALLERY / "index.md").write_text(index(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 # %% [markdown]
 # # Models that are good, and good on a bad day
 #
-# Twelve models learn from sixty patients. Which is the most accurate, and which is still good when it is unlucky with its sixty? And what is lost when the machine
-# that trains them dies?
+# Twelve models learn from sixty patients. Which is the most accurate, and which is still good when it is unlucky with
+# its sixty? And what is lost when the machine that trains them dies?
 #
-# **Data**: the breast cancer data of Wisconsin, 569 patients, which come with scikit-learn (UCI, CC BY 4.0). A trial trains a model on sixty of them, drawn at random, and gives its
-# accuracy on all others. Risk is the mean accuracy of the worst tenth of a model's trials.
+# **Data**: the breast cancer data of Wisconsin, 569 patients, which come with scikit-learn (UCI, CC BY 4.0). A trial
+# trains a model on sixty of them, drawn at random, and gives its accuracy on all others. Risk is the mean accuracy of
+# the worst tenth of a model's trials.
 
 # %%
 import os
@@ -48,7 +49,8 @@ def train(name, rng):
 
 
 # %% [markdown]
-# The study is in a file. A first worker, another process, works on it until it is killed, in the middle of its twentieth trial and without a warning.
+# The study is in a file. A first worker, another process, works on it until it is killed, in the middle of its
+# twentieth trial and without a warning.
 
 
 # %%
@@ -59,7 +61,7 @@ def open_study():
         storage="sqlite:///models.db",
         exist_ok=True,
         risk=ramgape.CVaR(level=0.1),
-        budget=recorded.scaled(1_500, 60),
+        budget=recorded.scaled(480, 60),
         seed=1,
     )
 
@@ -80,7 +82,8 @@ survived = study.report().told
 print(f"The worker has ended with {died.returncode}; {survived} trials are in the study.")
 
 # %% [markdown]
-# Whoever opens the study goes on with it, here with two workers at once. The trial that the other had begun is made again when its lease has ended.
+# Whoever opens the study goes on with it, here with two workers at once. The trial that the other had begun is made
+# again when its lease has ended.
 
 # %%
 result = study.run(train, workers=2)
@@ -91,14 +94,16 @@ result.save_plot("models.svg")
 # %% [markdown]
 # ![Twelve models by mean accuracy and the mean of their worst tenth](images/models.svg)
 #
-# **What it shows.** With sixty patients to learn from, simple models win. Trials went where they mattered, and none was lost with the worker that was killed: a trial counts when its
-# answer is in the file.
+# **What it shows.** With sixty patients to learn from, simple models win. Trials went where they mattered, and none
+# was lost with the worker that was killed: a trial counts when its answer is in the file.
 #
-# **What it does not prove.** A budget buys a best guess; of risks, which rest on the worst tenth of the trials, next to nothing is known after a hundred trials of a model. Splits overlap: every trial draws from the same 569 patients, so what is estimated
-# is the accuracy over splits of these, and not that for patients of another hospital. With two workers the order in which answers come differs from run to run, and so do the numbers, a little.
+# **What it does not prove.** A budget buys a best guess; of risks, which rest on the worst tenth of the trials, next
+# to nothing is known after a hundred trials of a model. Splits overlap: every trial draws from the same 569 patients,
+# so what is estimated is the accuracy over splits of these, and not that for patients of another hospital. With two
+# workers the order in which answers come differs from run to run, and so do the numbers, a little.
 
 # %%
 assert died.returncode == -signal.SIGKILL
 assert survived == 19
-assert result.samples == recorded.scaled(1_500, 60)
+assert result.samples == recorded.scaled(480, 60)
 assert not {"tree", "neighbours 1"} & set(result.front)

