@@ -87,17 +87,15 @@ def execute(script: Path) -> list[str]:
 def run(script: Path, folder: Path, limit: float = LIMIT) -> list[str]:
     """The same in a process and a folder of its own; whatever it has started ends with it."""
     command = [sys.executable, str(Path(__file__).resolve()), "--execute", str(script)]
-    process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        printed, errors = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        raise SystemExit(f"{script.name} takes more than {limit:g} seconds") from None
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes) as process:
+        try:
+            printed, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            raise SystemExit(f"{script.name} takes more than {limit:g} seconds") from None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     if process.returncode != 0:
         raise SystemExit(f"{script.name} has failed:\n{errors}")
     return list(json.loads(printed.splitlines()[-1]))

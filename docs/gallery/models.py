@@ -94,8 +94,9 @@ result.save_plot("models.svg")
 # %% [markdown]
 # ![Twelve models by mean accuracy and the mean of their worst tenth](images/models.svg)
 #
-# **What it shows.** With sixty patients to learn from, simple models win. Trials went where they mattered, and none
-# was lost with the worker that was killed: a trial counts when its answer is in the file.
+# **What it shows.** One model is ahead in both: logistic regression with its usual penalty has the highest mean, and
+# the best worst tenth. Most trials went to it and to what comes near it. None was lost with the worker that was
+# killed: a trial counts when its answer is in the file, and the one that was under way has been made again.
 #
 # **What it does not prove.** A budget buys a best guess; of risks, which rest on the worst tenth of the trials, next
 # to nothing is known after a hundred trials of a model. Splits overlap: every trial draws from the same 569 patients,
@@ -106,4 +107,5 @@ result.save_plot("models.svg")
 assert died.returncode == -signal.SIGKILL
 assert survived == 19
 assert result.samples == recorded.scaled(480, 60)
+assert "logistic C=1" in result.front
 assert not {"tree", "neighbours 1"} & set(result.front)

@@ -27,7 +27,7 @@ print("next:", analysis.next_pulls)
 # %%
 market = months["MktRF"] + months["RF"]
 against_market = ramgape.analyze(portfolios.sub(market, axis=0), task="best-mean", epsilon=0.5).named(
-    "return over the market's, in %"
+    "excess return, %"
 )
 print(against_market)
 against_market.save_plot("portfolios.svg")

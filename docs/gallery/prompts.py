@@ -10,12 +10,6 @@
 # question; with yours `ask` would call a model and a judge.
 
 # %%
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import recorded
 
 import ramgape
@@ -32,11 +26,7 @@ def ask(prompt, question):
 # only. Here it is `ramgape serve` on a free port of this machine, with four workers.
 
 # %%
-serve = [sys.executable, "-m", "ramgape", "serve", "--port", "0", "--storage", "sqlite:///prompts.db", "--json"]
-state = {**os.environ, "XDG_STATE_HOME": str(Path.cwd())}
-server = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=state)
-try:
-    started = json.loads(server.stdout.readline())
+with recorded.served("sqlite:///prompts.db") as (address, token):
     study = ramgape.Study.create(
         "prompts",
         list(scores),
@@ -45,13 +35,11 @@ try:
         task=ramgape.BetterThan(control="european", margin=0.05),
         epsilon=0.05,
         seed=1,
-        storage=started["address"],
-        token=json.loads(Path(started["token_file"]).read_text())["token"],
+        storage=address,
+        token=token,
     )
     result = study.run(ask, workers=4)
-finally:
-    server.terminate()
-    server.wait()
+    study.close()
 print(result)
 print(f"asked: {result.samples:,} of {scores.size:,}")
 result.save_plot("prompts.svg")

@@ -6,11 +6,14 @@ installed without what it depends on: `python -m pip install --no-deps nycflight
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
@@ -86,3 +89,16 @@ def shell(command: str) -> None:
     )
     print(f"$ {command}\n{made.stdout.rstrip()}")
     assert made.returncode == 0, made.stderr
+
+
+@contextmanager
+def served(storage: str) -> Iterator[tuple[str, str]]:
+    """The address and the token of `ramgape serve` on a free port of this machine, which leaves its files here."""
+    command = [sys.executable, "-m", "ramgape", "serve", "--port", "0", "--storage", storage, "--json"]
+    state = {**os.environ, "XDG_STATE_HOME": str(Path.cwd())}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=state) as server:
+        try:
+            started = json.loads(server.stdout.readline())
+            yield started["address"], json.loads(Path(started["token_file"]).read_text())["token"]
+        finally:
+            server.terminate()

@@ -16,7 +16,7 @@ from pathlib import Path
 import recorded
 
 draw = random.Random(1)
-count = recorded.scaled(200_000, 20_000)
+count = recorded.scaled(100_000, 20_000)
 Path("numbers.txt").write_text("".join(f"{draw.randrange(10**9):09}\n" for _ in range(count)))
 recorded.shell(
     rf"""ramgape run --seed 1 --export-json times.json --plot sorting.svg --max-runs {recorded.scaled(100, 12)} \
