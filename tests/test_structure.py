@@ -330,7 +330,7 @@ def test_the_code_does_not_grow_unnoticed() -> None:
 
 # --- the pages --------------------------------------------------------------------------------------------------------
 
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
