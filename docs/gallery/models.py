@@ -45,7 +45,8 @@ def train(name, rng):
     seen, unseen, known, sought = train_test_split(
         patients, diagnoses, train_size=60, stratify=diagnoses, random_state=seed
     )
-    return make_pipeline(StandardScaler(), models[name](seed)).fit(seen, known).score(unseen, sought)
+    model = models[name]
+    return make_pipeline(StandardScaler(), model(seed)).fit(seen, known).score(unseen, sought)
 
 
 # %% [markdown]
