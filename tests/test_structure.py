@@ -42,6 +42,8 @@ NEW = {
         ["search/progress.py", "search/watching.py", "views/progress.py", "views/surfaces.py"],
         "where a search stands and how long it will take, shown on terminals and in notebooks",
     ),
+    **dict.fromkeys(["bounds/catoni.py", "bounds/truncated_mean.py"], "estimators for heavy tails by name"),
+    **dict.fromkeys(["bounds/running.py", "search/estimands.py"], "rewards that drift or depend on each other"),
     "search/curves.py": "regret and errors of many runs over their pulls",
     **dict.fromkeys(["search/runs.py", "search/sweep.py"], "runs as columns, in tasks for many machines, kept on disk"),
     **dict.fromkeys(["planning/comparison.py", "views/comparison.py"], "policies of one's own beside ours"),
@@ -134,6 +136,10 @@ NEW = {
 }
 # What was not there before, among what was: how many lines it took. A feature may raise it; then say which.
 GROWN = {
+    "bounds/__init__.py, search/, core/rounds.py, core/box.py, studies/specification.py": (
+        "bounds that tell about means alone, or about averages over rounds, and what they ask of a search",
+        50,
+    ),
     "search/remaining.py, search/inference.py, views/": (
         "forecasts that draw arms from what they may be, and what is known of single arms",
         60,

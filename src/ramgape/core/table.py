@@ -148,7 +148,7 @@ PROBLEM = np.dtype(
         ("reference_mean", np.float64),  # the worst corner, for hypervolumes; NaN where there is none
         ("reference_risk", np.float64),
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
-        ("interleave", np.int64),  # 1: pulls are decided in rounds
+        ("interleave", np.int64),  # 1: pulls are decided in rounds; 2: in rounds of all arms
         ("item_count", np.float64),  # of a test set; infinite where its items are a sample of more, 0 without one
         ("first_item", np.int64),  # the column of the memory for the score on the first item
         ("shrinks", np.int64),  # 1: the answer is the front of shrunken estimates

@@ -18,6 +18,7 @@ from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
+from ramgape.search.estimands import check_estimand
 from ramgape.search.extension import Extension
 from ramgape.search.items import Items, check_budget_fits, check_size, make_items
 from ramgape.search.pricing import check_prices, kind_of_goal
@@ -228,6 +229,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
         check_counts,
         check_prices,
         check_statements,
+        check_estimand,
         check_goal,
         check_method,
     ):
