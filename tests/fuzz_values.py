@@ -158,9 +158,11 @@ KINDS: Mapping[str, Kind] = {
     "slots": count(none=True, least=1, odd=(None, 1, 3)),
     "risk": Kind(
         (None, "cvar:0.2", "variance", "entropic:2", ramgape.CVaR(0.3), ramgape.Entropic(1.0), ramgape.Variance(),
-         ramgape.Semivariance(0.5), ramgape.MeanVariance(0.1), "semivariance:0.5", "mean-variance:2", "std"),
+         ramgape.Semivariance(0.5), ramgape.MeanVariance(0.1), "semivariance:0.5", "mean-variance:2", "std",
+         ramgape.Spectral({0.1: 0.5, 0.5: 0.5}), "spectral:0.1=1"),
         (*("cvar:", "cvar:2", "cvar:nan", "cvar:0", "nope:1", 5, "", "variance:1", ramgape.CVaR, "cvar:0.1:2", [],
-         b"x"), True, object(), LONG, CONTROL, HALF, "entropic:-1", "entropic:inf", "semivariance:1e999"),
+         b"x"), True, object(), LONG, CONTROL, HALF, "entropic:-1", "entropic:inf", "semivariance:1e999",
+         "spectral:", "spectral:0.1=0.3", "spectral:0.1=0.5,0.1=0.5", "spectral:0.1=nan", ramgape.Spectral),
         ("cvar", "cvar:1e-300", "entropic:1e100", "entropic:1e-100", ramgape.Semivariance(-1e100),
          "mean-variance:1e99", "semivariance:1e100", "CVaR:0.1", " cvar:0.1", f"cvar:{DIGITS}", "cvar:0_1",
          ramgape.MeanVariance(1e100)),

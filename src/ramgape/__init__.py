@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ramgape.risks.quantile import Quantile
     from ramgape.risks.semivariance import Semivariance
     from ramgape.risks.shortfall import Shortfall
+    from ramgape.risks.spectral import Spectral
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.curves import CurvePoint
@@ -143,6 +144,7 @@ __all__ = [
     "Semivariance",
     "Shortfall",
     "SpecificationError",
+    "Spectral",
     "StandardDeviation",
     "StorageError",
     "StorageUnavailable",
@@ -231,6 +233,7 @@ _HOMES = {
     "risks.quantile": ("Quantile",),
     "risks.semivariance": ("Semivariance",),
     "risks.shortfall": ("Shortfall",),
+    "risks.spectral": ("Spectral",),
     "search.replication": ("Replication", "replicate"),
     "search.runs": ("Run",),
     "search.simulation": ("simulate",),

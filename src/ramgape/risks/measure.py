@@ -33,8 +33,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ramgape.common.checks import check_number
+from ramgape.common.parsing import notation, parse_numbers
+from ramgape.errors import require
 from ramgape.noises import NOISES
-from ramgape.risks.table import MEAN, MEANS, NORMAL, UNRANGED
+from ramgape.risks.table import MEAN, MEANS, NORMAL, RISKS, UNRANGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,9 +85,36 @@ class Measure:
     unclipped: ClassVar[Any] = None
 
     @property
-    def parameters(self) -> dict[str, float]:
-        """By name."""
+    def parameters(self) -> dict[str, Any]:
+        """By name, as JSON has them."""
         return dataclasses.asdict(self)
+
+    @classmethod
+    def parse(cls, text: str) -> Measure:
+        """The measure that a text means, NAME, NAME:VALUE or NAME:KEY=VALUE,...
+
+        Args:
+            text: As somebody has typed it, with the name of this measure.
+
+        Raises:
+            InvalidSpec: It is not written so.
+        """
+        parameters = [each.name for each in dataclasses.fields(cls)]
+        _, values = parse_numbers(text, {cls.name: parameters}, "risk")
+        needed = cls.name in RISKS and RISKS[cls.name].parameter_needed
+        require(bool(values) or not needed, "risk", f"written {notation(cls.name, parameters)}", text)
+        return cls(**values)
+
+    @property
+    def exact(self) -> str:
+        """As `parse` reads it, to the last digit.
+
+        >>> import ramgape
+        >>> ramgape.CVaR(level=1 / 3).exact
+        'cvar:level=0.3333333333333333'
+        """
+        parameters = ",".join(f"{key}={number!r}" for key, number in self.parameters.items())
+        return f"{self.name}:{parameters}" if parameters else self.name
 
     def __str__(self) -> str:
         """As it is written in a command.
