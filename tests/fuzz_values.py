@@ -159,10 +159,11 @@ KINDS: Mapping[str, Kind] = {
     "risk": Kind(
         (None, "cvar:0.2", "variance", "entropic:2", ramgape.CVaR(0.3), ramgape.Entropic(1.0), ramgape.Variance(),
          ramgape.Semivariance(0.5), ramgape.MeanVariance(0.1), "semivariance:0.5", "mean-variance:2", "std",
-         ramgape.Spectral({0.1: 0.5, 0.5: 0.5}), "spectral:0.1=1"),
+         ramgape.Spectral({0.1: 0.5, 0.5: 0.5}), "spectral:0.1=1", ramgape.EVaR(0.2)),
         (*("cvar:", "cvar:2", "cvar:nan", "cvar:0", "nope:1", 5, "", "variance:1", ramgape.CVaR, "cvar:0.1:2", [],
          b"x"), True, object(), LONG, CONTROL, HALF, "entropic:-1", "entropic:inf", "semivariance:1e999",
-         "spectral:", "spectral:0.1=0.3", "spectral:0.1=0.5,0.1=0.5", "spectral:0.1=nan", ramgape.Spectral),
+         "spectral:", "spectral:0.1=0.3", "spectral:0.1=0.5,0.1=0.5", "spectral:0.1=nan", ramgape.Spectral,
+         "evar:0", "evar:nan"),
         ("cvar", "cvar:1e-300", "entropic:1e100", "entropic:1e-100", ramgape.Semivariance(-1e100),
          "mean-variance:1e99", "semivariance:1e100", "CVaR:0.1", " cvar:0.1", f"cvar:{DIGITS}", "cvar:0_1",
          ramgape.MeanVariance(1e100)),

@@ -498,6 +498,7 @@ OBJECTS = {
     "entropic:2": ramgape.Entropic(gamma=2),
     "cvar:0.1": ramgape.CVaR(level=0.1),
     "spectral:0.05=0.3,0.25=0.7": ramgape.Spectral({0.25: 0.7, 0.05: 0.3}),
+    "evar:0.1": ramgape.EVaR(level=0.1),
     "quantile:0.1": ramgape.Quantile(level=0.1),
     "shortfall:0.25": ramgape.Shortfall(threshold=0.25),
 }
@@ -621,6 +622,10 @@ FORMULAS = {
     "spectral:0.05=0.3,0.25=0.7": (
         "0.3 mean of the lowest 5% + 0.7 mean of the lowest 25%, negated",
         "0.3 mean of the highest 5% + 0.7 mean of the highest 25%",
+    ),
+    "evar:0.1": (
+        "least (ln E exp(-g X) - ln 0.1) / g over g > 0",
+        "least (ln E exp(g X) - ln 0.1) / g over g > 0",
     ),
     "quantile:0.1": ("the 10% quantile, negated", "the 90% quantile"),
     "shortfall:0.25": ("P(X < 0.25)", "P(X > 0.25)"),

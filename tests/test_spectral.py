@@ -79,7 +79,9 @@ def test_the_spread_is_that_of_the_sum(distribution: Any) -> None:
     measure = make_risk(TEXT)
     drawn = distribution.quantile(generator.random(600_000)).reshape(600, 1_000)
     variance = float(np.var([measure.value_in(each) for each in drawn]))
-    said = np.mean([float(engine_of(each, TEXT, budget=9, epsilon=None).arms[0]["risk_spread"]) for each in drawn[:40]])
+    said = np.mean(
+        [float(engine_of(each, TEXT, budget=100_000, epsilon=None).arms[0]["risk_spread"]) for each in drawn[:40]]
+    )
     assert 0.7 < 1_000 * variance / said < 1.3
 
 

@@ -42,7 +42,7 @@ NEW = {
         ["search/progress.py", "search/watching.py", "views/progress.py", "views/surfaces.py"],
         "where a search stands and how long it will take, shown on terminals and in notebooks",
     ),
-    "risks/spectral.py": "the tail risks that the paper's world has besides",
+    **dict.fromkeys(["risks/spectral.py", "risks/evar.py"], "the tail risks that the paper's world has besides"),
     "search/curves.py": "regret and errors of many runs over their pulls",
     **dict.fromkeys(["search/runs.py", "search/sweep.py"], "runs as columns, in tasks for many machines, kept on disk"),
     **dict.fromkeys(["planning/comparison.py", "views/comparison.py"], "policies of one's own beside ours"),

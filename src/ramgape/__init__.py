@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
+    from ramgape.risks.evar import EVaR
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.measure import Measure
     from ramgape.risks.quantile import Quantile
@@ -98,6 +99,7 @@ __all__ = [
     "Data",
     "DataError",
     "Distribution",
+    "EVaR",
     "Entropic",
     "Exchange",
     "Expectation",
@@ -227,6 +229,7 @@ _HOMES = {
     "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
+    "risks.evar": ("EVaR",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
     "risks.standard_deviation": ("StandardDeviation",),
     "risks.measure": ("Measure",),

@@ -69,6 +69,7 @@ class Measure:
         name: By which it is asked for.
         power: Of the unit of rewards: 1 for a risk in reward units, 2 for one in their squares, 0 for a probability.
         possible: The least and the greatest value that it has for any rewards.
+        dear: What it costs, where that is much more than one would expect of rewards in a range; said with results.
         scaled: It is shown with a factor alpha, by which one tolerance serves mean and risk alike; others as they are.
         transform, untransform, slope, normal_risk, normal_spread, unclipped: Kernels, as far as it has them; see above.
     """
@@ -76,6 +77,7 @@ class Measure:
     name: ClassVar[str]
     power: ClassVar[int] = 1
     possible: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    dear: ClassVar[str] = ""
     scaled: ClassVar[bool] = False
     transform: ClassVar[Any] = None
     untransform: ClassVar[Any] = None

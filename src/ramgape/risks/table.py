@@ -53,6 +53,13 @@ RISKS: dict[str, Risk] = {
         made_of=TAIL,
         parameter_needed=True,
     ),
+    "evar": Risk(
+        "evar",
+        "EVaR",
+        "level",
+        "entropic value at risk, a bound of cvar; far dearer than that",
+        made_of=(MEANS, NORMAL),
+    ),
     "quantile": Risk(
         "quantile", "Quantile", "level", "minus the quantile below which a share `level` of rewards lies", made_of=TAIL
     ),
