@@ -43,6 +43,7 @@ NEW = {
         "where a search stands and how long it will take, shown on terminals and in notebooks",
     ),
     **dict.fromkeys(["risks/spectral.py", "risks/evar.py"], "the tail risks that the paper's world has besides"),
+    **dict.fromkeys(["policies/va_lucb.py", "bounds/va_lucb.py"], "the rival for a ceiling of the variance"),
     "search/curves.py": "regret and errors of many runs over their pulls",
     **dict.fromkeys(["search/runs.py", "search/sweep.py"], "runs as columns, in tasks for many machines, kept on disk"),
     **dict.fromkeys(["planning/comparison.py", "views/comparison.py"], "policies of one's own beside ours"),
@@ -181,6 +182,10 @@ GROWN = {
     ),
     "risks/cvar.py": ("evidence at every quantile in place of 64 nodes", 65),
     "risks/, core/table.py, __init__.py": ("risks that are written and summed in their own way", 40),
+    "policies/__init__.py, bounds/__init__.py, search/spec.py, tasks/best.py": (
+        "policies with bounds of their own",
+        42,
+    ),
     "risks/entropic.py, risks/semivariance.py, risks/means.py, risks/table.py": ("rewards without a range", 54),
     "core/inversion.py, core/learning.py": ("an end by any test, and risks that fall with the variance", 22),
     "bounds/__init__.py": ("bounds from outside, and what used to be asked by their names", 60),

@@ -17,11 +17,11 @@ below the truth is ever rejected, one is with the scales of the band of the trut
 From below. If the risk is at most c, then E W <= m for ONE g, which is a fixed one though nobody knows it: c is
 rejected if there is evidence enough at every g. With z = W / m - 1, which has no positive mean there and is at least
 -1, the scales are fixed numbers; and moving c up, away from the truth, makes every 1 + l z smaller, so that a search
-over c is allowed. Half of the stake is on z at g itself. Between two nodes ln of the sum of W, which is
-convex in g, is at least its tangents at both, and ln of the sum of W^2, convex as well, at most its chord. The other half is spread evenly on
-the nodes h <= g: by Jensen's inequality E exp(-h X) <= (level exp(g c))^(h / g), most for the largest g of a cell. They
-serve where g is so large that sums of W hang on single rewards, and beyond the last node, where only exp(h c) is left
-of it. A node that suffices in one cell suffices in all cells between them.
+over c is allowed. Half of the stake is on z at g itself. Between two nodes ln of the sum of W, which is convex in g, is
+at least its tangents at both, and ln of the sum of W^2, convex as well, at most its chord. The other half is spread
+evenly on the nodes h <= g: by Jensen's inequality E exp(-h X) <= (level exp(g c))^(h / g), most for the largest g of a
+cell. They serve where g is so large that sums of W hang on single rewards, and beyond the last node, where only
+exp(h c) is left of it. A node that suffices in one cell suffices in all cells between them.
 
 What it costs: at g the mean of W hangs on rewards near the worst possible one, and nobody who has seen n rewards can
 exclude bad ones of probability 1 / n. So intervals are about twice as wide as the central limit theorem would have them
@@ -93,7 +93,7 @@ def entropy_at(past, count, node):
 
 
 @inlined
-def between(past, count, node, part):
+def cubic_between(past, count, node, part):
     """g, and ln of the average of W there: a part of the way from a node to the next, by a cubic."""
     left, right = past[GAMMA + node], past[GAMMA + node + 1]
     one, two = math.log(past[SUM + node] / count), math.log(past[SUM + node + 1] / count)
@@ -127,7 +127,7 @@ def estimate(row, past, problem):
                 high = middle
         lower, upper = entropy_at(past, count, low), entropy_at(past, count, high)
         part = min(max((distance - lower) / max(upper - lower, 1e-300), 0.0), 1.0)
-        gamma, logarithm = between(past, count, low, part)
+        gamma, logarithm = cubic_between(past, count, low, part)
         squares = (1.0 - part) * relative_squares(past, count, low) + part * relative_squares(past, count, high)
     risk = min((logarithm + distance) / gamma, -past[WORST])
     row.risk = problem.alpha * max(risk, -row.average)
@@ -135,7 +135,7 @@ def estimate(row, past, problem):
 
 
 @inlined
-def evidence_of(total, squares, reach, scales, level):
+def evidence_if_any(total, squares, reach, scales, level):
     """That a mean is above 0, from sums; nothing where it cannot be much: e - ln(1 + e) <= e^2 / 2."""
     if total * total < 2.0 * (level - TOO_LITTLE) * (squares + scales[0]):
         return -math.inf
@@ -155,7 +155,7 @@ def is_too_high(row, past, problem, risk):
             squares = max(count * mean * mean - 2.0 * mean * seen + past[SQUARES + node], total * total / count)
             size = math.exp(-gamma * (past[BAND] + 0.5) / BANDS - distance) ** 2
             scales = SCALES[0] * size, SCALES[1] * size
-            term = evidence_of(total, squares * SAFETY, 1.0 - mean, scales, row.level)
+            term = evidence_if_any(total, squares * SAFETY, 1.0 - mean, scales, row.level)
             if term > most:
                 parts = 1.0 + parts * math.exp(most - term)
                 most = term
@@ -172,7 +172,7 @@ def relative_evidence(count, log_total, log_squares, level):
     if total <= 0.0:
         return -math.inf
     squares = max(math.exp(log_squares) - 2.0 * seen + count, total * total / count) * SAFETY
-    return evidence_of(total, squares, 1.0, SCALES, level)
+    return evidence_if_any(total, squares, 1.0, SCALES, level)
 
 
 @inlined
