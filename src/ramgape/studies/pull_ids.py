@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ramgape.errors import UnknownPull, shorten
 
@@ -66,9 +66,9 @@ def read_pull_id(text: object) -> PullId:
 def read_pull_ids(texts: Sequence[object]) -> tuple[PullId, ...]:
     """What several names say; quicker than one by one, for a worker that has hundreds under way."""
     with suppress(TypeError):  # what is no text
-        found = tuple(map(_known_id, texts))
+        found = tuple(map(_known_id, cast(Sequence[str], texts)))
         if None not in found:
-            return found
+            return cast(tuple[PullId, ...], found)
     return tuple(map(read_pull_id, texts))
 
 
