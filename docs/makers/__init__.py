@@ -31,6 +31,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "statuses": tables.statuses,
     "study-keys": tables.study_keys,
     **{f"class-{name}": partial(classes.family, name) for name in classes.FAMILIES},
+    **{f"members-{name}": partial(classes.members, name) for name in classes.TABLED},
 }
 
 
