@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import recorded
 from sklearn.datasets import load_breast_cancer
@@ -87,7 +88,7 @@ print(f"The worker has ended with {died.returncode}; {survived} trials are in th
 # again when its lease has ended.
 
 # %%
-result = study.run(train, workers=2)
+result = replace(study.run(train, workers=2), reward_name="accuracy")
 study.close()
 print(result)
 result.save_plot("models.svg")

@@ -49,7 +49,7 @@ result.save_plot("prompts.svg")
 # intervals](images/prompts.svg)
 #
 # **What it shows.** Four prompts are better than the one in use and three are not, within the tolerance, and that is
-# certified after a part of all questions. The best of them were settled after some twenty. All prompts meet the
+# certified after a part of all questions. The best of them were settled after a few dozen. All prompts meet the
 # questions in the same random order, so that any two are compared on the same ones, and what makes a question hard
 # for everybody drops out. Whoever is clearly better or worse is not asked any more.
 #
@@ -60,6 +60,6 @@ result.save_plot("prompts.svg")
 
 # %%
 means = scores.mean()
-assert set(result.front) == {"careful, last", "european, last", "examples", "step by step"}
+assert set(result.front) == {"careful last", "european last", "examples", "step by step"}
 assert all(means[name] > means["european"] for name in result.front)
 assert result.samples < scores.size

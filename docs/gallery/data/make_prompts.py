@@ -18,7 +18,7 @@ from prompts import PROMPTS, QUESTIONS, ask
 async def main() -> None:
     """A line for each question, a column for each prompt."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["question", *PROMPTS])
+    writer.writerow(["question", *(prompt.replace(",", "") for prompt in PROMPTS)])
     for question in QUESTIONS:
         writer.writerow([question, *[f"{await ask(prompt, question):g}" for prompt in PROMPTS]])
 
