@@ -105,7 +105,7 @@ def test_a_stored_study_goes_on_where_it_was(tmp_path: Any) -> None:
                 if opened and count % 7 == 6:
                     study.close()
                     study = ramgape.Study.load(name, storage=place)  # as another process would
-                pull = study.ask()
+                (pull,) = study.ask()
                 pulls.append(pull.arm)
                 study.tell(pull, coins["abc".index(pull.arm)].draw(generator))
         asked.append(pulls)
