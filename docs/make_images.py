@@ -87,12 +87,12 @@ def budget() -> ramgape.Result:
 
 
 def ceiling() -> ramgape.Result:
-    """As docs/tasks.md has it."""
+    """As docs/howto/tasks.md has it."""
     return ramgape.simulate("random-beta:3", risk="std", task="best-mean:max-risk=0.2", epsilon=0.02, seed=1)
 
 
 def control() -> ramgape.Result:
-    """As docs/tasks.md has it."""
+    """As docs/howto/tasks.md has it."""
     task = "better-than:control=5,margin=0.02"
     return ramgape.simulate("paper:46", risk="std", task=task, epsilon=0.02, seed=1)
 
@@ -156,7 +156,7 @@ def example(script: str, made: str, file: Path) -> None:
 
 
 def scale(file: Path) -> None:
-    """What `python -m benchmarks.scale` has found, which takes half an hour."""
+    """What `python -m benchmarks.scale` has found, which takes a quarter of an hour."""
     found = ROOT / "build" / "scale.json"
     if not found.exists():
         print(f"  {file.name}: left out, python -m benchmarks.scale has not been run")

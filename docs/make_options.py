@@ -1,4 +1,4 @@
-"""Write docs/options.md from the table of options."""
+"""Write docs/reference/options.md from the table of options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ or *in Trials* may be given by itself or in `search=Search(...)` or `trials=Tria
 
 
 def reference() -> str:
-    """The page docs/options.md."""
+    """The page docs/reference/options.md."""
     holders = {name: kind.__name__ for kind in GROUPS.values() for name in kind.__dataclass_fields__}
     lines = [REFERENCE]
     for panel in (GOAL, TRIALS, RISK, METHOD):

@@ -21,6 +21,20 @@ def pytest_configure() -> None:
     gc.set_threshold(100_000, 20, 20)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Of a family of cases `few(n)` leaves every n-th to the usual tests, the first among them; the others are long."""
+    few = item.get_closest_marker("few")
+    if few is not None and item.get_closest_marker("long") is None:
+        family = item.nodeid.partition("[")[0]
+        place = FAMILIES.get(family, 0)
+        FAMILIES[family] = place + 1
+        if place % few.args[0]:
+            item.add_marker(pytest.mark.long)
+
+
+FAMILIES: dict[str, int] = {}  # how many cases of each have been seen
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of a server, started by the first test that asks for it."""

@@ -1,7 +1,7 @@
 """How often approximate intervals and comparisons miss, at any time at all: families of rewards, and compiled loops.
 
-python -m tests.misses             the tables of docs/rewards-of-any-kind.md about intervals, in about a minute
-python -m tests.misses pairs       those about comparisons of two arms, likewise
+python -m tests.misses          the tables of docs/explanation/rewards-of-any-kind.md about intervals, in about a minute
+python -m tests.misses pairs    those about comparisons of two arms, likewise
 """
 
 from __future__ import annotations

@@ -70,5 +70,6 @@ def test_a_reward_that_is_not_that_of_its_attempt_is_found(url: str, log: list[E
     assert counts(url, log) == (9, 0, 0, 1)
 
 
+@pytest.mark.long
 def test_another_result_is_found(url: str, log: list[Entry]) -> None:
     assert counts(url, log, "confidence")[3] == 1

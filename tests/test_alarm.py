@@ -242,6 +242,7 @@ DEPENDENT: dict[str, tuple[Law, set[str]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("series", DEPENDENT)
 def test_dependence_in_logged_data_is_found(series: str) -> None:
     """Made series, two for each of two arms; no chance of a false failure, the seeds being fixed."""

@@ -73,6 +73,7 @@ def options_for(bound: str, risk: str) -> dict[str, Any]:
 # ---------------------------------------------------------------------- the numbers of a search
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("bound", "risk"), [*METHODS, *FURTHER])
 def test_the_numbers_are_those_of_a_search(bound: str, risk: str) -> None:
     options = options_for(bound, risk)
@@ -228,6 +229,7 @@ def adaptive_log(generator: np.random.Generator, chances: Iterable[float], count
     return log
 
 
+@pytest.mark.long
 def test_what_is_proved_is_true_however_often_one_looks() -> None:
     """A run is bad if at any of four looks at a growing log an interval misses the truth or a proof is wrong.
 

@@ -336,8 +336,9 @@ def test_misses_are_hardly_more_than_stated(family: str) -> None:
 def test_misses_of_every_family(family: str) -> None:
     """At most twice nominal at .05 from the 30th pull on; at .005 and .001 at most three times, from the 20th.
 
-    With other seeds no family was missed in more than .04, .005 and .0015 of the runs (docs/rewards-of-any-kind.md). If
-    the truth is .05, .006 and .002, more than is allowed of 4,000 runs comes with a chance of 1e-6 at most.
+    With other seeds no family was missed in more than .04, .005 and .0015 of the runs
+    (docs/explanation/rewards-of-any-kind.md). If the truth is .05, .006 and .002, more than is allowed of 4,000 runs
+    comes with a chance of 1e-6 at most.
     """
     for level, look, most in zip(LEVELS, (30, 20, 20), (0.1, 0.015, 0.006), strict=True):
         for last in misses(FAMILIES[family], level, 4_000, seed=9):

@@ -99,6 +99,7 @@ def test_intervals_in_place_of_comparisons() -> None:
     assert any_kind.search.bound == "central-limit"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("task", ["best-mean", "pareto"])
 def test_answers_are_right_though_arms_come_because_of_what_was_seen(task: str) -> None:
     """The adversary adds an arm as soon as a study is done, retires what looks second best, and adds again.

@@ -309,6 +309,7 @@ def test_a_wide_range_of_ratios_is_readable() -> None:
 # The whole of it, small
 
 
+@pytest.mark.long
 def test_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ramgape.paper.benchmark.REPORT", replace(REPORT, full=TINY, quick=TINY))
     command = ["benchmark", "budget", "--out", str(tmp_path), "--jobs", "1"]

@@ -25,6 +25,8 @@ RISKS = {
     "semivariance": "semivariance:0.6",
     "entropic": "entropic:1",
     "cvar": "cvar:0.5",
+    "spectral": "spectral:0.3=0.5,0.6=0.5",
+    "evar": "evar:0.5",
     "quantile": "quantile:0.3",
     "shortfall": "shortfall:0.4",
 }

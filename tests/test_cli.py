@@ -26,7 +26,7 @@ from ramgape.cli.streams import prepare_streams
 from ramgape.cli.study import StudyCommands
 from ramgape.cli.table import CommandTable, StandIn
 from ramgape.policies import ALIASES, POLICIES
-from ramgape.search import simulation
+from ramgape.search import replication, simulation
 from ramgape.search.engine import Engine
 from ramgape.search.progress import Progress
 from ramgape.search.replication import Replication
@@ -109,7 +109,7 @@ def test_the_object_has_the_promised_keys_and_types() -> None:
 
 def test_the_numbers_are_the_library_s() -> None:
     printed = call_json(*SEARCH, "--runs", "2", "--seed", "5", "--rho", "0.1", "--alpha", "0.25", "--delta", "0.1")
-    expected = simulation.replicate(
+    expected = ramgape.replicate(
         "paper:46", runs=2, seed=5, epsilon=0.02, delta=0.1, rho=0.1, alpha=0.25, bound="hoeffding"
     )
     assert without_times(printed) == without_times(json.loads(json.dumps(expected.to_dict())))
@@ -207,15 +207,15 @@ def test_one_run_tells_a_warning_once() -> None:
 
 def test_several_runs_show_a_summary() -> None:
     result = call(*SEARCH, "--runs", "4")
-    replication = simulation.replicate("paper:46", runs=4, epsilon=0.02, bound="hoeffding")
+    several = ramgape.replicate("paper:46", runs=4, epsilon=0.02, bound="hoeffding")
     assert result.exit_code == 0
     assert "4 runs of ramgape, seeds 0 to 3" in result.stdout
-    assert f"{replication.mean_samples:,.0f}" in result.stdout
-    assert f"{replication.mean_samples_stderr:,.0f} (mean, standard error)" in result.stdout
-    assert f"{replication.errors} of 4 answers beyond epsilon" in result.stdout
+    assert f"{several.mean_samples:,.0f}" in result.stdout
+    assert f"{several.mean_samples_stderr:,.0f} (mean, standard error)" in result.stdout
+    assert f"{several.errors} of 4 answers beyond epsilon" in result.stdout
     (first,) = [line for line in result.stdout.splitlines() if line.split()[1:3] == ["1", "in"]]
-    average = sum(run.pulls["1"] for run in replication.runs) / 4
-    returned = sum("1" in run.front for run in replication.runs)
+    average = sum(run.pulls["1"] for run in several.runs) / 4
+    returned = sum("1" in run.front for run in several.runs)
     assert f"{returned} of 4" in first
     assert f"{average:,.0f}" in first
 
@@ -230,21 +230,21 @@ def shown(replication: Replication, width: int, encoding: str = "utf-8") -> str:
 
 
 def test_a_summary_fits_wide_and_narrow_terminals() -> None:
-    replication = simulation.replicate("paper:exp4", runs=2, budget=1000, epsilon=0.02)
+    several = ramgape.replicate("paper:exp4", runs=2, budget=1000, epsilon=0.02)
     for width in (60, 80, 120):
-        lines = shown(replication, width).splitlines()
+        lines = shown(several, width).splitlines()
         assert max(map(len, lines)) <= width
-    assert "... and 50 more" in shown(replication, 80)
-    assert shown(replication, 80, encoding="ascii").isascii()
+    assert "... and 50 more" in shown(several, 80)
+    assert shown(several, 80, encoding="ascii").isascii()
 
 
 def test_a_summary_knows_what_was_not_judged() -> None:
-    capped = simulation.replicate("paper:46", runs=2, epsilon=0.02, max_pulls=100)
+    capped = ramgape.replicate("paper:46", runs=2, epsilon=0.02, max_pulls=100)
     said = dict(facts(capped, "+/-"))
     assert said["Wrong"] == "unknown, since no run came to an answer"
     assert said["Undecided"].startswith("2 of 2 runs")
     assert said["Pulls"] == "100 in every run"
-    spent = dict(facts(simulation.replicate("paper:46", runs=2, budget=100), "+/-"))
+    spent = dict(facts(ramgape.replicate("paper:46", runs=2, budget=100), "+/-"))
     assert "not exactly the true Pareto set" in spent["Wrong"]
     assert "Undecided" not in spent
 
@@ -346,7 +346,7 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(simulation, "replicate", fail)
+    monkeypatch.setattr(replication, "replicate", fail)
     result = call(*SEARCH, "--json")
     assert isinstance(result.exception, ZeroDivisionError)
     assert result.exit_code == 1
@@ -356,7 +356,7 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(simulation, "replicate", fail)
+    monkeypatch.setattr(replication, "replicate", fail)
     result = call(*SEARCH, "--json")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "error: [Errno 28] No space left on device\n"
@@ -387,7 +387,7 @@ def test_an_interrupt_prints_nothing_partial_of_many_runs(
             callback(finished)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(simulation, "replicate", interrupted)
+    monkeypatch.setattr(replication, "replicate", interrupted)
     for extra in ((), ("--json",)):
         result = call(*SEARCH, "--runs", "5", *extra)
         assert (result.exit_code, result.stdout) == (130, "")

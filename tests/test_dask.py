@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import logging
@@ -17,7 +18,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import ramgape
-from ramgape import FailingArm, Study, Trials
+from ramgape import FailingArm, InvalidSpec, Study, Trials
 from ramgape.engines.on_dask import DaskEngine
 from tests.cluster_trials import ARMS, Coin, Deadly, Together, broken, coin
 
@@ -122,6 +123,17 @@ def test_a_cluster_that_grows() -> None:
         assert (sizes[0], sizes[-1], study.report().failed, study.report().lost) == (1, 2, 0, 0)
         assert tasks_of(client) == []
         timer.join()
+
+
+@pytest.mark.parametrize("address", ["tcp://", "tcp://127.0.0.1:1"])
+def test_a_scheduler_that_does_not_answer(address: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Nothing stays that would wait for it once more, and complain, when it is thrown away."""
+    study = Study.create("nowhere", ARMS, **OPTIONS)
+    said = rf"^the Dask scheduler must be one that answers, got {address} \(.+\)$"
+    with dask.config.set({"distributed.comm.timeouts.connect": "100ms"}), pytest.raises(InvalidSpec, match=said):
+        study.run(coin, workers=address)
+    gc.collect()
+    assert (capfd.readouterr().err, study.report().pending) == ("", 0)
 
 
 def test_a_client_of_a_loop_is_refused() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from ramgape import FailingArm, Study, Trials, WorkerLost
 from ramgape.engines.choice import check_resources, engine_of
 from ramgape.engines.engine import TaskEngine
 from ramgape.engines.executors import ExecutorEngine
+from ramgape.engines.pieces import Piece, made
 from ramgape.search.calls import Calls, Limits
 from ramgape.search.watching import Watcher
 from tests.cli_support import call
@@ -310,6 +312,40 @@ def test_an_interrupt_lets_trials_end() -> None:
     result = study.run(hands, workers=4, trials=Trials(grace=LONG))
     assert (result.stopped, result.samples, hands.calls) == ("interrupted", 8, 8)
     assert (study.report().pending, study.report().failed) == (0, 0)
+
+
+def test_what_came_with_an_interrupt_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits is woken by both."""
+    release = threading.Event()
+
+    class Bell(SimpleQueue[None]):
+        def get(self, block: bool = True, timeout: float | None = None) -> None:
+            release.set()
+            super().get(block, timeout)
+            raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(1) as pool:
+        engine = ExecutorEngine(pool, 1, own=False)
+        with monkeypatch.context() as patched:
+            patched.setattr(engine._inbox, "_bell", Bell())
+            call = engine.start(release.wait, LONG)
+            with pytest.raises(KeyboardInterrupt):
+                engine.wait(LONG)
+        assert engine.wait(LONG) == [call]
+        assert engine.wait(0.0) == []
+
+
+def test_work_that_somebody_left_is_not_taken_for_later_work() -> None:
+    release = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        engine = ExecutorEngine(pool, 1, own=False)
+        pieces = [Piece(int, ()), Piece(release.wait, (LONG,))]
+        first = made(engine, lambda: pieces.pop(0) if pieces else None)
+        assert next(first)[1] == 0
+        first.close()
+        more = [Piece(int, ("7",))]
+        release.set()
+        assert [result for _, result in made(engine, lambda: more.pop() if more else None)] == [7]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

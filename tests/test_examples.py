@@ -1,4 +1,4 @@
-"""What the README and the examples show, runs."""
+"""What the examples show, runs; blocks of pages are in test_blocks.py."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN = {
 }
 
 
-TAKES_LONG = "models.py"  # ten seconds, for fits; the lines of the README are run below, and `risks.py` is short
+TAKES_LONG = "models.py"  # ten seconds, for fits; `risks.py` is short
 
 
 @pytest.mark.parametrize(
@@ -110,22 +110,6 @@ def test_the_five_risks_choose_five_sets(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(set(truths)) == 5
 
 
-def test_the_readmes_lines_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The first Python block, as it stands, and what it prints."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = re.search(r"```python\n(.*?)```", text, re.DOTALL)
-    assert block is not None
-    (tmp_path / "readme.py").write_text(block[1], encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path("readme.py")
-    shown = capsys.readouterr().out
-    assert "Pareto set: " in shown
-    assert "\n".join(f"    {line}".rstrip() for line in shown.rstrip().splitlines()) in text
-    assert (tmp_path / "suppliers.png").exists()
-
-
 def test_the_readme_shows_files_that_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
@@ -133,11 +117,6 @@ def test_the_readme_shows_files_that_exist() -> None:
     assert all(os.path.exists(ROOT / link) for link in links)  # noqa: PTH110
 
 
-@pytest.mark.long
-def test_the_page_on_extending_runs(tmp_path: Path) -> None:
-    """Its Python, from top to bottom, checks included; all kernels from outside are compiled anew."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "extending.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 6
-    (tmp_path / "page.py").write_text("\n\n".join(blocks), encoding="utf-8")
-    run = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+def test_the_readme_is_short() -> None:
+    """One page: what it is for, how it looks, what it promises, and where to go."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 1200

@@ -108,6 +108,7 @@ def test_each_factor_has_expectation_one_at_the_truth() -> None:
         assert integrate.simpson(above * density, x=grid) == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("risk", "resolution"),
     [

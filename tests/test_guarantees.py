@@ -107,6 +107,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("bound", BOUNDED)
 @pytest.mark.parametrize(("arms", "epsilon", "delta", "rho", "runs"), CASES)
 def test_bounded_boxes_hold_at_all_times(
@@ -203,6 +204,7 @@ def some_of(tolerances: list[tuple[str, float]]) -> list[Any]:
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("policy", "bound", "epsilon"), some_of(TOLERANCES))
 def test_wrong_answers_are_rare(policy: str, bound: str, epsilon: float) -> None:
     """Delta is one half, which a bound without slack would use up. False alarm: at most 1e-6 for each case."""
@@ -295,6 +297,7 @@ def test_no_arm_is_pulled_more_often_than_the_cap(pattern: int) -> None:
     assert all(run.stopped == "confidence" for run in replication.runs)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize(("epsilon", "initial_pulls"), [(0.2, 2), (0.15, 2), (0.2, 6_000)])
 def test_equal_arms_need_the_cap_and_no_more(value: float, epsilon: float, initial_pulls: int) -> None:

@@ -91,6 +91,7 @@ def test_evidence_grows_with_the_hypothesis() -> None:
     assert found[0] < 0.0 < found[-1] == math.inf
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_intervals_contain_the_truth_of_every_prefix(name: str) -> None:
     """The chance that any end is ever wrong is at most delta = 0.4 for two arms; the second is the first turned round.

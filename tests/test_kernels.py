@@ -159,6 +159,7 @@ def test_any_change_of_one_arm_is_followed(motion: tuple[list[Move], list[Move]]
         check_orders(engine.arms)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("wild", [False, True], ids=["small steps", "anywhere"])
 @pytest.mark.parametrize("unbounded", [False, True], ids=["bounded", "unbounded"])
 def test_long_walks_on_a_small_grid(wild: bool, unbounded: bool) -> None:
@@ -277,6 +278,7 @@ def pulls_of_few_values(draw: st.DrawFn, bound: str) -> tuple[int, list[tuple[in
     return arm_count, draw(st.lists(pulls, max_size=6)) + early + draw(st.lists(pulls, max_size=40))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("bound", BOUND_NAMES)
 def test_every_pull_is_followed(bound: str) -> None:
     @repeatable(60)
@@ -299,6 +301,7 @@ def test_every_pull_is_followed(bound: str) -> None:
     follow()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("arm_count", [4, 7])
 @pytest.mark.parametrize("bound", BOUND_NAMES)
 def test_long_searches_of_equal_arms(bound: str, arm_count: int) -> None:
@@ -351,6 +354,7 @@ def many_arms(arm_count: int, kind: str) -> Instance:
     return Instance(kind, named, reward_range=(0.0, 1.0), noise="bounded")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", ["scattered", "trade-off", "ties"])
 @pytest.mark.parametrize(
     ("arm_count", "bound", "policy"),

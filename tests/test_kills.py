@@ -37,6 +37,7 @@ def play() -> Iterator[Play]:
 # --- kills -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("goal", GOALS)
 def test_workers_are_killed(play: Play, url: str, tmp_path: Path, goal: str) -> None:
     count = 10
@@ -55,12 +56,14 @@ def test_workers_are_frozen(play: Play, postgres_server: str) -> None:
     assert play("freezes", url, count, 11) == ["went on"] * count
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=LONG)])
 def test_whoever_creates_a_store_is_killed(play: Play, url: str, count: int) -> None:
     """Whatever is left, a store can be created there, and works."""
     assert len(play("creation", url, count, 3)) == count
 
 
+@pytest.mark.few(2)
 def test_whoever_creates_a_store_dies_at_any_statement(play: Play, url: str) -> None:
     """There is either no store or all of it, whoever looks; and one can be created."""
     found = Counter(play("creation_by_statements", url))

@@ -29,8 +29,11 @@ TARGETS = (
     "test-long",
     "bench",
     "jobs",
+    "gallery",
+    "docs",
     "lint",
     "format",
+    "release",
     "clean",
 )
 
@@ -87,7 +90,8 @@ def test_source_archive_holds_what_a_developer_needs(built: Path) -> None:
     with tarfile.open(file) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"Makefile", "constraints.txt", "LICENSE", ".ci/run", "tests/test_packaging.py"} <= names
-    for folder in ("benchmarks", "docs", "examples"):
+    assert {"SECURITY.md", "CITATION.cff", ".pre-commit-config.yaml", "tools/release.py"} <= names
+    for folder in (".github", "benchmarks", "docs/adr", "docs/reference", "examples"):
         assert any(name.startswith(f"{folder}/") for name in names), folder
     assert not [name for name in names if re.search(r"(^|/)(\.venv|__pycache__|\.\w+_cache|\.git)(/|$)", name)]
 

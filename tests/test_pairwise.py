@@ -135,6 +135,7 @@ def first_is_ahead(engine: Engine) -> bool:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["coins", *(pytest.param(name, marks=pytest.mark.long) for name in ("rare", "ends", "unlike"))]
 )

@@ -98,6 +98,7 @@ def test_quantiles_are_runs_and_never_too_early() -> None:
     assert [planning._quantile(capped, percent) for percent in (10, 50, 90)] == [4, 5, None]
 
 
+@pytest.mark.long
 def test_the_lower_bounds_are_those_of_the_theory(confidence: Plan) -> None:
     for row in confidence.trials:
         bound = ramgape.lower_bound("paper:46", epsilon=row.epsilon, delta=row.delta)
@@ -197,6 +198,7 @@ def test_nothing_is_simulated_where_a_lower_bound_is_above_the_cap() -> None:
     assert (row.runs, row.undecided, row.skipped) == (2, 2, None)
 
 
+@pytest.mark.long
 def test_long_searches_have_fewer_runs() -> None:
     plan = ramgape.plan("paper:46", epsilon=0.05, delta=0.05, deltas=[0.1], epsilons=[], runs=40, max_pulls=5_000)
     other, chosen = plan.trials

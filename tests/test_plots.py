@@ -269,6 +269,7 @@ def test_the_axis_has_the_users_word() -> None:
     assert make_result(reward_name="delay in $").plot().axes.get_xlabel().startswith("Mean delay in $")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e5, 1e12])
 def test_ticks_carry_their_whole_number(scale: float) -> None:
     arms = [
@@ -300,6 +301,7 @@ def spread_apart(number: int, returned: Sequence[int]) -> list[ArmReport]:
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("number", [1, 5, 10, 30])
 def test_few_arms_are_all_named_without_overlaps(number: int) -> None:
     axes = make_result(*spread_apart(number, returned=[0])).plot().axes
@@ -397,6 +399,7 @@ def test_the_users_own_settings_do_not_leak_in() -> None:
     assert axes.xaxis.label.get_fontsize() == style.SETTINGS["axes.labelsize"]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_saved_plots_have_the_format_of_their_ending(tmp_path: Path, ending: str, start: bytes) -> None:
     path = tmp_path / f"crosses.{ending}"

@@ -180,6 +180,7 @@ def check_relabelled(first: Engine, second: Engine, names: list[int]) -> None:
         assert names[second.search["leader"][0]] == first.search["leader"][0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("policy", "bound"),
     [
@@ -199,6 +200,7 @@ def test_relabelling_arms_relabels_pulls_and_answer(policy: str, bound: str) -> 
         check_relabelled(first, second, names)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("policy", "bound"), [(name, bound) for name in CIRCLES for bound in SETTINGS if can_run(name, bound=bound)]
 )
@@ -254,6 +256,7 @@ def test_every_decision_equals_the_reference_on_the_same_numbers(policy: str, bo
         engine.tell(arm, draw(arm))
 
 
+@pytest.mark.few(3)
 @every_reference
 @pytest.mark.parametrize("wild", [False, True], ids=["small steps", "anywhere"])
 def test_decisions_on_tables_full_of_ties(policy: str, wild: bool) -> None:
@@ -325,6 +328,7 @@ def check_whole_run(policy: str, bound: str, arm_count: int, seed: int, **option
     return result
 
 
+@pytest.mark.few(3)
 @every_reference
 @pytest.mark.parametrize(
     ("bound", "arm_count", "epsilon", "seed"),
@@ -336,6 +340,7 @@ def test_whole_runs_under_confidence(policy: str, bound: str, arm_count: int, ep
         assert result.stopped == "confidence"
 
 
+@pytest.mark.few(3)
 @every_reference
 @pytest.mark.parametrize(
     ("arm_count", "budget", "exploration"), [(2, 501, "theorem"), (4, 1000, "sharp"), (6, 1003, 0.02)]

@@ -134,6 +134,7 @@ def test_a_dear_arm_is_pulled_less(options: dict[str, Any]) -> None:
     assert [run.spent for run in aware.runs] == pytest.approx(paid)
 
 
+@pytest.mark.long
 def test_knowing_prices_saves_money() -> None:
     """In theory a pair costs 0.79 of what it costs a rule that is blind to prices; benchmarks/prices.py has more arms.
 
@@ -157,9 +158,9 @@ def test_knowing_prices_saves_money() -> None:
         {},
         {"epsilon": 0.01},
         {"epsilon": 0.01, "policy": "ramgape", "bound": "empirical-bernstein"},
-        {"epsilon": 0.01, "policy": "ra-lucb"},
+        pytest.param({"epsilon": 0.01, "policy": "ra-lucb"}, marks=pytest.mark.long),
         {"epsilon": 0.01, "policy": "round-robin"},
-        {"epsilon": 0.01, "interleave": True},
+        pytest.param({"epsilon": 0.01, "interleave": True}, marks=pytest.mark.long),
         {"interleave": True},
         {"task": "best-mean"},
         {"budget": 100},

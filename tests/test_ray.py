@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from ramgape import FailingArm, Study, Trials
+from ramgape import FailingArm, Study, Trials, replicate
 from ramgape.engines.on_ray import RayEngine
 from tests.cluster_trials import ARMS, Coin, Deadly, broken, coin
 
@@ -71,3 +72,11 @@ def test_slots(ray: Any) -> None:
         engine = RayEngine(ray, None, resources)
         assert (engine.slots(), engine.waiting) == (slots, waiting)
         engine.close()
+
+
+def test_replications(ray: Any) -> None:
+    """The same runs as in this process."""
+    search: dict[str, Any] = {"instance": "paper:46", "epsilon": 0.06, "runs": 40, "progress": False}
+    here, there = replicate(**search), replicate(executor=ray, **search)
+    for column in ("seed", "samples", "regret", "pulls"):
+        assert np.array_equal(here.runs.table[column], there.runs.table[column])

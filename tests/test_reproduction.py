@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.core.pareto import gaps
-from ramgape.paper import crosses, figures, overall, paper, regret, regret_claims, stopping
+from ramgape.paper import beyond, crosses, figures, overall, paper, regret, regret_claims, stopping
 from ramgape.paper.cache import ResultCache, unique
 from ramgape.paper.geometry import CASES, gap_case
 from ramgape.paper.jobs import Job, run_job
@@ -41,7 +41,9 @@ from ramgape.paper.statistics import (
     sign_flip_test,
     sign_test,
 )
+from ramgape.problems.instances import load_instance
 from ramgape.search.kept import write_whole
+from ramgape.search.simulation import simulated_spec
 
 POLICIES = paper.CONFIDENCE_POLICIES
 
@@ -71,6 +73,7 @@ def test_quick_mode_from_end_to_end(tmp_path: Path) -> None:
     check_stopping_times(summary)
     check_regrets(summary, tmp_path)
     check_theorems(summary["theorems"])
+    check_beyond(summary)
     check_findings(summary["findings"])
     check_files(tmp_path)
     check_report(tmp_path / "report.html", summary)
@@ -192,12 +195,28 @@ def check_findings(findings: list[dict[str, str]]) -> None:
     assert verdict("Section 2's definition") == "refuted"
 
 
+def check_beyond(summary: dict[str, Any]) -> None:
+    """Ours beside the paper's: the same searches as in the other parts, and those of `simulate` with its defaults."""
+    chapter = summary["beyond"]
+    assert list(chapter["samples"]) == ["epsilon_0.1", "epsilon_0.05", "epsilon_0"]
+    for key in ("epsilon_0.1", "epsilon_0.05"):
+        assert chapter["samples"][key]["paper"] == summary["experiment1"][key]["ramgape"]["per_pattern"]
+    exact = chapter["samples"]["epsilon_0"]
+    assert exact["paper"]["46"] == 9_615_859
+    alone = ramgape.simulate("paper:46", epsilon=0.0, seed=0)
+    assert (alone.policy, alone.bound) == (chapter["ours"]["policy"], chapter["ours"]["bound"])
+    assert exact["ours"]["46"] == alone.samples
+    assert all(entry["wrong"] == {"paper": 0, "ours": 0} for entry in chapter["samples"].values())
+    for number in (3, 4):
+        assert chapter[f"experiment{number}"]["paper"] == summary[f"experiment{number}"]["duel"]["ramgape"]
+
+
 def check_files(out: Path) -> None:
     """Each figure as bitmap and vectors; no trace of unfinished files; raw data that repeat the summary."""
     figures = out / "figures"
     names = {path.stem for path in figures.glob("*.png")}
     assert names == {path.stem for path in figures.glob("*.svg")}
-    assert len(names) == 17
+    assert len(names) == 18
     assert all(path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" for path in figures.glob("*.png"))
     assert not list(out.rglob("*.part"))
     rows = rows_of(out / "data" / "experiment2.csv")
@@ -228,7 +247,7 @@ def check_report(path: Path, summary: dict[str, Any]) -> None:
     """The page stands alone, all its links lead somewhere, and it has the numbers."""
     html = path.read_text(encoding="utf-8")
     page = Page(html)
-    assert len(page.sources) == 17
+    assert len(page.sources) == 18
     assert all(source.startswith("data:image/svg+xml;base64,") for source in page.sources)
     assert "<script" not in html
     assert not re.findall(r"(?:src|href)=\"(?:https?:)?//", html)
@@ -399,6 +418,43 @@ def test_the_full_plan_is_the_papers() -> None:
             assert (job.kind, job.arguments["trials"], job.arguments["budget"]) == ("regret_traces", 50, 10_000)
     shared = [*PARTS["2"].plan(FULL, 0).values(), *PARTS["1-tight"].plan(FULL, 0).values()]
     assert len(unique(shared)) == len(shared) - 8  # Experiment 2 is part of the tight runs, and not run twice
+
+
+def test_our_defaults_are_put_to_the_papers_questions() -> None:
+    """The chapter beyond the paper adds searches of ours, with the options of the paper's, which are made once."""
+    others = {job_key(job) for name, part in PARTS.items() if name != "beyond" for job in part.plan(FULL, 0).values()}
+    planned = PARTS["beyond"].plan(FULL, 0)
+    assert {kind for kind, *_ in planned} == {"paper", "ours", "trials", "traces"}
+    new = {key: job for key, job in planned.items() if job_key(job) not in others}
+    assert {key[0] for key in new} == {"ours", "trials"}
+    for (kind, first, second), job in new.items():
+        twin = planned["paper" if kind == "ours" else "trials", first, second if kind == "ours" else paper.OWN]
+        free = {name: value for name, value in job.arguments.items() if name not in ("policy", "bound")}
+        assert free == {name: twin.arguments[name] for name in free}
+        given = {name: free[name] for name in ("epsilon", "delta", "rho", "budget") if name in free}
+        spec = simulated_spec(load_instance("paper:46"), **given)
+        assert (job.arguments["policy"], job.arguments.get("bound", "none")) == (spec.policy, spec.bound)
+    assert len([key for key in new if key[0] == "ours"]) == 2 * 50 + 2
+
+
+def job_key(job: Job) -> str:
+    return json.dumps([job.kind, job.arguments], sort_keys=True)
+
+
+def test_where_ours_is_as_good_as_theirs() -> None:
+    """Counted by hand: the last pull at which the curve is above 0.2, or unknown, is the third."""
+
+    def outcomes(ours: list[float | None]) -> dict[Any, Any]:
+        return {
+            ("trials", 3, "ramgape"): {"regret": [0.2, 0.4, 0.0]},
+            ("trials", 3, "evidence"): {"regret": [0.1, 0.2, 0.0]},
+            ("traces", 3, "ramgape"): {"mean": [None, 0.5, 0.4, 0.3, 0.2]},
+            ("traces", 3, "evidence"): {"mean": ours},
+        }
+
+    found = beyond.compare_regrets(outcomes([None, 0.1, 0.3, 0.2, 0.1]), 3)
+    assert (found.ratio, found.reached) == (pytest.approx(0.5), 4)
+    assert beyond.compare_regrets(outcomes([None, 0.1, 0.3, 0.2, 0.9]), 3).reached is None
 
 
 def test_stopping_times_can_be_guessed_well_enough_for_a_progress_bar() -> None:

@@ -85,6 +85,7 @@ LOOKS = Bound("looks", SimpleNamespace(interval=looks), BOUNDED, (MEANS,), "a un
 OPTIONS: dict[str, Any] = {"epsilon": 0.1, "seed": 1, "max_pulls": 30_000}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "bound",
     ["auto", pytest.param("hoeffding", marks=pytest.mark.long), pytest.param(LOOKS, marks=pytest.mark.long)],

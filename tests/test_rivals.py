@@ -319,6 +319,7 @@ def test_boxes_that_hold_lead_to_right_answers(policy: str, epsilon: float) -> N
     assert ended > 10  # where arms are level, no boxes settle epsilon 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("policy", CONFIDENCE_RIVALS)
 @pytest.mark.parametrize(("bound", "epsilon"), [("paper", 0.12), ("empirical-bernstein", 0.02), ("gaussian", 0.03)])
 def test_wrong_answers_are_rare(policy: str, bound: str, epsilon: float) -> None:

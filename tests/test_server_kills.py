@@ -65,6 +65,7 @@ def test_the_server_is_killed_while_eight_clients_work(
     assert audit.acknowledged >= count  # it was worth killing it
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("moment", ["after", *(pytest.param(each, marks=LONG) for each in ("before", "soon after"))])
 def test_every_request_may_be_repeated(play: Play, url: str, moment: str) -> None:
     """Each meets a server that dies at the commit, and is answered by the next one as by the first."""

@@ -77,6 +77,7 @@ def snapshot_at(study: Study) -> int:
     return study._desk.session._snapshot_at
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_snapshot_goes_on_to_the_bit(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     with Study.create("long", ARMS, storage=url, seed=3, **KINDS[kind]) as study:

@@ -290,7 +290,9 @@ def test_other_doors_check_in_the_same_way() -> None:
         with pytest.raises(InvalidSpec, match=r"^seed must be a whole number of at least 0, got -1$"):
             search("paper:46", epsilon=0.05, seed=-1)
     for door in (replicate, plan):
-        with pytest.raises(InvalidSpec, match=r"^executor must be None, or what speaks concurrent.futures.Executor"):
+        with pytest.raises(
+            InvalidSpec, match=r"^executor must be None, a concurrent.futures.Executor, a dask.distributed.Client"
+        ):
             door("paper:46", epsilon=0.05, runs=1, executor=5)  # type: ignore[operator]
     for runs in (0, -1, 2.5, "3", None, True):
         with pytest.raises(InvalidSpec, match=r"^runs must be a whole number of at least 1, got "):

@@ -146,10 +146,10 @@ def names_of(shell: Shell) -> list[str]:
 # --- a whole study -------------------------------------------------------------------------------------------------
 
 
-def test_the_readme_s_script_runs_a_whole_study(tmp_path: Path) -> None:
+def test_the_script_of_the_page_runs_a_whole_study(tmp_path: Path) -> None:
     """By a real shell; the budget is cut, since every start of the command takes a second."""
-    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-    found = re.search(r"## Studies from the shell\n.*?```sh\n(.*?)```", readme, re.DOTALL)
+    page = (Path(__file__).parent.parent / "docs" / "howto" / "studies.md").read_text(encoding="utf-8")
+    found = re.search(r"## From a shell\n.*?```sh\n(.*?)```", page, re.DOTALL)
     assert found
     assert found[1].count("--budget 200") == 1
     script = found[1].replace("--budget 200", "--budget 4")

@@ -239,6 +239,7 @@ def test_names_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert own_name().startswith("slurm-98-4:node-7:")
 
 
+@pytest.mark.few(2)
 @NO_SIGNALS
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_asked_to_end(place: str, tmp_path: Path, number: signal.Signals) -> None:

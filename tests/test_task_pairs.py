@@ -39,6 +39,7 @@ TEMPTING = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("task", TEMPTING)
 def test_answers_are_wrong_in_at_most_delta_of_runs(task: str) -> None:
     runs = 60
@@ -118,6 +119,7 @@ REFERENCES: dict[str, Callable[[Engine, float], list[bool]]] = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 @pytest.mark.parametrize("task", REFERENCES)
 def test_what_is_proved_is_what_single_claims_prove(task: str, epsilon: float) -> None:
@@ -147,6 +149,7 @@ def test_results_say_what_was_proved() -> None:
     assert all(arm.certified for arm in result.arms)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("task", ["better-than:control=0,margin=0.05", "better-than:control=0,objective=both"])
 def test_differences_are_where_they_are_said_to_be(task: str) -> None:
     """In all but delta of runs, all at once and with the answer; and no wider than boxes have them."""

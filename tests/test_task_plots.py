@@ -326,6 +326,7 @@ def test_long_names_many_arms_and_arms_without_pulls(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------- intervals of differences
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 @pytest.mark.parametrize("objective", ["mean", "both"])
 def test_intervals_tell_what_is_proved_of_an_arm(objective: str, direction: Any) -> None:

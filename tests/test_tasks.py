@@ -112,6 +112,7 @@ def box(draw: st.DrawFn) -> reference.Box:
     return reference.Box(*mean, *risk)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", EACH)
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
@@ -145,6 +146,7 @@ def test_no_arm_is_compared_before_all_have_their_first_pulls() -> None:
         assert not engine.answer().any()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("constant", [(0,), (0, 1), (0, 1, 2)])
 @each_task
 def test_nothing_waits_for_an_arm_that_is_set_aside(task: Task, constant: tuple[int, ...]) -> None:
@@ -163,6 +165,7 @@ def test_nothing_waits_for_an_arm_that_is_set_aside(task: Task, constant: tuple[
 # --- what boxes prove --------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @each_task
 def test_each_task_does_what_a_search_relies_on(task: Task) -> None:
     check_task(replace(task, control="a") if isinstance(task, BetterThan) else task)
@@ -546,7 +549,10 @@ def wrong_answers(task: Task, noise: str, runs: int, delta: float, **options: An
 @pytest.mark.parametrize("noise", ["bounded", "gaussian"])
 @pytest.mark.parametrize(
     "task",
-    [BestMean(), BestMean(max_risk=0.25), LeastRisk(min_mean=0.5), Top(2), BetterThan("0", objective="both")],
+    [
+        *(BestMean(), BestMean(max_risk=0.25), LeastRisk(min_mean=0.5), Top(2)),
+        pytest.param(BetterThan("0", objective="both"), marks=pytest.mark.long),
+    ],
     ids=str,
 )
 def test_wrong_answers_are_rarer_than_delta(task: Task, noise: str) -> None:
@@ -835,6 +841,7 @@ def test_differences_to_the_control() -> None:
     assert simulate(THREE, task="best-mean", epsilon=0.1).differences == ()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_intervals_of_differences_hold_what_is_true(direction: str) -> None:
     """24 runs of 3 differences at delta 0.05: more than 9 runs with a miss have a chance below 1e-6."""

@@ -61,6 +61,7 @@ def shares_of(bound: LowerBound) -> Floats:
 # ------------------------------------------------------------------------------ the reference implementation
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("epsilon", [0.0, 0.03])
 @pytest.mark.parametrize("case", CASES)
 def test_the_shares_keep_all_alternatives_away(case: str, epsilon: float) -> None:
@@ -77,6 +78,7 @@ def test_the_shares_keep_all_alternatives_away(case: str, epsilon: float) -> Non
     assert distance == pytest.approx(1.0 / bound.reached, rel=2e-4)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("epsilon", [0.0, 0.03])
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=pytest.mark.long) if len(CASES[case]) > 2 else case for case in CASES]
@@ -164,6 +166,7 @@ def test_a_known_closed_form() -> None:
 # -------------------------------------------------------------------------------- moving one arm
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("rho", [0.0, 0.01, 0.5, 3.0])
 def test_moves_have_a_closed_form(rho: float) -> None:
     arm = alternatives.Gaussians(np.array(0.4), np.array(0.2), rho)
@@ -198,6 +201,7 @@ def test_the_paper_s_patterns(name: str, low: float, high: float) -> None:
     assert "For those it is exact, for every delta" in bound.note
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "samples"), [("paper:10", 2_300.0), ("paper:46", 1_300.0)])
 def test_the_paper_s_patterns_with_a_tolerance(name: str, samples: float) -> None:
     bound = lower_bound(name, epsilon=0.02)
@@ -212,6 +216,7 @@ def test_the_same_arms_as_gaussians_are_exact() -> None:
     assert bound.samples == pytest.approx(lower_bound("paper:46").samples, rel=0.05)
 
 
+@pytest.mark.long
 def test_fifty_arms_on_the_front() -> None:
     generator = np.random.default_rng(3)
     means, variances = np.sort(generator.uniform(0.2, 0.8, 50)), np.sort(generator.uniform(0.01, 0.2, 50))
@@ -263,6 +268,7 @@ def test_shares_add_up_and_follow_their_arms() -> None:
         assert other.allocation[name] == pytest.approx(share, abs=0.02)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("epsilon", [0.0, 0.02])
 def test_units_do_not_matter(epsilon: float) -> None:
     """Rewards in [0, 10] instead of [0, 1], rho and epsilon going along; and costs instead of rewards."""
@@ -282,6 +288,7 @@ def test_units_do_not_matter(epsilon: float) -> None:
         assert list(found.allocation.values()) == pytest.approx(list(expected.allocation.values()), abs=0.02)
 
 
+@pytest.mark.long
 def test_more_is_asked_more_is_needed() -> None:
     by_delta = [lower_bound("paper:46", delta=delta).samples for delta in (0.5, 0.1, 0.05, 0.001)]
     assert by_delta == sorted(by_delta, key=lambda samples: samples or 0.0)
@@ -416,6 +423,7 @@ def test_the_command_shows_a_table() -> None:
     assert "an answer within 0.02 with probability 0.95" in words_of("paper:46", "--epsilon", "0.02")
 
 
+@pytest.mark.long
 def test_the_command_with_many_arms_and_with_a_tie(tmp_path: Any) -> None:
     assert "50 more" in call("paper:exp4", "--epsilon", "0.1").stdout
     file = tmp_path / "tie.json"

@@ -114,6 +114,7 @@ def drifting(rng: np.random.Generator, _: str, run: int) -> float:
     return like_times(rng, 0.3, 0.03, 0.0) * (1.25 if run // 40 % 2 else 1.0)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_machine_that_drifts_is_an_alarm_and_no_verdict(seed: int, clock: Callable[..., list[str]]) -> None:
     """Of 40 searches of 1,500 runs each all gave the alarm and none a verdict; without rounds 8 gave a verdict and no
@@ -508,6 +509,7 @@ def test_ratios() -> None:
     assert math.isnan(time_ratio(times("x", 2.0, 3.0), times("y", 0.0, 0.0))[0])
 
 
+@pytest.mark.long
 def test_intervals_of_ratios_cover() -> None:
     """Runs as a search leaves them, whose number depends on what was seen. In 2,400 ratios with other seeds 95.2 to
     95.7 % were covered; at 94 % fewer than 250 of 280 would come with a chance below 3e-4, and the seeds are fixed."""

@@ -84,6 +84,7 @@ def beta_partial(a: float, b: float, x: float, power: int) -> float:
     return math.exp(part - log_whole(a, b))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("a", "b"), list(product(SHAPES, SHAPES)))
 def test_beta_against_integrals(a: float, b: float) -> None:
     beta, whole = Beta(a, b), log_whole(a, b)

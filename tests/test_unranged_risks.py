@@ -46,6 +46,7 @@ def risk_of(risk: Any, rewards: Any) -> float:
 # --- estimates --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("law", LAWS)
 def test_tails_are_estimated_by_the_rewards_themselves(law: str) -> None:
     """To a part of a cell, that is of a thousandth or so of what the rewards span; in any unit."""
@@ -161,6 +162,7 @@ SPREADS = [
 ]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("offset", "scale"), [(0.0, 1.0), (1e6, 1e-3)])
 @pytest.mark.parametrize(("risk", "law"), SPREADS)
 def test_the_spread_of_an_estimate_is_what_it_is_said_to_be(risk: str, law: str, offset: float, scale: float) -> None:

@@ -1,5 +1,5 @@
 """What the program computes as evidence is never more than the wealth at the truth: theorems 1 to 3 of
-docs/comparisons.md, number by number, for claims that are false.
+docs/explanation/comparisons.md, number by number, for claims that are false.
 
 Rewards take a few values, so that the wealth of every bet is known exactly; mixtures over bets are integrated.
 """
@@ -170,6 +170,7 @@ def searched(coins: tuple[Coin, Coin], rewards: tuple[Floats, Floats], since: in
     return engine
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("since", [0, 1])
 @pytest.mark.parametrize("count", [10, 300])
 def test_two_means_are_compared_by_less_than_the_wealth(count: int, since: int) -> None:
@@ -221,6 +222,7 @@ def risky_pairs(rho: float) -> list[tuple[Coin, Coin]]:
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("since", [0, 1])
 @pytest.mark.parametrize(("risk", "rho", "variance_at"), RISKS)
 def test_two_risks_are_compared_by_less_than_the_wealth(risk: str, rho: float, variance_at: Any, since: int) -> None:

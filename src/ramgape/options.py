@@ -3,7 +3,7 @@
 A row is a key of one of the typed dictionaries below, `Annotated` with an `Option`: what it means, what it is unless
 given, how it is read from text, and the doors that take it. From the rows come the keywords of `identify`, `simulate`,
 `plan`, `analyze` and `Study.create` with their documentation, the options of the commands, the keys of study files and
-docs/options.md. A new option is a row here, and its use.
+docs/reference/options.md. A new option is a row here, and its use.
 """
 
 # Annotations are looked at here, so they are not put off by `from __future__ import annotations`.
@@ -135,8 +135,8 @@ class GoalOptions(TypedDict, total=False):
         at={COMMANDS: {"default": "best-mean"}, LOWER_BOUND: {"help":
             "What is looked for: pareto or best-mean, the only ones for which this is known."}})]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
-        "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, quantile:LEVEL or "
-        "shortfall:THRESHOLD (ramgape list risks).",
+        "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, "
+        "spectral:LEVEL=WEIGHT,..., evar:LEVEL, quantile:LEVEL or shortfall:THRESHOLD (ramgape list risks).",
         unless=f"{DEFAULT_RISK}, the standard deviation", doors=(*ALL, COMMANDS, LOWER_BOUND),
         at={
             **{door: {"unless": f"the instance's own, or {DEFAULT_RISK}"} for door in SIMULATED},
@@ -238,7 +238,8 @@ class Options(GoalOptions, SearchOptions, total=False):
         "For Gaussian rewards: the step to which they were rounded, in their units; intervals hold for the rewards "
         "before that.")]
     kurtosis: Annotated[float | None, Option(METHOD, NUMBER, help=
-        "For {noise} heavy: no arm's rewards have a larger kurtosis, E(X - mean)^4 / variance^2 (docs/rewards.md).")]
+        "For {noise} heavy: no arm's rewards have a larger kurtosis, E(X - mean)^4 / variance^2 "
+        "(docs/howto/rewards.md).")]
     cv: Annotated[float | None, Option(METHOD, NUMBER, help=
         "For {noise} heavy: no reward is negative, and no arm's standard deviation is more than this many times its "
         "mean.")]

@@ -320,6 +320,22 @@ BOUNDS: dict[str, Bound] = {
     )
 }
 
+# Bounds that belong to the policy of the same name, which counts what they need, and serve nobody else.
+OWN_BOUNDS: dict[str, Bound] = {
+    bound.name: bound
+    for bound in (
+        Bound(
+            "va-lucb",
+            "va_lucb",
+            BOUNDED,
+            (MOMENTS,),
+            "those of VA-LUCB for mean and variance, by a union over rounds and pulls",
+            narrows=False,
+            sides=2.0,  # its level is ln(2 K / delta), to which rounds are added
+        ),
+    )
+}
+
 # What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
 # and policy goes by them; intervals then say themselves what was proved.
 CONFIDENT = {
@@ -367,6 +383,8 @@ def the_bound(bound: str | Bound) -> Bound:
     """The bound of this name, built in or registered, or one from outside as it is."""
     if not isinstance(bound, str):
         return bound
+    if bound in OWN_BOUNDS:
+        return OWN_BOUNDS[bound]
     found = registry.find("bound", bound, BOUNDS)
     require(found is None or isinstance(found, Bound), f"bound {bound!r}", "a ramgape.bounds.Bound", found)
     return BOUNDS[bound] if found is None else found

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ramgape.paper.report import ReportPlan
 
-PARTS = "all, 1, 1-tight, 2, 3, 4, gaussian, gaps or theorems; several may be given."
+PARTS = "all, 1, 1-tight, 2, 3, 4, gaussian, gaps, theorems or beyond; several may be given."
 QUICK = "Fewer patterns and trials: half a minute instead of some."
 
 
@@ -35,7 +35,8 @@ def reproduce(
 
     [bold]ramgape reproduce 2 --out experiment2[/bold]
     one experiment: 1, 2, 3 and 4 are the paper's; 1-tight repeats the first with smaller tolerances,
-    gaussian with Gaussian rewards; gaps draws appendix A; theorems checks what is proved
+    gaussian with Gaussian rewards; gaps draws appendix A; theorems checks what is proved;
+    beyond searches the paper's experiments with our defaults
 
     Interrupted and started again, it goes on where it was.
     """

@@ -127,6 +127,8 @@ PROBLEM = np.dtype(
         ("risk_power", np.float64),  # of the unit of rewards, in the risk
         ("risk_root", np.int64),  # 1 for a risk that is the root of what is estimated
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
+        ("risk_levels", np.float64, 8),  # of a risk that is a sum: levels of its parts, ascending, and weights, then 0
+        ("risk_weights", np.float64, 8),
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),  # 0 where it is a share
         ("epsilon_share", np.float64),  # of the smallest absolute mean after the first looks; 0 where it is a number

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
@@ -14,11 +14,12 @@ from ramgape.common.checks import check_number, whole
 from ramgape.common.extras import load_extra
 from ramgape.engines.engine import Function, TaskEngine
 from ramgape.engines.executors import ExecutorEngine, engine_here
-from ramgape.errors import require
+from ramgape.errors import InvalidSpec, require
 
 Workers = Any  # int | Executor | Client | the module ray | str; a client's type is not known where Dask is not there
 
 SCHEMES = ("tcp://", "tls://", "ucx://", "ws://", "wss://", "inproc://")  # of Dask schedulers
+CLOSING = 1.0  # seconds for a client that has never been connected
 ALLOWED = (
     'a whole number of at least 1, or an Executor, a dask.distributed.Client, "tcp://scheduler:8786", "dask", '
     'the module ray, or "ray"'
@@ -109,9 +110,22 @@ def dask_engine(stack: ExitStack, workers: Workers, slots: int | None, resources
         where: object = workers
         if workers == "dask":
             where = stack.enter_context(distributed.LocalCluster(dashboard_address=":0"))
-        workers = stack.enter_context(distributed.Client(where, set_as_default=False))
+        workers = stack.enter_context(dask_client(distributed.Client, where))
     require(not workers.asynchronous, "workers", "a client that is not asynchronous", workers)
     return DaskEngine(workers, slots, resources)
+
+
+def dask_client(kind: Any, where: Any) -> Any:
+    """A client of a scheduler; of one that cannot be reached nothing stays, which would wait again as Python ends."""
+    client = kind.__new__(kind)
+    try:
+        client.__init__(where, set_as_default=False)
+    except (OSError, ValueError) as error:
+        with suppress(Exception):
+            client.close(timeout=CLOSING)
+        hint = f" ({error})"
+        raise InvalidSpec(what="the Dask scheduler", allowed="one that answers", given=where, hint=hint) from None
+    return client
 
 
 # --- Ray --------------------------------------------------------------------------------------------------------------

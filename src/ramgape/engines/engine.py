@@ -7,13 +7,43 @@ A call is a future, which ends in one of three ways: with what the call gave, in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
 Function = Callable[..., Any]
+
+
+class Inbox:
+    """What other threads bring. It stays until it has been seen to, also where an interrupt ends the waiting for it.
+
+    An interrupt often comes while somebody waits, and then may do so in the very moment in which something has come.
+    """
+
+    def __init__(self) -> None:
+        self._things: deque[Future[Any] | Callable[[], object]] = deque()  # what has ended, and what to do
+        self._bell: SimpleQueue[None] = SimpleQueue()  # rung after each of them
+
+    def put(self, thing: Future[Any] | Callable[[], object]) -> None:
+        self._things.append(thing)
+        self._bell.put(None)
+
+    def wait(self, seconds: float) -> None:
+        """Until there is something, for so many seconds at most."""
+        with suppress(Empty):
+            if not self._things and seconds > 0.0:
+                self._bell.get(timeout=seconds)
+            while True:
+                self._bell.get_nowait()
+
+    def __iter__(self) -> Iterator[Future[Any] | Callable[[], object]]:
+        """What is there, each until the next is asked for."""
+        while self._things:
+            yield self._things[0]
+            self._things.popleft()
 
 
 class TaskEngine(ABC):
@@ -26,7 +56,7 @@ class TaskEngine(ABC):
     cancels = False
 
     def __init__(self) -> None:
-        self._inbox: SimpleQueue[Future[Any] | Callable[[], object]] = SimpleQueue()  # what has ended, and what to do
+        self._inbox = Inbox()
 
     @abstractmethod
     def slots(self) -> int:
@@ -55,15 +85,13 @@ class TaskEngine(ABC):
     def wait(self, seconds: float) -> list[Future[Any]]:
         """The calls that have ended since the last time, cancelled ones too; until there is one, or something else has
         changed, for so many seconds at most."""
+        self._inbox.wait(seconds)
         found: list[Future[Any]] = []
-        with suppress(Empty):
-            came = self._inbox.get(timeout=seconds) if seconds > 0.0 else self._inbox.get_nowait()
-            while True:
-                if isinstance(came, Future):
-                    found.append(came)
-                else:
-                    came()
-                came = self._inbox.get_nowait()
+        for came in self._inbox:
+            if isinstance(came, Future):
+                found.append(came)
+            else:
+                came()
         return found
 
     def is_held(self, call: Future[Any]) -> bool:

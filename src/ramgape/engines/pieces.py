@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ramgape.engines.choice import engine_of, is_dask, is_ray, places_of
 from ramgape.engines.engine import Function, TaskEngine
 from ramgape.engines.executors import ExecutorEngine
-from ramgape.errors import InvalidSpec, TrialError, WorkerLost, require
+from ramgape.errors import TrialError, WorkerLost, require
 
 AHEAD = 2  # pieces for each slot: the next one is there when one is done
 LOOK = 5.0  # seconds after which it is asked again how many slots there are
@@ -60,11 +60,7 @@ def engine_for(executor: Makers) -> Iterator[TaskEngine | None]:
 def cluster_of(address: str) -> Iterator[TaskEngine | None]:
     """The engine of a cluster that somebody has typed."""
     require(is_dask(address) or is_ray(address), "cluster", "tcp://SCHEDULER:8786, dask or ray", address)
-    with ExitStack() as stack:
-        try:
-            engine = stack.enter_context(engine_for(address))
-        except OSError as error:
-            raise InvalidSpec(what="cluster", allowed="one that answers", given=address, hint=f" ({error})") from None
+    with engine_for(address) as engine:
         yield engine
 
 
@@ -97,7 +93,8 @@ def made(
             if not under_way and not left:
                 return
             tell(engine.waiting)
-            for future in engine.wait(LOOK):
+            ended = [future for future in engine.wait(LOOK) if future in under_way]  # others may be of work before this
+            for future in ended:
                 piece, losses = under_way.pop(future)
                 try:
                     result = future.result()

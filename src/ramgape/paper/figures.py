@@ -22,6 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 from numpy.typing import NDArray
 
+from ramgape.paper.paper import OWN
 from ramgape.views.plots import style, ticks
 from ramgape.views.plots.budgets import (
     Point as Estimate,
@@ -77,11 +78,12 @@ def write(figure: Figure, folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def stopping_times(panels: Sequence[tuple[str, Mapping[str, Sequence[Point]]]]) -> Figure:
-    """RAMGapE against one rival per panel: a point per instance, below the line where RAMGapE stopped earlier.
+def stopping_times(panels: Sequence[tuple[str, Mapping[str, Sequence[Point]]]], own: str = OWN) -> Figure:
+    """One rule against one rival per panel: a point per instance, below the line where that rule stopped earlier.
 
     Args:
-        panels: The rival's name, and per series the (rival's, RAMGapE's) stopping times.
+        panels: The rival's name, and per series the stopping times, the rival's first.
+        own: The rule.
     """
     everything = [point for _, series in panels for points in series.values() for point in points]
     limits, logarithmic = common_range(everything)
@@ -95,7 +97,7 @@ def stopping_times(panels: Sequence[tuple[str, Mapping[str, Sequence[Point]]]]) 
             count = where_they_lie([point for points in series.values() for point in points])
             _head(axes, f"vs {policy_look(rival).name}", count)
             axes.set_xlabel(f"Stopping time of\n{policy_look(rival).name} (pulls)")
-        grid[0].set_ylabel("Stopping time of\nRAMGapE (pulls)")
+        grid[0].set_ylabel(f"Stopping time of\n{policy_look(own).name} (pulls)")
         if several:
             _legend(figure, list(handles.values()))
     return figure

@@ -295,6 +295,8 @@ def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
 def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
     """That an objective, or both, decided nothing."""
     told = _level_note(spec)
+    if spec.risk.dear and spec.rewards.ranged and spec.task.about_risk:
+        told = (*told, spec.risk.dear)
     if spec.shares is not None:
         told = (
             *told,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ramgape.common.checks import as_float, check_many, check_text, is_text, whole
 from ramgape.errors import InvalidReward, InvalidSpec, require, shorten
-from ramgape.studies.pull_ids import PullId, read_pull_id
+from ramgape.studies.pull_ids import PullId, read_pull_id, read_pull_ids
 
 DEFAULT_LEASE = 3600.0  # seconds
 RUN_LEASE = 60.0  # of `run`, which renews it
@@ -93,7 +93,8 @@ def check_request(
         worker = check_text(worker, "worker")
     if known != ():
         check_many(known, "known", "a list of pulls")
-        return Request(count, worker, check_lease(lease), tuple(map(pull_id_of, known)))
+        names = [pull.id if type(pull) is Pull else pull for pull in known]
+        return Request(count, worker, check_lease(lease), read_pull_ids(names))
     return Request(count, worker, check_lease(lease))
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -59,6 +61,15 @@ def read_pull_id(text: object) -> PullId:
         allowed = f"one that `ask` has given, such as {new_token()}-17"
         raise UnknownPull(what="pull", allowed=allowed, given=shorten(text))
     return found
+
+
+def read_pull_ids(texts: Sequence[object]) -> tuple[PullId, ...]:
+    """What several names say; quicker than one by one, for a worker that has hundreds under way."""
+    with suppress(TypeError):  # what is no text
+        found = [known for known in map(_known_id, texts) if known is not None]
+        if len(found) == len(texts):
+            return tuple(found)
+    return tuple(map(read_pull_id, texts))
 
 
 @lru_cache(maxsize=4096)

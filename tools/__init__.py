@@ -1,0 +1,1 @@
+"""What is done with the project rather than by the package."""
