@@ -120,7 +120,9 @@ def test_steps_are_values() -> None:
     thirds = make_risk("spectral:0.1=0.3333333333,0.2=0.3333333333,0.3=0.3333333333")
     assert math.fsum(weight for _, weight in thirds.steps) == pytest.approx(1.0, abs=1e-15)
     assert make_risk(thirds.exact) == thirds
-    assert measure.label(costs=False) == "average of the worst 5 % (0.3) and 25 % (0.7)"
+    assert measure.label(costs=False) == "weighted worst 5 % and 25 %"
+    assert thirds.label(costs=True) == "weighted worst 10 % to 30 %"
+    assert ramgape.Spectral({0.1: 1.0}).label(costs=False) == ramgape.CVaR(0.1).label(costs=False)
 
 
 WRITTEN = "risk must be written spectral:LEVEL=WEIGHT,..., such as spectral:0.05=0.3,0.25=0.7, got "
