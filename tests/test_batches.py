@@ -68,7 +68,12 @@ def test_batches_between_pulls_are_replayed_as_they_were(policy: str, tmp_path: 
     """To the bit: their borders are stored. The one who worked on it, another handle, and one that opens it anew."""
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     generator = np.random.default_rng(3)
-    study = Study.create("mixed", ARMS, storage=url, policy=policy, data=sorted_rows(2, 20), **OPTIONS)  # type: ignore[arg-type]
+    asked = {
+        "policy": policy,
+        **({"task": "best-mean:max-risk=0.1", "risk": "variance"} if policy == "va-lucb" else {}),
+    }
+    options: dict[str, Any] = {**OPTIONS, **asked, "rho": None if "risk" in asked else OPTIONS["rho"]}
+    study = Study.create("mixed", ARMS, storage=url, data=sorted_rows(2, 20), **options)
     watching = Study.load("mixed", url)
     path = tmp_path / "rows.csv"
     for part in range(4):

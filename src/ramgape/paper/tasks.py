@@ -67,8 +67,8 @@ def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
         task, goal = f"best-mean:max-risk={ceiling_between(instance)!r}", {"epsilon": EXACT, "delta": DEFAULT_DELTA}
         for method in (DEFAULT, VA_LUCB):
             options = {"task": task, "risk": "variance", **goal, "max_pulls": field.exact_cap, **METHODS[method]}
-            arguments = {"instance": instance, "seed": seed, "trials": field.plain_runs, **options}
-            jobs[VARIANCE, method, instance, EXACT] = Job("trials", arguments, field.plain_runs * 1e5)
+            given = {"instance": instance, "seed": seed, "trials": field.plain_runs, **options}
+            jobs[VARIANCE, method, instance, EXACT] = Job("trials", given, field.plain_runs * 1e5)
     for instance in field.averaged:
         for budget, runs in field.budget_runs.items():
             for policy in POLICIES:

@@ -156,7 +156,10 @@ class Spectral(Measure):
         return " + ".join(parts) + ("" if costs else ", negated")
 
     def label(self, costs: bool) -> str:
-        return "average of the worst " + " and ".join(f"{100 * level:g} % ({weight:g})" for level, weight in self.steps)
+        levels = [f"{100 * level:g} %" for level, _ in self.steps]
+        if len(levels) == 1:
+            return f"average of the worst {levels[0]}"
+        return f"weighted worst {levels[0]} {'and' if len(levels) == 2 else 'to'} {levels[-1]}"
 
     def shown(self, value: float, costs: bool = False) -> float:
         return value if costs else 0.0 - value
