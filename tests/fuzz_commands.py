@@ -86,8 +86,11 @@ KINDS: Mapping[str, Kind] = {
     "deltas": Kind(("0.3", "0.1,0.3"), (*NO_NUMBERS[:4], "", "0.1,", "0", "1,0.5", *STRANGE)),
     "budgets": Kind(("20", "20,40"), (*NO_NUMBERS[:4], "", "20,", "0", "20,1.5", *STRANGE)),
     "risk": Kind(
-        ("cvar:0.2", "variance", "entropic:2", "semivariance:0.5", "mean-variance:2"),
-        (*NO_NAMES, "cvar:", "cvar:2", "cvar:nan", "cvar:0", "variance:1", "entropic:-1", "entropic:inf"),
+        ("cvar:0.2", "variance", "entropic:2", "semivariance:0.5", "mean-variance:2", "spectral:0.1=0.5,0.5=0.5",
+         "evar:0.2"),
+        (*NO_NAMES, "cvar:", "cvar:2", "cvar:nan", "cvar:0", "variance:1", "entropic:-1", "entropic:inf",
+         "spectral:", "spectral:0.1", "spectral:0.1=0.3", "spectral:0.1=0.5,0.1=0.5", "spectral:nan=1",
+         "evar:0", "evar:2"),
         ("cvar", "cvar:1e-300", "entropic:1e100", "semivariance:1e100", f"cvar:{DIGITS}"),
     ),
     "rho": Kind(("0", "5"), (*NO_NUMBERS, "-1"), ODD_NUMBERS),

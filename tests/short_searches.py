@@ -54,6 +54,7 @@ def cases() -> Iterator[tuple[Instance, dict[str, Any]]]:
         for goal in GOALS:
             for options in (
                 *({"bound": bound, "risk": risk} for bound in BOUNDS for risk in RISKS),
+                *({"bound": name, "risk": "std", "task": "best-mean"} for name in BOUNDS if BOUNDS[name].means_only),
                 *(
                     {"policy": name, **({"task": "best-mean"} if rule.of_tasks else {})}
                     for name, rule in POLICIES.items()

@@ -65,6 +65,8 @@ def options_for(bound: str, risk: str) -> dict[str, Any]:
     noise = BOUNDS[bound].noises[0]
     kind: dict[str, Any] = {"reward_range": (-1.0, 2.0)} if NOISES[noise].ranged else {"noise": noise}
     stated: dict[str, Any] = {"gaussian-paper": {"sigma_max": 0.6}, "heavy": {"kurtosis": 9.0}}.get(bound, {})
+    if BOUNDS[bound].means_only:
+        stated = {"sigma_max": 0.6, "task": "best-mean"}
     return {**kind, "bound": bound, "risk": risk, **stated}
 
 

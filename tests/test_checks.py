@@ -72,7 +72,10 @@ def test_a_risk_that_is_none_is_found(broken: ramgape.Measure) -> None:
         check_risk(broken)
 
 
-SLOW = ("empirical-bernstein", "pairwise", "empirical-bernstein-stitched", "heavy", "items", "items-pairwise")
+SLOW = (
+    *("empirical-bernstein", "pairwise", "empirical-bernstein-stitched", "running"),
+    *("heavy", "catoni", "truncated-mean", "items", "items-pairwise"),
+)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ SLOW = ("empirical-bernstein", "pairwise", "empirical-bernstein-stitched", "heav
 )
 def test_our_bounds_pass(bound: str) -> None:
     needed: dict[str, Any] = {"heavy": {"kurtosis": 9.0}}.get(bound, {})
-    check_bound(bound, **needed, **({"sigma_max": 1.0} if BOUNDS[bound].needs_sigma_max else {}))
+    check_bound(bound, **needed, **({"sigma_max": 1.3} if BOUNDS[bound].needs_sigma_max else {}))
 
 
 def too_narrow(problem, count, average, variance, level, low, high):  # type: ignore[no-untyped-def]

@@ -29,6 +29,7 @@ TARGETS = (
     "test-long",
     "bench",
     "jobs",
+    "gallery",
     "docs",
     "lint",
     "format",

@@ -114,7 +114,15 @@ STRESSED: dict[str, tuple[Distribution, ...]] = {
     "nodes": (Data((0.25, 0.5)), Data((1 / 64, 63 / 64, 1.0)), Data((0.0, 1 / 64)), Data((0.5,) * 19 + (0.49,))),
 }
 BOUNDED = [*SIX, "semivariance:1.3", "semivariance:0.01", "entropic:0.001", "entropic:100"]
-TAILS = ["cvar:0.97", "cvar:1", "cvar:0.001", "quantile:0.1", "quantile:0.9", "shortfall:0.5"]
+TAILS = [
+    "cvar:0.97",
+    "cvar:1",
+    "cvar:0.001",
+    "quantile:0.1",
+    "quantile:0.9",
+    "shortfall:0.5",
+    "spectral:0.05=0.3,0.25=0.7",
+]
 FAST = [
     *itertools.product(SIX, ("coins", "shapes", "ends", "nodes")),
     *itertools.product(["cvar:0.1", *TAILS], ("tails",)),
@@ -131,7 +139,7 @@ def test_bounded_risks_hold_at_all_times(risk: str, arms: str) -> None:
     """
     instance = instance_of(*STRESSED[arms])
     spec = simulated_spec(instance, risk=risk, epsilon=0.02, delta=0.9)
-    runs, pulls = (24, 250) if risk.startswith("cvar") else (60, 300)
+    runs, pulls = (24, 250) if risk.startswith(("cvar", "spectral")) else (60, 300)
     missed = missed_runs(instance, spec, runs, pulls, look=("risk",))
     assert missed <= most_allowed(runs, 0.45), f"{missed} of {runs} runs"
 
@@ -492,6 +500,8 @@ OBJECTS = {
     "semivariance:0.25": ramgape.Semivariance(target=0.25),
     "entropic:2": ramgape.Entropic(gamma=2),
     "cvar:0.1": ramgape.CVaR(level=0.1),
+    "spectral:0.05=0.3,0.25=0.7": ramgape.Spectral({0.25: 0.7, 0.05: 0.3}),
+    "evar:0.1": ramgape.EVaR(level=0.1),
     "quantile:0.1": ramgape.Quantile(level=0.1),
     "shortfall:0.25": ramgape.Shortfall(threshold=0.25),
 }
@@ -612,6 +622,14 @@ FORMULAS = {
     "semivariance:0.25": ("mean of ((0.25 - X)+)^2", "mean of ((X - 0.25)+)^2"),
     "entropic:2": ("ln E exp(-2 X) / 2", "ln E exp(2 X) / 2"),
     "cvar:0.1": ("mean of the lowest 10%, negated", "mean of the highest 10%"),
+    "spectral:0.05=0.3,0.25=0.7": (
+        "0.3 mean of the lowest 5% + 0.7 mean of the lowest 25%, negated",
+        "0.3 mean of the highest 5% + 0.7 mean of the highest 25%",
+    ),
+    "evar:0.1": (
+        "least (ln E exp(-g X) - ln 0.1) / g over g > 0",
+        "least (ln E exp(g X) - ln 0.1) / g over g > 0",
+    ),
     "quantile:0.1": ("the 10% quantile, negated", "the 90% quantile"),
     "shortfall:0.25": ("P(X < 0.25)", "P(X > 0.25)"),
 }

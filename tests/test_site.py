@@ -133,7 +133,9 @@ def test_every_address_of_the_server_is_in_the_reference(site: BuiltSite) -> Non
 
 def test_every_variable_is_in_the_reference(site: BuiltSite) -> None:
     sources = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py"))
-    used = set(re.findall(r"(?<!_)RAMGAPE_[A-Z]+", sources)) | {"FORCE_COLOR", "TTY_COMPATIBLE", "XDG_STATE_HOME"}
+    constants = set(re.findall(r"^(RAMGAPE_[A-Z]+),? ", sources, re.MULTILINE))
+    used = set(re.findall(r"(?<!_)RAMGAPE_[A-Z]+", sources)) - constants
+    used |= {"FORCE_COLOR", "TTY_COMPATIBLE", "XDG_STATE_HOME"}
     assert len(used) > 8
     assert not {name for name in used if name not in site.pages["reference/environment.html"].text}
 
@@ -145,7 +147,7 @@ def test_errors_files_and_glossary_are_in_the_reference(site: BuiltSite) -> None
     assert [name for name in DISTRIBUTIONS if name not in files] == []
     terms = ["alarm", "arm", "certificate", "delta", "epsilon", "lease", "pareto-set", "pull", "risk", "within-epsilon"]
     assert {f"term-{term}" for term in terms} <= {each.lower() for each in site.pages["reference/glossary.html"].ids}
-    assert "unreleased" in site.pages["reference/changelog.html"].text or "20" in ramgape.__version__
+    assert ramgape.__version__ in site.pages["reference/changelog.html"].text
 
 
 @pytest.mark.long

@@ -40,7 +40,7 @@ from tests.support import POLICIES
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(ramgape.__file__).parent
 GAUSSIAN: dict[str, Any] = {"reward_range": None, "noise": "gaussian"}
-BOUNDED = "empirical-bernstein, pairwise, empirical-bernstein-stitched, paper, hoeffding"
+BOUNDED = "empirical-bernstein, pairwise, empirical-bernstein-stitched, running, paper, hoeffding"
 
 
 def spec_of(*, arms: Any = ("a", "b", "c"), **options: Any) -> Spec:
@@ -271,6 +271,8 @@ def test_known_names_are_known(what: str, name: str) -> None:
         options = {"reward_range": None}
     if name == "heavy":
         options = {"reward_range": None, "noise": "heavy", "kurtosis": 10}
+    if name in ("catoni", "truncated-mean"):
+        options = {"reward_range": None, "noise": "heavy", "sigma_max": 1.0, "task": "best-mean"}
     if name == "pairwise":
         options = {"rho": 0.01}
     if name.startswith("items"):

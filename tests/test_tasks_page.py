@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -15,6 +16,7 @@ from ramgape.cli import app
 from ramgape.paper import figures, tasks
 from ramgape.paper.benchmark import REPORT
 from ramgape.paper.benchmark_scale import FULL, QUICK, BenchmarkScale, TaskScale
+from ramgape.problems.instances import load_instance
 from tests.figures import assert_readable
 
 FIELD = TaskScale(("paper:46", "random-beta:101"), (0.05, 0.1), 2, 1, 10**7, ("random-beta:101",), {50: 3, 100: 3})
@@ -50,6 +52,27 @@ def test_what_is_run() -> None:
     assert jobs[tasks.MEAN, tasks.UGAPE, "paper:10", 0.02].arguments["policy"] == "ugape"
     ceiling = jobs[tasks.CEILING, tasks.DEFAULT, "paper:10", 0.01].arguments["task"]
     assert ceiling == f"best-mean:max-risk={tasks.median_risk('paper:10', FULL.risk)!r}"
+    rival = jobs[tasks.VARIANCE, tasks.VA_LUCB, "paper:10", 0.0].arguments
+    assert {"policy": "va-lucb", "risk": "variance", "epsilon": 0.0, "max_pulls": 2_000_000}.items() <= rival.items()
+    assert rival["task"] == jobs[tasks.VARIANCE, tasks.DEFAULT, "paper:10", 0.0].arguments["task"]
+
+
+def test_the_ceiling_of_the_variance_is_that_of_no_arm() -> None:
+    for name in FULL.tasks.instances:
+        variances = np.array([arm.distribution.variance for arm in load_instance(name).arms])
+        ceiling = tasks.ceiling_between(name)
+        assert abs((variances < ceiling).sum() - len(variances) / 2) <= 1
+        assert np.abs(variances - ceiling).min() > 0.0
+
+
+def test_runs_that_were_given_up_are_told_as_such() -> None:
+    row = tasks.ExactPulls("paper:10", 50.0, 100.0, 5, 5, 5)
+    assert row.words == "0.500"
+    assert row._replace(others_ended=4).words == "less than 0.500"
+    assert row._replace(ended=4).words == "more than 0.500"
+    assert row._replace(ended=4, others_ended=4).words == "not known"
+    grid = tasks.make_section(TINY, 0, fake_outcomes({})).grids[1]
+    assert grid.rows[0] == ["paper:46", "1,000", "1,000", "1.00", "1 and 1 of 1"]
 
 
 def test_verdicts_follow_the_numbers() -> None:

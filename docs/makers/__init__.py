@@ -31,16 +31,26 @@ MAKERS: dict[str, Callable[[], str]] = {
     "statuses": tables.statuses,
     "study-keys": tables.study_keys,
     **{f"class-{name}": partial(classes.family, name) for name in classes.FAMILIES},
+    **{f"members-{name}": partial(classes.members, name) for name in classes.TABLED},
 }
 
 
 def fill(app: Sphinx, page: str, content: list[str]) -> None:
     """Put what is made into a page that was read."""
     content[0] = LINE.sub(lambda found: MAKERS[found[1]](), content[0])
-    # The rest of a folder, of which nothing is left, would be a warning that cannot be told to be silent.
-    listed = set(content[0].splitlines())
-    rest = {page.rpartition("/")[0] for page in app.env.found_docs - listed}
-    content[0] = REST.sub(lambda found: found[0] if found[1] in rest else "", content[0])
+    content[0] = REST.sub(lambda found: listed(app.env.found_docs, found[1], content[0]), content[0])
+
+
+def listed(pages: set[str], folder: str, text: str) -> str:
+    """What stands in a list of pages for a whole folder: its index, if it has one, which lists the others itself.
+
+    Nothing, if no page is left that is not listed yet: that would be a warning which cannot be told to be silent.
+    """
+    if f"{folder}/index" in pages:
+        return f"{folder}/index\n"
+    named = set(text.splitlines())
+    left = [page for page in pages if page.rpartition("/")[0] == folder and page not in named]
+    return f"{folder}/*\n" if left else ""
 
 
 def made_pages(app: Sphinx, env: BuildEnvironment, added: Any, changed: Any, removed: Any) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 
 import ramgape
+from makers.markdown import escaped, table
 
+TABLED = ("Result", "Study")  # classes of many methods
 FAMILIES: dict[str, type] = {
     "risks": ramgape.Measure,
     "tasks": ramgape.Task,
@@ -20,6 +22,19 @@ def family(name: str) -> str:
     kinds = [getattr(ramgape, each) for each in ramgape.__all__]
     members = [kind for kind in kinds if inspect.isclass(kind) and issubclass(kind, base) and kind is not base]
     return "\n".join(documented(kind.__name__) for kind in (base, *members))
+
+
+def members(name: str) -> str:
+    """The public methods and properties of a class, with their first sentences."""
+    kind = getattr(ramgape, name)
+    found = {each: inspect.getdoc(getattr(kind, each)) for each in vars(kind) if not each.startswith("_")}
+    slots = getattr(kind, "__dataclass_fields__", ())
+    rows = [
+        (f"{{py:obj}}`{each} <ramgape.{name}.{each}>`", escaped(text.split("\n\n")[0]).replace("\n", " "))
+        for each, text in found.items()
+        if text and each not in slots
+    ]
+    return table(("", "in short"), rows)
 
 
 def documented(name: str) -> str:

@@ -54,7 +54,7 @@ def statuses() -> str:
     for kind in sorted(errors, key=ancestors):
         also = next(base.__name__ for base in kind.__mro__ if base.__module__ == "builtins")
         first = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        indent = "&emsp;" * (len(ancestors(kind)) - 1)
+        indent = "&nbsp;&nbsp;&nbsp;" * (len(ancestors(kind)) - 1)
         name = f"{indent}{{py:obj}}`{kind.__name__} <ramgape.{kind.__name__}>`"
         rows.append((name, code(also), code(str(status_of(kind()))), escaped(first)))
     return table(("error", "caught as", "HTTP", "meaning"), rows)

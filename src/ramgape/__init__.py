@@ -46,11 +46,13 @@ if TYPE_CHECKING:
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
+    from ramgape.risks.evar import EVaR
     from ramgape.risks.mean_variance import MeanVariance, Variance
     from ramgape.risks.measure import Measure
     from ramgape.risks.quantile import Quantile
     from ramgape.risks.semivariance import Semivariance
     from ramgape.risks.shortfall import Shortfall
+    from ramgape.risks.spectral import Spectral
     from ramgape.risks.standard_deviation import StandardDeviation
     from ramgape.search.analysis import Analysis, analyze
     from ramgape.search.curves import CurvePoint
@@ -97,6 +99,7 @@ __all__ = [
     "Data",
     "DataError",
     "Distribution",
+    "EVaR",
     "Entropic",
     "Exchange",
     "Expectation",
@@ -143,6 +146,7 @@ __all__ = [
     "Semivariance",
     "Shortfall",
     "SpecificationError",
+    "Spectral",
     "StandardDeviation",
     "StorageError",
     "StorageUnavailable",
@@ -225,12 +229,14 @@ _HOMES = {
     "registry": ("register",),
     "risks.cvar": ("CVaR",),
     "risks.entropic": ("Entropic",),
+    "risks.evar": ("EVaR",),
     "risks.mean_variance": ("MeanVariance", "Variance"),
     "risks.standard_deviation": ("StandardDeviation",),
     "risks.measure": ("Measure",),
     "risks.quantile": ("Quantile",),
     "risks.semivariance": ("Semivariance",),
     "risks.shortfall": ("Shortfall",),
+    "risks.spectral": ("Spectral",),
     "search.replication": ("Replication", "replicate"),
     "search.runs": ("Run",),
     "search.simulation": ("simulate",),

@@ -135,8 +135,8 @@ class GoalOptions(TypedDict, total=False):
         at={COMMANDS: {"default": "best-mean"}, LOWER_BOUND: {"help":
             "What is looked for: pareto or best-mean, the only ones for which this is known."}})]
     risk: Annotated["Measure | str | None", Option(RISK, MEASURE, help=
-        "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, quantile:LEVEL or "
-        "shortfall:THRESHOLD (ramgape list risks).",
+        "std, mean-variance:RHO, variance, semivariance:TARGET, entropic:GAMMA, cvar:LEVEL, "
+        "spectral:LEVEL=WEIGHT,..., evar:LEVEL, quantile:LEVEL or shortfall:THRESHOLD (ramgape list risks).",
         unless=f"{DEFAULT_RISK}, the standard deviation", doors=(*ALL, COMMANDS, LOWER_BOUND),
         at={
             **{door: {"unless": f"the instance's own, or {DEFAULT_RISK}"} for door in SIMULATED},

@@ -148,3 +148,51 @@ class Explorer(NamedTuple):
         leader = max(candidates, key=lambda i: min(M(self.points, i, j) + self.b(i, j) for j in self.others(i)))
         rival = min(self.others(leader), key=lambda j: M(self.points, leader, j) - self.b(leader, j))
         return rival if self.pulls[rival] < self.pulls[leader] else leader
+
+
+class VaLucb:
+    """VA-LUCB by its description: the arms to pull in each round, and at last the answer, from all rewards kept.
+
+    Bounds of mean and unbiased variance are sqrt(ln(2 N t^4 / delta) / (2 T)) wide; those of an arm that is infeasible
+    stay as they are.
+    """
+
+    def __init__(self, rewards: list[list[float]], ceiling: float, delta: float) -> None:
+        self.rewards, self.ceiling, self.delta = rewards, ceiling, delta
+        self.time = len(rewards) - 1
+        self.mean: dict[int, tuple[float, float]] = {}
+        self.variance: dict[int, tuple[float, float]] = {}
+        self.possible = set(range(len(rewards)))
+        self.sums = [(0, 0.0, 0.0)] * len(rewards)
+
+    def moments(self, i: int) -> tuple[float, float]:
+        """Average and unbiased variance of all rewards of an arm, which are only ever added to."""
+        count, total, squares = self.sums[i]
+        for value in self.rewards[i][count:]:
+            count, total, squares = count + 1, total + value, squares + value * value
+        self.sums[i] = count, total, squares
+        return total / count, (squares - total * total / count) / (count - 1)
+
+    def round(self) -> tuple[list[int], list[int] | None]:
+        """Whom to pull; and the answer, if it is decided."""
+        self.time += 1
+        for i in self.possible:
+            own = self.rewards[i]
+            radius = math.sqrt(math.log(2 * len(self.rewards) * self.time**4 / self.delta) / (2 * len(own)))
+            average, variance = self.moments(i)
+            self.mean[i] = average - radius, average + radius
+            self.variance[i] = variance - radius, variance + radius
+        self.possible = {i for i in self.possible if self.variance[i][0] <= self.ceiling}
+        feasible = [i for i in sorted(self.possible) if self.variance[i][1] <= self.ceiling]
+        if feasible:
+            best = max(feasible, key=lambda i: self.moments(i)[0])
+            if not any(self.mean[i][1] >= self.mean[best][0] for i in self.possible - {best}):
+                return [], [best]
+        elif not self.possible:
+            return [], []
+        guess = max(sorted(self.possible), key=lambda i: self.moments(i)[0])
+        others = sorted(self.possible - {guess})
+        challenger = max(others, key=lambda i: self.mean[i][1]) if others else None
+        if challenger is None or self.mean[challenger][1] < self.mean[guess][0]:
+            return [guess], None
+        return [guess, challenger], None

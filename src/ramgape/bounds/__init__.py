@@ -60,6 +60,9 @@ class Bound:
         spent: The part of delta that the boxes take.
         columns: How much memory it needs for itself, behind that of the risk.
         needs_sigma_max: It holds only for a stated standard deviation.
+        means_only: It tells nothing of risks, and serves tasks about means alone.
+        in_rounds: What it tells is about averages over the rounds so far, in which every arm is pulled once, in random
+            order; nothing else is assumed of how rewards come about.
         compares_pairs: It compares two arms in another way than by their boxes, and brings `mean_ahead` and perhaps
             `risk_ahead` (core/comparisons.py).
         designates: It may prove an answer that was fixed beforehand, by the rewards since then, where epsilon is 0.
@@ -81,6 +84,8 @@ class Bound:
     spent: float = 1.0
     columns: int = 0
     needs_sigma_max: bool = False
+    means_only: bool = False
+    in_rounds: bool = False
     compares_pairs: bool = False
     designates: bool = False
     explores: bool = False
@@ -163,6 +168,17 @@ BOUNDS: dict[str, Bound] = {
             columns=2,
         ),
         Bound(
+            "running",
+            "running",
+            BOUNDED,
+            (MOMENTS, ROOT),
+            "rewards that drift or depend on each other: averages over the rounds so far; all arms in turn",
+            mean_sides=2.0,
+            columns=2,
+            narrows=False,
+            in_rounds=True,
+        ),
+        Bound(
             "gaussian",
             "gaussian",
             GAUSSIAN,
@@ -188,6 +204,28 @@ BOUNDS: dict[str, Bound] = {
             (MOMENTS, ROOT),
             "heavy tails: needs a stated kurtosis; sigma_max or cv alone tell only about means",
             sides=1.0,  # it counts its events itself: they depend on what is stated
+        ),
+        Bound(
+            "catoni",
+            "catoni",
+            ("heavy",),
+            (MOMENTS, ROOT),
+            "heavy tails, means only: Catoni's estimator (Wang and Ramdas 2023); needs sigma_max and more memory",
+            sides=2.0,
+            columns=3072,
+            needs_sigma_max=True,
+            means_only=True,
+        ),
+        Bound(
+            "truncated-mean",
+            "truncated_mean",
+            ("heavy",),
+            (MOMENTS, ROOT),
+            "heavy tails, means only: without far rewards (Bubeck et al. 2013); needs sigma_max; half as wide again",
+            sides=2.0,
+            columns=48,
+            needs_sigma_max=True,
+            means_only=True,
         ),
         Bound(
             "central-limit",
@@ -282,6 +320,22 @@ BOUNDS: dict[str, Bound] = {
     )
 }
 
+# Bounds that belong to the policy of the same name, which counts what they need, and serve nobody else.
+OWN_BOUNDS: dict[str, Bound] = {
+    bound.name: bound
+    for bound in (
+        Bound(
+            "va-lucb",
+            "va_lucb",
+            BOUNDED,
+            (MOMENTS,),
+            "those of VA-LUCB for mean and variance, by a union over rounds and pulls",
+            narrows=False,
+            sides=2.0,  # its level is ln(2 K / delta), to which rounds are added
+        ),
+    )
+}
+
 # What `auto` stands for: the first that serves. Comparisons of two arms take the fewest pulls, but not every risk, task
 # and policy goes by them; intervals then say themselves what was proved.
 CONFIDENT = {
@@ -329,6 +383,8 @@ def the_bound(bound: str | Bound) -> Bound:
     """The bound of this name, built in or registered, or one from outside as it is."""
     if not isinstance(bound, str):
         return bound
+    if bound in OWN_BOUNDS:
+        return OWN_BOUNDS[bound]
     found = registry.find("bound", bound, BOUNDS)
     require(found is None or isinstance(found, Bound), f"bound {bound!r}", "a ramgape.bounds.Bound", found)
     return BOUNDS[bound] if found is None else found

@@ -85,3 +85,13 @@ def narrow_risk(row, search, low, high):
         search.misses += 1
     else:
         row.risk_low, row.risk_high = low, high
+
+
+@kernel
+def narrow_mean_alone(row, search, low, high):
+    """The same for the mean alone, by bounds whose estimate is not the average, which may lie beside what is left."""
+    low, high = max(low, row.mean_low), min(high, row.mean_high)
+    if low > high:
+        search.misses += 1
+    else:
+        row.mean_low, row.mean_high = low, high

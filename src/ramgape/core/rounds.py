@@ -18,6 +18,7 @@ from ramgape.core.pending import anticipate
 from ramgape.core.statistics import least_pulled
 
 MOST_IN_A_ROW = 3
+WHOLE_ROUNDS = 2  # of `interleave`: a round has every arm once
 FEWEST_IN_A_ROUND = 4  # two arms have six orders then
 # A generator of Lehmer's, whose numbers and products fit into integers: its state is all that a restart must know.
 MULTIPLIER, MODULUS = 48_271, 2_147_483_647
@@ -45,8 +46,8 @@ def is_open(row, search, problem):
 
 @kernel
 def round_length(arms, search, problem):
-    """How many pulls a round has; of the initial pulls one of each arm."""
-    if not search.ready:
+    """How many pulls a round has; of the initial pulls one of each arm; always so where rounds are averaged over."""
+    if not search.ready or problem.interleave == WHOLE_ROUNDS:
         return len(arms)
     count = 0
     for arm in range(len(arms)):

@@ -127,6 +127,8 @@ PROBLEM = np.dtype(
         ("risk_power", np.float64),  # of the unit of rewards, in the risk
         ("risk_root", np.int64),  # 1 for a risk that is the root of what is estimated
         ("risk_parameters", np.float64, 3),  # what the kernels of a risk other than the mean-variance need
+        ("risk_levels", np.float64, 8),  # of a risk that is a sum: levels of its parts, ascending, and weights, then 0
+        ("risk_weights", np.float64, 8),
         ("task_parameters", np.float64, 4),  # likewise those of a task: a ceiling, the number of a control
         ("epsilon", np.float64),  # 0 where it is a share
         ("epsilon_share", np.float64),  # of the smallest absolute mean after the first looks; 0 where it is a number
@@ -148,7 +150,7 @@ PROBLEM = np.dtype(
         ("reference_mean", np.float64),  # the worst corner, for hypervolumes; NaN where there is none
         ("reference_risk", np.float64),
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
-        ("interleave", np.int64),  # 1: pulls are decided in rounds
+        ("interleave", np.int64),  # 1: pulls are decided in rounds; 2: in rounds of all arms
         ("item_count", np.float64),  # of a test set; infinite where its items are a sample of more, 0 without one
         ("first_item", np.int64),  # the column of the memory for the score on the first item
         ("shrinks", np.int64),  # 1: the answer is the front of shrunken estimates

@@ -60,6 +60,7 @@ class TaskScale:
     cap: int = 20_000_000
     averaged: Sequence[str] = ()  # under a budget
     budget_runs: Mapping[int, int] = field(default_factory=dict)
+    exact_cap: int = 2_000_000  # where VA-LUCB is compared, which may go on for ever
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,16 @@ from ramgape.search.truth import TrueArms
 Key = tuple[str, str, str, float]  # what is asked, by which method, on which instance, with which epsilon or budget
 Outcomes = Mapping[Key, Outcome]
 
-PARETO, CEILING, MEAN, BUDGET = "pareto", "ceiling", "best-mean", "budget"
-BOXES, DEFAULT, UGAPE, LUCB = "boxes", "default", "ugape", "lucb"
+PARETO, CEILING, MEAN, BUDGET, VARIANCE = "pareto", "ceiling", "best-mean", "budget", "variance-ceiling"
+BOXES, DEFAULT, UGAPE, LUCB, VA_LUCB = "boxes", "default", "ugape", "lucb", "va-lucb"
 METHODS: dict[str, dict[str, Any]] = {
     BOXES: {"policy": "ramgape", "bound": "empirical-bernstein"},
     DEFAULT: {},
     UGAPE: {"policy": "ugape", "bound": "hoeffding"},
     LUCB: {"policy": "lucb", "bound": "hoeffding"},
+    VA_LUCB: {"policy": "va-lucb"},
 }
+EXACT = 0.0  # the tolerance where VA-LUCB is compared, which has none
 OWN, RIVALS = "evidence", ("successive-rejects", "sequential-halving")
 POLICIES = (OWN, *RIVALS, "round-robin")
 
@@ -61,6 +63,12 @@ def plan_jobs(scale: BenchmarkScale, seed: int) -> dict[Key, Job]:
                     jobs[asked, method, instance, epsilon] = Job(
                         "trials", {"instance": instance, "seed": seed, "trials": runs, **options}, runs * 1e3 / epsilon
                     )
+    for instance in field.instances:
+        task, goal = f"best-mean:max-risk={ceiling_between(instance)!r}", {"epsilon": EXACT, "delta": DEFAULT_DELTA}
+        for method in (DEFAULT, VA_LUCB):
+            options = {"task": task, "risk": "variance", **goal, "max_pulls": field.exact_cap, **METHODS[method]}
+            arguments = {"instance": instance, "seed": seed, "trials": field.plain_runs, **options}
+            jobs[VARIANCE, method, instance, EXACT] = Job("trials", arguments, field.plain_runs * 1e5)
     for instance in field.averaged:
         for budget, runs in field.budget_runs.items():
             for policy in POLICIES:
@@ -77,6 +85,13 @@ def median_risk(instance: str, risk: str) -> float:
     return median(arm.risk for arm in TrueArms(known, simulated_spec(known, epsilon=0.01, risk=risk)).arms)
 
 
+def ceiling_between(instance: str) -> float:
+    """A ceiling of the variance that no arm is at: half-way between two neighbours in the middle."""
+    known = load_instance(instance)
+    found = sorted(arm.distribution.variance for arm in known.arms)
+    return 0.5 * (found[(len(found) - 1) // 2] + found[(len(found) - 1) // 2 + 1])
+
+
 class PullRatio(NamedTuple):
     """The pulls of one search beside those of another."""
 
@@ -87,6 +102,32 @@ class PullRatio(NamedTuple):
     others: float
     ratio: float
     interval: tuple[float, float]
+
+
+class ExactPulls(NamedTuple):
+    """The best mean under a ceiling of the variance, exactly: our default and VA-LUCB, and how many runs ended."""
+
+    instance: str
+    pulls: float
+    others: float
+    runs: int
+    ended: int
+    others_ended: int
+
+    @property
+    def runs_that_ended(self) -> str:
+        """Of either."""
+        return f"{self.ended} and {self.others_ended} of {self.runs}"
+
+    @property
+    def words(self) -> str:
+        """The ratio, as far as runs that were given up allow to tell it."""
+        ratio = factor(self.pulls / self.others)
+        if self.ended == self.others_ended == self.runs:
+            return ratio
+        if self.ended == self.runs:
+            return f"less than {ratio}"
+        return f"more than {ratio}" if self.others_ended == self.runs else "not known"
 
 
 class Regret(NamedTuple):
@@ -120,6 +161,16 @@ def compare(outcomes: Outcomes, scale: BenchmarkScale) -> list[PullRatio]:
     return rows
 
 
+def compare_exactly(outcomes: Outcomes, scale: BenchmarkScale) -> list[ExactPulls]:
+    """VA-LUCB on every instance; a run that was given up counts with the pulls that it has made."""
+    rows = []
+    for instance in scale.tasks.instances:
+        own, other = (outcomes[VARIANCE, method, instance, EXACT] for method in (DEFAULT, VA_LUCB))
+        ended = [list(each["stopped"]).count("confidence") for each in (own, other)]
+        rows.append(ExactPulls(instance, fmean(own["samples"]), fmean(other["samples"]), len(own["samples"]), *ended))
+    return rows
+
+
 def average_regrets(outcomes: Outcomes, scale: BenchmarkScale) -> list[Regret]:
     """Means over instances of means over runs."""
     rows = []
@@ -135,7 +186,7 @@ def average_regrets(outcomes: Outcomes, scale: BenchmarkScale) -> list[Regret]:
 
 def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Section:
     """Ratios of pulls, and regrets."""
-    rows, regrets = compare(outcomes, scale), average_regrets(outcomes, scale)
+    rows, regrets, exact = compare(outcomes, scale), average_regrets(outcomes, scale), compare_exactly(outcomes, scale)
     field = scale.tasks
     averages = summarize(rows)
     return Section(
@@ -149,11 +200,15 @@ def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Sectio
             "Beside the default for the best mean stand UGapE and LUCB with Hoeffding's bounds, as they were "
             "published but for the bounds, which hold at all times here. Under a budget the rivals for the best mean "
             "are Successive Rejects and Sequential Halving.",
+            "Under a ceiling of the variance the rival is VA-LUCB (Hou, Tan and Zhong 2023) as published, with its own "
+            "bounds. It knows no tolerance, so here neither has one: the ceiling is half-way between two variances in "
+            f"the middle, and a run is given up after {field.exact_cap:,} pulls.",
         ),
         {
             "averages": averages,
             "pulls": [row._asdict() for row in rows],
             "regrets": [row._asdict() for row in regrets],
+            "va_lucb": [row._asdict() for row in exact],
             "wrong": wrong_answers(outcomes),
         },
         {
@@ -165,9 +220,9 @@ def make_section(scale: BenchmarkScale, seed: int, outcomes: Outcomes) -> Sectio
             "instances": ", ".join(field.instances),
             "instances under a budget": ", ".join(field.averaged),
         },
-        task_files(rows, regrets),
+        [*task_files(rows, regrets), DataFile("tasks-va-lucb", ExactPulls._fields, [list(row) for row in exact])],
         [*(ratio_drawing(name, compared, rows) for name, compared in DRAWN.items()), regret_drawing(regrets)],
-        [pulls_grid(rows), best_mean_grid(regrets)],
+        [pulls_grid(rows), exact_grid(exact), best_mean_grid(regrets)],
         [*findings(rows, regrets), few_wrong(outcomes)],
     )
 
@@ -244,6 +299,16 @@ def pulls_grid(rows: Sequence[PullRatio]) -> Grid:
         ("instance", "epsilon", *COMPARED),
         [[instance, f"{epsilon:g}", *own] for (instance, epsilon), own in cells.items()],
         "Below it both averages.",
+    )
+
+
+def exact_grid(rows: Sequence[ExactPulls]) -> Grid:
+    """Instances by method."""
+    return Grid(
+        "Pulls until the best mean under a ceiling of the variance is known exactly",
+        ("instance", "default", "VA-LUCB", "default / VA-LUCB", "runs that ended"),
+        [[row.instance, f"{row.pulls:,.0f}", f"{row.others:,.0f}", row.words, row.runs_that_ended] for row in rows],
+        "Averages; runs that were given up count with the pulls that they have made.",
     )
 
 

@@ -5,7 +5,7 @@ stop brings `stop`.
 
 Most rules run under any goal. The paper runs `ramgape`, `ra-lucb` and `round-robin` under both, `de-round-robin` under
 fixed confidence only, and the others under a fixed budget only; a rule that was not made for stopping may never stop.
-The last four are rivals from elsewhere. Each serves one goal only, and has its own mind about the answer.
+Those from `ege-sr` on are rivals from elsewhere. Each serves one goal only, and has its own mind about the answer.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class Policy(NamedTuple):
     shrinks: bool = False  # under a budget the answer is the front of shrunken estimates
     own_answer: bool = False  # the answer is what it has accepted, by a proof of its own where it stops by itself
     of_tasks: bool = False  # it serves those tasks alone that name it
+    bound: str = ""  # it has bounds of its own and goes by no others,
+    risks: tuple[str, ...] = ()  # and serves these risks alone
 
 
 POLICIES: dict[str, Policy] = {
@@ -80,6 +82,16 @@ POLICIES: dict[str, Policy] = {
         boxless=True,
         own_answer=True,
         of_tasks=True,
+    ),
+    "va-lucb": Policy(
+        "va_lucb",
+        (),
+        "for the best mean under a ceiling of the variance: the best guess, and the arm that may be better",
+        ("confidence",),
+        own_answer=True,
+        of_tasks=True,
+        bound="va-lucb",
+        risks=("variance",),
     ),
     "psi-unif-elim": Policy(
         "psi_unif_elim", (), "in turn, but for arms that are settled", ("confidence",), own_answer=True
@@ -148,7 +160,11 @@ def resolve_policy(
         allowed = f"one that can run for a fixed {goal} ({', '.join(names)})"
         hint = f", which is for a fixed {' or '.join(POLICIES[policy].goals)} only"
         raise InvalidSpec(what="policy", allowed=allowed, given=repr(policy), hint=hint)
-    require(policy in runs, "policy", f"one that serves this task ({', '.join(names)})", policy)
+    if policy not in runs:
+        named = policy in POLICIES and POLICIES[policy].of_tasks
+        hint = f", which is {POLICIES[policy].meaning.partition(':')[0]}" if named else ""
+        allowed = f"one that serves this task ({', '.join(names)})"
+        raise InvalidSpec(what="policy", allowed=allowed, given=repr(policy), hint=hint)
     return policy, None
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import fields
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ramgape import registry
-from ramgape.common.parsing import notation, parse_numbers
 from ramgape.errors import require
 from ramgape.risks.table import RISKS, risk_notation
 
@@ -35,12 +33,7 @@ def make_risk(risk: Any) -> Measure:
         return risk
     allowed = f"a measure such as ramgape.CVaR(level=0.1), or one of {', '.join(map(risk_notation, RISKS))}"
     require(isinstance(risk, str), "risk", allowed, risk)
-    make = measure_class(risk.partition(":")[0].strip())
-    parameters = [each.name for each in fields(make)]
-    name, values = parse_numbers(risk, {make.name: parameters}, "risk")
-    needed = name in RISKS and RISKS[name].parameter_needed
-    require(bool(values) or not needed, "risk", f"written {notation(name, parameters)}", risk)
-    return make(**values)
+    return measure_class(risk.partition(":")[0].strip()).parse(risk)
 
 
 def measure_class(name: object) -> type[Measure]:

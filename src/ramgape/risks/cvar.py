@@ -68,10 +68,26 @@ if TYPE_CHECKING:
 
 NODES, NODE = COLUMNS, 5  # behind the cells stand the nodes in use: place, sums below it, logarithm of the weight
 MOST_NODES = 17
+LEVEL = NODES + NODE * MOST_NODES  # and behind these, of the tail mean that is looked at: its level,
+ENOUGH, ERROR = LEVEL + 1, LEVEL + 2  # the evidence that rejects, and the standard error of the estimate
+FOUND = ERROR + 1 - NODES  # so many columns does `narrow` write
 AROUND = MOST_NODES // 2
 FLAT = 4  # nodes are so far apart that within as many of them h falls by a standard error
 
 LEVELS = 7  # of halved ranges, from 16 parts to 1,024
+
+
+@inlined
+def lowest_share(past, level, count):
+    """The mean of the lowest rewards, their quantile z, and the sums of (z - x)+ and of its squares; as positions."""
+    wanted = level * count
+    place, (below, total, squares) = sums_below(past, CELLS - 1, wanted)
+    missing = wanted - below
+    lowest, quantile = within(past, place, missing)
+    short = below * quantile - total + missing * (quantile - lowest)
+    short_squares = below * quantile * quantile - 2.0 * quantile * total + squares
+    short_squares += missing * (quantile - lowest) * (quantile - lowest) * (4.0 / 3.0)
+    return lowest + (total - below * lowest) / wanted, quantile, short, short_squares
 
 
 @inlined
@@ -84,13 +100,8 @@ def estimate(row, past, problem):
     """
     level = problem.risk_parameters[0]
     wanted = level * row.pulls
-    place, (below, total, squares) = sums_below(past, CELLS - 1, wanted)
-    missing = wanted - below
-    lowest, quantile = within(past, place, missing)
-    row.risk = -problem.alpha * value_at(past, lowest + (total - below * lowest) / wanted)
-    short = below * quantile - total + missing * (quantile - lowest)
-    short_squares = below * quantile * quantile - 2.0 * quantile * total + squares
-    short_squares += missing * (quantile - lowest) * (quantile - lowest) * (4.0 / 3.0)
+    tail, _, short, short_squares = lowest_share(past, level, row.pulls)
+    row.risk = -problem.alpha * value_at(past, tail)
     spread = max(short_squares / row.pulls - (short / row.pulls) ** 2, 0.0) / (level * level)
     row.risk_spread = (problem.alpha * past[WIDTH]) ** 2 * spread
     row.risk_skew = 3.0 * problem.alpha * past[WIDTH] * short / (wanted * level) if wanted >= 2.0 else math.inf
@@ -117,26 +128,25 @@ def log_weight(node):
 
 
 @inlined
-def height_at(past, problem, count, node):
+def height_at(past, count, node):
     """The empirical h at a node."""
     _, sums = sums_below(past, node, math.inf)
-    return node - (sums[0] * node - sums[1]) / (count * problem.risk_parameters[0])
+    return node - (sums[0] * node - sums[1]) / (count * past[LEVEL])
 
 
 @kernel
 def choose_nodes(row, past, problem):
     """Write down the nodes about the empirical quantile at which evidence is looked for."""
     count = float(row.pulls)
-    place, _ = sums_below(past, CELLS - 1, problem.risk_parameters[0] * count)
+    place, _ = sums_below(past, CELLS - 1, past[LEVEL] * count)
     top = place + 1
-    error = math.sqrt(row.risk_spread / count) / (problem.alpha * past[WIDTH])
-    best, step = height_at(past, problem, count, top), 1
+    best, step = height_at(past, count, top), 1
     for _ in range(LEVELS - 1):
         aside = min(
-            height_at(past, problem, count, max(top - FLAT * step, 0)),
-            height_at(past, problem, count, min(top + FLAT * step, CELLS)),
+            height_at(past, count, max(top - FLAT * step, 0)),
+            height_at(past, count, min(top + FLAT * step, CELLS)),
         )
-        if best - aside > error:
+        if best - aside > past[ERROR]:
             break
         step *= 2
     node, at = (top // step - AROUND) * step, NODES
@@ -153,7 +163,7 @@ def choose_nodes(row, past, problem):
 @kernel
 def is_too_low(row, past, problem, tail):
     """Whether the tail mean is above this, by the evidence at the nodes together."""
-    level, count = problem.risk_parameters[0], float(row.pulls)
+    level, count = past[LEVEL], float(row.pulls)
     most, parts = -math.inf, 0.0
     for place in range(MOST_NODES):
         at = NODES + NODE * place
@@ -171,16 +181,16 @@ def is_too_low(row, past, problem, tail):
                 most = term
             else:
                 parts += math.exp(term - most)
-    return parts > 0.0 and most + math.log(parts) >= row.level
+    return parts > 0.0 and most + math.log(parts) >= past[ENOUGH]
 
 
 @inlined
-def is_excluded(row, problem, tail, enough, end, left, right, sums, further):
+def is_excluded(row, past, problem, tail, enough, end, left, right, sums, further):
     """Whether a tail mean of this or more is rejected for every quantile between two borders of cells.
 
     `sums` are those of the rewards below the first border, `further` below the second; `end` is that of the block.
     """
-    level, count = problem.risk_parameters[0], float(row.pulls)
+    level, count = past[LEVEL], float(row.pulls)
     start = max(left, tail)
     low_mean, mean = level * (start - tail), level * (right - tail)
     at_left = sums[0] * left - sums[1] - count * level * (left - tail)
@@ -204,44 +214,52 @@ def is_excluded(row, problem, tail, enough, end, left, right, sums, further):
     spread = squares + scales[0]
     if total * total > (2.0 * spread + 4.0 / 3.0 * mean * total) * enough:
         return True
-    return is_rejected(total, squares, mean, scales, row.level)
+    return is_rejected(total, squares, mean, scales, past[ENOUGH])
 
 
 @kernel
 def is_too_high(row, past, problem, tail):
     """Whether the tail mean is below this: no quantile is left that would allow it."""
     sums = (0.0, 0.0, 0.0)
-    enough = row.level + 2.0 + 0.5 * math.log1p(row.pulls / scales_of(problem, 1.0)[0])
+    enough = past[ENOUGH] + 2.0 + 0.5 * math.log1p(row.pulls / scales_of(problem, 1.0)[0])
     for block in range(BLOCKS):
         start = block * BLOCK
         end = start + BLOCK
         further = with_those(past, BLOCK_SUMS + SUMS * block, float(start), sums)
-        if end >= tail and not is_excluded(row, problem, tail, enough, end, start, end, sums, further):
+        if end >= tail and not is_excluded(row, past, problem, tail, enough, end, start, end, sums, further):
             for place in range(start, end):
                 own = with_those(past, CELL + SUMS * place, float(place), sums)
-                if place + 1 >= tail and not is_excluded(row, problem, tail, enough, end, place, place + 1, sums, own):
+                if place + 1 >= tail and not is_excluded(
+                    row, past, problem, tail, enough, end, place, place + 1, sums, own
+                ):
                     return False
                 sums = own
         sums = further
     return True
 
 
+lowest_tail, highest_tail = fixed(innermost, is_too_low), fixed(innermost, is_too_high)
+
+
 @kernel
-def narrow(row, past, search, problem):
-    """The interval of the risk; in units of a cell's width."""
-    unit = problem.alpha * past[WIDTH]
-    low, high = -row.risk_high / unit, -row.risk_low / unit
-    estimated = -row.risk / unit
+def tail_ends(row, past, problem, estimated, low, high):
+    """The interval of a tail mean, from an estimate and what is known of it; in units of a cell's width."""
     if estimated > low:
         choose_nodes(row, past, problem)
         low = lowest_tail(row, past, problem, estimated, low)
     if estimated < high:
         high = highest_tail(row, past, problem, estimated, high)
-    high = min(high, row.mean_high * CELLS)  # a part of the rewards is no better than all
+    return low, min(high, row.mean_high * CELLS)  # a part of the rewards is no better than all
+
+
+@kernel
+def narrow(row, past, search, problem):
+    """The interval of the risk."""
+    unit = problem.alpha * past[WIDTH]
+    past[LEVEL], past[ENOUGH] = problem.risk_parameters[0], row.level
+    past[ERROR] = math.sqrt(row.risk_spread / row.pulls) / unit
+    low, high = tail_ends(row, past, problem, -row.risk / unit, -row.risk_high / unit, -row.risk_low / unit)
     narrow_risk(row, search, -unit * high, -unit * low)
-
-
-lowest_tail, highest_tail = fixed(innermost, is_too_low), fixed(innermost, is_too_high)
 
 
 @inlined
@@ -307,7 +325,7 @@ class CVaR(Measure):
         if NOISES[noise].normal:
             return super().kernels(noise)
         if NOISES[noise].ranged:
-            return Learning(COLUMNS + NODE * MOST_NODES, remember, estimate, narrowed=NODE * MOST_NODES)
+            return Learning(COLUMNS + FOUND, remember, estimate, narrowed=FOUND)
         return Learning(UNRANGED_COLUMNS, remember_unranged, estimate)
 
     def narrow(self, interval: Kernel) -> Kernel:

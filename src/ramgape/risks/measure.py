@@ -33,8 +33,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ramgape.common.checks import check_number
+from ramgape.common.parsing import notation, parse_numbers
+from ramgape.errors import require
 from ramgape.noises import NOISES
-from ramgape.risks.table import MEAN, MEANS, NORMAL, UNRANGED
+from ramgape.risks.table import MEAN, MEANS, NORMAL, RISKS, UNRANGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +69,7 @@ class Measure:
         name: By which it is asked for.
         power: Of the unit of rewards: 1 for a risk in reward units, 2 for one in their squares, 0 for a probability.
         possible: The least and the greatest value that it has for any rewards.
+        dear: What it costs, where that is much more than one would expect of rewards in a range; said with results.
         scaled: It is shown with a factor alpha, by which one tolerance serves mean and risk alike; others as they are.
         transform, untransform, slope, normal_risk, normal_spread, unclipped: Kernels, as far as it has them; see above.
     """
@@ -74,6 +77,7 @@ class Measure:
     name: ClassVar[str]
     power: ClassVar[int] = 1
     possible: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    dear: ClassVar[str] = ""
     scaled: ClassVar[bool] = False
     transform: ClassVar[Any] = None
     untransform: ClassVar[Any] = None
@@ -83,9 +87,36 @@ class Measure:
     unclipped: ClassVar[Any] = None
 
     @property
-    def parameters(self) -> dict[str, float]:
-        """By name."""
+    def parameters(self) -> dict[str, Any]:
+        """By name, as JSON has them."""
         return dataclasses.asdict(self)
+
+    @classmethod
+    def parse(cls, text: str) -> Measure:
+        """The measure that a text means, NAME, NAME:VALUE or NAME:KEY=VALUE,...
+
+        Args:
+            text: As somebody has typed it, with the name of this measure.
+
+        Raises:
+            InvalidSpec: It is not written so.
+        """
+        parameters = [each.name for each in dataclasses.fields(cls)]
+        _, values = parse_numbers(text, {cls.name: parameters}, "risk")
+        needed = cls.name in RISKS and RISKS[cls.name].parameter_needed
+        require(bool(values) or not needed, "risk", f"written {notation(cls.name, parameters)}", text)
+        return cls(**values)
+
+    @property
+    def exact(self) -> str:
+        """As `parse` reads it, to the last digit.
+
+        >>> import ramgape
+        >>> ramgape.CVaR(level=1 / 3).exact
+        'cvar:level=0.3333333333333333'
+        """
+        parameters = ",".join(f"{key}={number!r}" for key, number in self.parameters.items())
+        return f"{self.name}:{parameters}" if parameters else self.name
 
     def __str__(self) -> str:
         """As it is written in a command.

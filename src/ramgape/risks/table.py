@@ -45,6 +45,21 @@ RISKS: dict[str, Risk] = {
     ),
     "entropic": Risk("entropic", "Entropic", "gamma", "ln E exp(-gamma X) / gamma, in reward units"),
     "cvar": Risk("cvar", "CVaR", "level", "minus the mean of the worst rewards, a share `level` of all", made_of=TAIL),
+    "spectral": Risk(
+        "spectral",
+        "Spectral",
+        "level=weight,...",
+        "a sum of cvar of several levels, with weights that add up to 1",
+        made_of=TAIL,
+        parameter_needed=True,
+    ),
+    "evar": Risk(
+        "evar",
+        "EVaR",
+        "level",
+        "entropic value at risk, a bound of cvar; far dearer than that",
+        made_of=(MEANS, NORMAL),
+    ),
     "quantile": Risk(
         "quantile", "Quantile", "level", "minus the quantile below which a share `level` of rewards lies", made_of=TAIL
     ),

@@ -15,6 +15,7 @@ from ramgape.core import rule as rules
 from ramgape.core.comparisons import ByPairs
 from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
+from ramgape.core.rounds import WHOLE_ROUNDS
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
 from ramgape.policies import BY_BOXES, BY_PAIRS, is_compiled, policy_module, round_robin, rule_of
@@ -165,7 +166,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["reference_mean"] = 0.0 if bounded else math.nan
     record["reference_risk"] = spec.unit_scale * spec.unit_risk.worst() if bounded else math.nan
     record["keep_smallest"] = spec.returned == "smallest-doubt"
-    record["interleave"] = spec.interleave
+    record["interleave"] = WHOLE_ROUNDS if the_bound(bound).in_rounds else spec.interleave
     if spec.items is not None:
         record["item_count"] = len(spec.items) if spec.items.population else math.inf
         record["first_item"] = spec.risk.kernels(spec.noise).columns

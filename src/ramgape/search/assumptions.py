@@ -12,6 +12,7 @@ from ramgape.bounds import Bound, the_bound
 from ramgape.common.formatting import list_names, plural
 from ramgape.core.table import Table
 from ramgape.noises import ANY, HEAVY
+from ramgape.search.estimands import estimand_of
 from ramgape.search.result import Alarm
 from ramgape.search.spec import Spec
 
@@ -38,11 +39,16 @@ def assumption_of(spec: Spec, bound: str | Bound) -> str:
         return f"{values} over {shown_items(spec)}, asked in random order, with {scores}"
     if spec.reward_range is not None:
         low, high = spec.reward_range
+        if estimand_of(bound):
+            return (
+                f"any rewards in [{low:g}, {high:g}], however they drift or depend on each other, about "
+                f"{estimand_of(bound)}"
+            )
         return f"independent draws from one distribution for each arm, in [{low:g}, {high:g}]"
     known = f", with standard deviation at most {spec.sigma_max:g}" if the_bound(bound).needs_sigma_max else ""
     rounded = "" if spec.resolution is None else f", rounded to {spec.resolution:g}"
     law = "Gaussian distribution" if spec.rewards.normal else "distribution"
-    return f"independent draws from one {law} for each arm{known}{rounded}{_stated(spec)}"
+    return f"independent draws from one {law} for each arm{known or _stated(spec)}{rounded}"
 
 
 def shown_items(spec: Spec) -> str:
@@ -84,6 +90,9 @@ def objections_to(spec: Spec, arms: Table, misses: int, alarms: Sequence[Alarm] 
         brief = f"{plural(misses, 'time')} an interval contradicted an older one or the average"
         reason = "an unlikely event, or rewards that are not independent draws from one distribution for each arm"
         found.append(Objection(brief, f"{brief}: {reason}"))
+    if estimand_of(spec.bound) and np.ptp(arms["pulls"]) > 1:
+        brief = f"arms have {arms['pulls'].min():,} to {arms['pulls'].max():,} pulls"
+        found.append(Objection(brief, f"{brief}, so that their averages are not over the same rounds"))
     if spec.rewards.normal:
         found += _repeated(spec, arms)
         found += _not_normal(spec, arms)

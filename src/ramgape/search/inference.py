@@ -28,6 +28,7 @@ from ramgape.search.assumptions import (
     warnings_of,
 )
 from ramgape.search.engine import Engine
+from ramgape.search.estimands import estimand_of
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.result import ArmReport, Certificate, ControlDifference, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
@@ -192,6 +193,7 @@ def asked_of(spec: Spec) -> dict[str, Any]:
         "bound": str(spec.bound),
         "interval_bound": str(proving_bound(spec)),
         "rigour": rigour_of(spec),
+        "estimand": estimand_of(proving_bound(spec)),
         "exploration": spec.exploration,
         "task": str(spec.task),
         "answer_name": spec.task.called,
@@ -293,6 +295,8 @@ def says_nothing(spec: Spec, spread: Spread, tolerance: float) -> bool:
 def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
     """That an objective, or both, decided nothing."""
     told = _level_note(spec)
+    if spec.risk.dear and spec.rewards.ranged and spec.task.about_risk:
+        told = (*told, spec.risk.dear)
     if spec.shares is not None:
         told = (
             *told,

@@ -261,6 +261,8 @@ class Result(Answered):
         history: What was known at a few moments on the way, for reports; of `identify` and `simulate`, and of studies
             that are asked for it. It is no part of `to_dict`.
         reward_name: What the user calls the rewards, where that is known: the column of a file, "elapsed seconds".
+        estimand: What means and risks are of, where that is not one distribution for each arm: with bound "running"
+            each arm's average over the rounds so far.
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -323,6 +325,7 @@ class Result(Answered):
     lines: tuple[PlaneLine, ...] = ()
     spent: float | None = None
     reward_name: str = ""
+    estimand: str = ""
     history: tuple[HistoryPoint, ...] = field(default=(), compare=False)
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
 from ramgape import registry
-from ramgape.bounds import BOUNDS, BOXLESS, Bound, resolve_bound, the_bound, usual_bound
+from ramgape.bounds import BOUNDS, BOXLESS, OWN_BOUNDS, Bound, resolve_bound, the_bound, usual_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
@@ -18,6 +18,7 @@ from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
+from ramgape.search.estimands import check_estimand
 from ramgape.search.extension import Extension
 from ramgape.search.items import Items, check_budget_fits, check_size, make_items
 from ramgape.search.pricing import check_prices, kind_of_goal
@@ -228,6 +229,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
         check_counts,
         check_prices,
         check_statements,
+        check_estimand,
         check_goal,
         check_method,
     ):
@@ -380,7 +382,7 @@ def compares_pairs(asked: Asked, goal: str) -> bool:
     """Whether the bound that is asked for, or that `auto` stands for, compares two arms at once."""
     bound = asked["bound"]
     if not isinstance(bound, Bound):
-        registry.find("bound", bound, ["auto", *BOUNDS])
+        registry.find("bound", bound, ["auto", *BOUNDS, *(OWN_BOUNDS if asked["policy"] in OWN_BOUNDS else ())])
     if bound == "auto":
         bound = usual_bound(asked["noise"], asked["risk"].made_of, goal, pairs=asked["task"].compares_pairs)
     return the_bound(bound).compares_pairs
@@ -545,6 +547,8 @@ def check_alpha(alpha: Any, span: float, risk: Measure, risk_epsilon: float | No
 
 def choose_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, policy: str, pairs: bool) -> str | Bound:
     """The bound that is meant; a policy that looks at no box needs none, and one that goes by boxes needs boxes."""
+    if rule_of(policy).bound:
+        return own_bound(bound, noise, risk, policy)
     boxless = goal == "budget" and rule_of(policy).boxless
     if bound == "auto" and boxless:
         bound = BOXLESS
@@ -554,6 +558,16 @@ def choose_bound(bound: str | Bound, noise: str, risk: Measure, goal: str, polic
     allowed = f"another one for policy {policy}, which stops by intervals alone: comparisons of pairs are lost on it"
     require(not by_boxes or not the_bound(bound).compares_pairs, "bound", allowed, bound)
     return bound
+
+
+def own_bound(bound: str | Bound, noise: str, risk: Measure, policy: str) -> str:
+    """The bound of a policy that has one, where it serves such rewards and such a risk."""
+    own, risks = rule_of(policy).bound, rule_of(policy).risks
+    noises = OWN_BOUNDS[own].noises
+    require(noise in noises, "noise", f"{' or '.join(noises)} for policy {policy}, which serves no other", noise)
+    require(risk.name in risks, "risk", f"{' or '.join(risks)} for policy {policy}, which serves no other", str(risk))
+    require(bound in ("auto", own), "bound", f"auto for policy {policy}, which has bounds of its own", str(bound))
+    return own
 
 
 def check_exploration(

@@ -66,9 +66,9 @@ def read_pull_id(text: object) -> PullId:
 def read_pull_ids(texts: Sequence[object]) -> tuple[PullId, ...]:
     """What several names say; quicker than one by one, for a worker that has hundreds under way."""
     with suppress(TypeError):  # what is no text
-        found = tuple(map(_known_id, texts))
-        if None not in found:
-            return found
+        found = [known for known in map(_known_id, texts) if known is not None]
+        if len(found) == len(texts):
+            return tuple(found)
     return tuple(map(read_pull_id, texts))
 
 

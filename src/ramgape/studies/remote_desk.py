@@ -345,8 +345,7 @@ def written_options(spec: StudySpec, options: StudyOptions) -> Json:
             items = search.items
             written[name] = {"values": list(items.values), "population": items.population, "repeats": items.repeats}
         elif isinstance(value, Measure):
-            parameters = ",".join(f"{key}={number!r}" for key, number in value.parameters.items())
-            written[name] = f"{value.name}:{parameters}" if parameters else value.name
+            written[name] = value.exact
         elif name in things and not isinstance(value, str | None):
             written[name] = things[name]
         else:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, cast
 
-from ramgape.bounds import plain_bound
+from ramgape.bounds import plain_bound, the_bound
 from ramgape.common.checks import check_number, check_seed, whole
 from ramgape.errors import StorageError, UnknownName, known_name, require, shorten
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
@@ -212,6 +212,8 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     of_search = {name: asked.pop(name) for name in list(asked) if name in OF_A_SEARCH}
     search = make_spec(arms, **cast(Options, of_search))
     if asked["expected_arms"] is not None:
+        allowed = f"absent with bound {search.bound}, whose averages are over the same rounds for all arms"
+        require(not the_bound(search.bound).in_rounds, "expected_arms", allowed, asked["expected_arms"])
         search, asked["expected_arms"] = with_reserve(arms, of_search, search, asked["expected_arms"])
     failure, expired, seed = asked["failure"], asked["expired"], asked["seed"]
     for kind, name, thing in _from_outside(search):

@@ -34,7 +34,9 @@ class Best(Task):
 
     @property
     def named_policies(self) -> tuple[str, ...]:
-        """Those that are known for means."""
+        """Those that are known for means, and for means under a ceiling."""
+        if self.floor is not None and self.score == MEAN:
+            return ("va-lucb",)
         known = self.floor is None and not self.about_risk
         return ("successive-rejects", "sequential-halving", "ugape", "lucb") if known else ()
 

@@ -203,7 +203,8 @@ def _right(result: Result, found: tuple[float, float | None], start: str = "This
     delta = result.goal.delta if result.stopped == "confidence" else result.certified_delta
     how = "approximately " if result.rigour == "approximate" else ""
     close = f" {tolerance_words(result, *found)}," if found[0] else ""
-    return f"{start} is {how}right{close} with probability {confidence(delta or 0.0)}"
+    about = f", about {result.estimand}" if result.estimand else ""
+    return f"{start} is {how}right{close} with probability {confidence(delta or 0.0)}{about}"
 
 
 def stated_tolerance(result: Result) -> tuple[float, float | None] | None:

@@ -49,6 +49,7 @@ LOOKS = {
     "ape": Look("APE", PALETTE["reddish purple"], LONG_DASHED, "d"),
     "successive-rejects": Look("Successive Rejects", BROWN, LONG_DASHED, ">"),
     "sequential-halving": Look("Sequential Halving", PALETTE["vermillion"], LONG_DASHED, "<"),
+    "va-lucb": Look("VA-LUCB", PALETTE["sky blue"], LONG_DASHED, "h"),
     "evidence": Look("Evidence (ours)", PALETTE["black"], SOLID, "*", width=2.2),
 }
 

@@ -1,0 +1,40 @@
+"""What some bounds ask of a search: that it is about means alone, or about averages over rounds of all arms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ramgape import registry
+from ramgape.bounds import BOUNDS, Bound, the_bound
+from ramgape.errors import require
+from ramgape.options import DEFAULT_ALARM
+
+ROUNDS = "each arm's average over the rounds so far"
+IN_TURN = "round-robin"
+
+
+def check_estimand(asked: dict[str, Any]) -> dict[str, Any]:
+    """Whether what is asked can be told by the bound; and what it asks of the order of pulls."""
+    bound = asked["bound"]
+    if not isinstance(bound, Bound):
+        registry.find("bound", bound, ["auto", *BOUNDS])
+    if bound == "auto" or asked["goal"] not in the_bound(bound).goals:
+        return {}
+    chosen = the_bound(bound)
+    allowed = (
+        f"about means alone with bound {bound}, which tells nothing of risks: best-mean, top:2 or "
+        "better-than:control=NAME; for others bound heavy, with a stated kurtosis"
+    )
+    require(not (chosen.means_only and asked["task"].about_risk), "task", allowed, str(asked["task"]))
+    if not chosen.in_rounds:
+        return {}
+    allowed = f"auto or {IN_TURN} with bound {bound}, whose averages are over rounds of all arms, in random order"
+    require(asked["policy"] in ("auto", IN_TURN), "policy", allowed, asked["policy"])
+    allowed = f"absent or 'off' with bound {bound}, which lets rewards change and depend on each other"
+    require(asked["alarm"] in (None, "off", DEFAULT_ALARM), "alarm", allowed, asked["alarm"])
+    return {"policy": IN_TURN, "interleave": True, "alarm": None}
+
+
+def estimand_of(bound: str | Bound) -> str:
+    """What means and risks are of, where that is not a distribution that stays the same; else empty."""
+    return ROUNDS if the_bound(bound).in_rounds else ""
