@@ -161,5 +161,7 @@ def test_pages_fit_a_browser(site: BuiltSite, width: int, scheme: str) -> None:
         for path in site.pages:
             page = seen.open(str(site.folder / path))
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-            boxes = "[...document.querySelectorAll('article table')].every(each => each.closest('.table-wrapper'))"
+            boxes = (
+                "[...document.querySelectorAll('article table.docutils')].every(each => each.closest('.table-wrapper'))"
+            )
             assert page.evaluate(boxes), path

@@ -10,8 +10,9 @@ TYPED = re.compile(r"(?<![\w`-])(--[a-z][\w-]*|\{\w+\}|[A-Z]+_[A-Z_]+|ramgape li
 
 
 def escaped(text: str) -> str:
-    """Text in which no letter means anything to Markdown."""
-    return re.sub(r"([\\*_<>|])", r"\\\1", text)
+    """Text in which no letter means anything to Markdown, but for what stands between backticks."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if place % 2 else re.sub(r"([\\*_<>|])", r"\\\1", part) for place, part in enumerate(parts))
 
 
 def spoken(text: str) -> str:
