@@ -5,8 +5,8 @@
 # by momentum? What does a table of 819 months prove, and what would be worth trying next?
 #
 # **Data**: monthly returns of portfolios, 1949 to 2017, from Kenneth French's data library, as they come with the
-# package `linearmodels` (NCSA licence; the library is free to use with attribution). S1 are the smallest firms and S5
-# the largest, V5 has high book-to-market and V1 low, M5 has risen most in the year before and M1 least.
+# package `linearmodels` (NCSA licence). S1 are the smallest firms and S5 the largest, V5 has high book-to-market and
+# V1 low, M5 has risen most in the year before and M1 least.
 
 # %%
 import recorded

@@ -10,7 +10,8 @@ cover in S, in mean and in risk. A bound brings the evidence for such claims, as
 
 With `since` 1 it is the evidence of those rewards alone that came after the last designation, explained below.
 
-How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm (docs/comparisons.md):
+How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm
+(docs/explanation/comparisons.md):
 ln(K / (b d)) in mean or ln(K / ((1 - b) d)) in risk to withstand, ln(K N / d) in both to be covered, where N counts the
 arms that may be a wrong cover: those that boxes prove neither to be beaten by epsilon nor to cover. At epsilon 0 the
 size of S will do if it is less, provided that all of S is proved at one moment; and so it is, because at the end

@@ -166,7 +166,7 @@ def make_section(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
         },
         files(rows, budgets),
         [saved_drawing(rows)],
-        [saved_grid(rows), *exact_grid(rows), budget_grid(budgets)],
+        [saved_grid(rows), *printed_totals_grid(rows), budget_grid(budgets)],
     )
 
 
@@ -256,7 +256,7 @@ def saved_grid(rows: list[Saved]) -> Grid:
     return Grid("Samples to the same guarantee (ours)", header, table, note)
 
 
-def exact_grid(rows: list[Saved]) -> list[Grid]:
+def printed_totals_grid(rows: list[Saved]) -> list[Grid]:
     """Experiment 2, with the totals that the paper prints."""
     table = [
         [

@@ -228,8 +228,8 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
         check_items,
         check_counts,
         check_prices,
-        check_statements,
         check_estimand,
+        check_statements,
         check_goal,
         check_method,
     ):
