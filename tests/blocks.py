@@ -31,6 +31,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 from markdown_it import MarkdownIt
 
@@ -117,7 +118,8 @@ class Reader:
             folder: An empty one, which is the current folder meanwhile.
         """
         self.page, self.folder = page, folder
-        self.names: dict[str, object] = {"__name__": "__page__"}
+        # A module that others can find: classes of data look theirs up.
+        self.module = sys.modules["page"] = ModuleType("page")
         self.port = str(free_port())
         self.printed = ""
         self.running: list[subprocess.Popen[str]] = []
@@ -164,7 +166,7 @@ class Reader:
         code = compile("\n" * int(place.rpartition(":")[2]) + text, place, "exec")
         with contextlib.redirect_stdout(io.StringIO()) as out, warnings.catch_warnings():
             warnings.simplefilter("default")
-            exec(code, self.names)
+            exec(code, self.module.__dict__)
         self.printed = out.getvalue()
 
     def script(self, text: str) -> list[str]:
@@ -198,6 +200,7 @@ class Reader:
 
     def end(self) -> None:
         """End what was left running in the background, with all that it has started."""
+        sys.modules.pop("page", None)
         for process in self.running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
