@@ -17,7 +17,7 @@ import ramgape
 
 FAMILIES = {"in a range": ("random-beta", "random-bernoulli"), "Gaussian": ("random-gaussian",)}
 NUMBERS = range(101, 111)
-QUESTIONS = [("pareto", "mean-variance:0.01"), ("pareto", "variance"), ("pareto", "std"), ("best-mean", "std")]
+QUESTIONS = [("pareto", "mean-variance:0.01"), ("pareto", "variance"), ("best-mean", "std")]
 EPSILONS = (0.02, 0.0)
 CAP = 4_000_000
 LONGEST = 50_000  # references beyond it would take minutes each
