@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ramgape import registry
-from ramgape.bounds import BOUNDS, Bound, the_bound
+from ramgape.bounds import BOUNDS, OWN_BOUNDS, Bound, the_bound
 from ramgape.errors import require
 from ramgape.options import DEFAULT_ALARM
 
@@ -17,7 +17,8 @@ def check_estimand(asked: dict[str, Any]) -> dict[str, Any]:
     """Whether what is asked can be told by the bound; and what it asks of the order of pulls."""
     bound = asked["bound"]
     if not isinstance(bound, Bound):
-        registry.find("bound", bound, ["auto", *BOUNDS])
+        own = [name for name in OWN_BOUNDS if name == asked["policy"]]
+        registry.find("bound", bound, ["auto", *BOUNDS, *own])
     if bound == "auto" or asked["goal"] not in the_bound(bound).goals:
         return {}
     chosen = the_bound(bound)
