@@ -556,6 +556,9 @@ def test_list_bounds() -> None:
     assert {(row["noise"], row["risk"], row["goal"]): row["bound"] for row in printed["auto"]} == AUTOMATIC
     table = call("list", "bounds").stdout
     assert all(name in table for name in [*BOUNDS, "auto"])
+    assert set(AUTOMATIC.values()) <= {
+        line.split()[0] for line in table.split("stands for:")[1].splitlines() if line.strip()
+    }
 
 
 def test_list_instances() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.bounds import AUTOMATIC, BOUNDS
+from ramgape.bounds import AUTOMATIC, BOUNDS, BOXLESS
 from ramgape.errors import known_name
 from ramgape.policies import ALIASES, POLICIES
 from ramgape.risks.table import RISKS, risk_notation
@@ -136,8 +136,12 @@ def show_bounds() -> None:
     risks: dict[tuple[str, str, str], list[str]] = {}
     for (noise, risk, goal), bound in AUTOMATIC.items():
         risks.setdefault((noise, goal, bound), []).append(risk)
-    chosen = [(f"{noise} rewards, {', '.join(of)}, fixed {goal}", bound) for (noise, goal, bound), of in risks.items()]
-    console.print(listing_table(("for", "auto is"), chosen))
+    chosen = [(bound, f"{noise} rewards, fixed {goal}", ", ".join(of)) for (noise, goal, bound), of in risks.items()]
+    console.print(listing_table(("auto is", "for", "and risk"), chosen))
+    console.print(
+        f"\nWith policies that do not go by comparisons of two arms it is the bound without -pairwise, {BOXLESS} for a "
+        "budget with those that look at no interval, evidence among them."
+    )
 
 
 def serves(noises: Iterable[str], risks: Iterable[str], goals: Iterable[str]) -> str:
