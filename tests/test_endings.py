@@ -22,6 +22,10 @@ ENDING = {
     "core/elimination.py: reject_successively": "begins a phase each time",
     "core/elimination.py: halve": "settles an open arm each time, of those there are two at least",
     "core/elimination.py: begin_halving": "doubles until it has reached the number of arms",
+    "risks/evar.py: estimate": "halves whole numbers",
+    "risks/evar.py: is_too_low": "leaves one cell out each time, at least",
+    "risks/evar.py: narrow": "goes on by a band each time, whose ends are exact: there are 64 to a unit",
+    "risks/spectral.py: narrow": "goes on by a step each time, of which there are eight",
     "problems/environments.py: chosen_part": "goes on by a part of the mixture each time",
 }
 

@@ -263,6 +263,19 @@ def test_a_study_goes_on_where_it_stood(tmp_path: Any) -> None:
             assert max(pulls) - min(pulls) <= 1
 
 
+def test_quick_answers_do_not_count_before_slow_ones(tmp_path: Any) -> None:
+    """An average over the first rounds is not one over those whose answers came first."""
+    options: dict[str, Any] = {**OPTIONS, "task": "best-mean", "epsilon": 0.1, "max_pulls": 600}
+    with Study.create("s", ["a", "b"], storage=f"sqlite:///{tmp_path / 's.db'}", seed=1, **options) as study:
+        pulls = study.ask(400)
+        rewards = {pull.id: float(place % 4 < 2) for place, pull in enumerate(pulls)}  # a fair coin for either arm
+        quick = [pull for pull in pulls if rewards[pull.id] == (pull.arm == "a")]  # what speaks for a comes first
+        study.tell_many((pull, rewards[pull.id]) for pull in quick)
+        found = study.result()
+        assert found.stopped == "open"
+        assert max(arm.pulls for arm in found.arms) < 100
+
+
 @pytest.mark.parametrize("policy", ["ramgape", "ra-lucb", "evidence", "de-round-robin", "ape", lambda state: 0])
 def test_other_policies_are_refused(policy: Any) -> None:
     with pytest.raises(InvalidSpec, match=r"^policy must be auto or round-robin with bound running"):

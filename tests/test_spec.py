@@ -275,6 +275,8 @@ def test_known_names_are_known(what: str, name: str) -> None:
         options = {"reward_range": None, "noise": "heavy", "sigma_max": 1.0, "task": "best-mean"}
     if name == "pairwise":
         options = {"rho": 0.01}
+    if name == "va-lucb":
+        options = {"risk": "variance", "task": "best-mean:max-risk=0.05"}
     if name.startswith("items"):
         options = {"items": range(9)}
     spec = spec_of(**{**options, what: name})
@@ -712,3 +714,9 @@ def test_counts_beyond_all_use_are_refused(what: str) -> None:
 def test_an_instance_knows_its_own_noise(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidSpec, match=f"^{next(iter(options))} must be absent: the instance knows its own, got "):
         ramgape.simulate("paper:1", **options)
+
+
+@pytest.mark.parametrize("policy", [["ramgape"], {}, None, 3])
+def test_what_is_no_name_of_a_policy(policy: Any) -> None:
+    with pytest.raises(UnknownName, match=r"^policy must be one of auto, "):
+        spec_of(policy=policy)

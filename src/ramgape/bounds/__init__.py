@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -126,7 +127,10 @@ class Bound:
             delta: The accepted probability of a wrong answer.
             about_risk: Whether the risk's interval is needed as well; what is proved of means alone has all of delta.
         """
-        return math.log(self.sides_for(about_risk) * share / (self.spent * delta))
+        sides, chance = self.sides_for(about_risk) * share, self.spent * delta
+        if chance < sys.float_info.min:  # it may have become 0
+            return math.log(sides) - math.log(self.spent) - math.log(delta)
+        return math.log(sides / chance)
 
     def sides_for(self, about_risk: bool) -> float:
         """How many chances of e^-level an arm takes for what is proved.

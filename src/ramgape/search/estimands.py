@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ramgape import registry
-from ramgape.bounds import BOUNDS, Bound, the_bound
+from ramgape.bounds import BOUNDS, OWN_BOUNDS, Bound, the_bound
 from ramgape.errors import require
 from ramgape.options import DEFAULT_ALARM
+
+if TYPE_CHECKING:
+    from ramgape.search.spec import Spec
 
 ROUNDS = "each arm's average over the rounds so far"
 IN_TURN = "round-robin"
@@ -17,7 +20,8 @@ def check_estimand(asked: dict[str, Any]) -> dict[str, Any]:
     """Whether what is asked can be told by the bound; and what it asks of the order of pulls."""
     bound = asked["bound"]
     if not isinstance(bound, Bound):
-        registry.find("bound", bound, ["auto", *BOUNDS])
+        own = [name for name in OWN_BOUNDS if name == asked["policy"]]
+        registry.find("bound", bound, ["auto", *BOUNDS, *own])
     if bound == "auto" or asked["goal"] not in the_bound(bound).goals:
         return {}
     chosen = the_bound(bound)
@@ -38,3 +42,12 @@ def check_estimand(asked: dict[str, Any]) -> dict[str, Any]:
 def estimand_of(bound: str | Bound) -> str:
     """What means and risks are of, where that is not a distribution that stays the same; else empty."""
     return ROUNDS if the_bound(bound).in_rounds else ""
+
+
+def counts_in_order(spec: Spec) -> bool:
+    """Whether an arm's answers must count in the order of its pulls, whichever comes first.
+
+    Two arms are compared on the same items. And an average over rounds is over the first of them: if quick answers
+    counted before slow ones, and rewards had to do with how long they take, it would be over a choice of rounds.
+    """
+    return spec.items is not None or the_bound(spec.bound).in_rounds

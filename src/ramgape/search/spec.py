@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Unpack
 
-from ramgape import registry
-from ramgape.bounds import BOUNDS, BOXLESS, OWN_BOUNDS, Bound, resolve_bound, the_bound, usual_bound
+from ramgape.bounds import BOXLESS, OWN_BOUNDS, Bound, resolve_bound, the_bound, usual_bound
 from ramgape.common.checks import LARGEST, SMALLEST, as_float, check_number, whole
 from ramgape.common.parsing import parse_numbers
 from ramgape.errors import InvalidSpec, known_name, require, shorten
@@ -381,8 +380,6 @@ def check_goal(asked: Asked) -> Asked:
 def compares_pairs(asked: Asked, goal: str) -> bool:
     """Whether the bound that is asked for, or that `auto` stands for, compares two arms at once."""
     bound = asked["bound"]
-    if not isinstance(bound, Bound):
-        registry.find("bound", bound, ["auto", *BOUNDS, *(OWN_BOUNDS if asked["policy"] in OWN_BOUNDS else ())])
     if bound == "auto":
         bound = usual_bound(asked["noise"], asked["risk"].made_of, goal, pairs=asked["task"].compares_pairs)
     return the_bound(bound).compares_pairs

@@ -22,6 +22,7 @@ from ramgape.engines.executors import is_async
 from ramgape.errors import InvalidReward, Retry, require
 from ramgape.search.calls import Calls, Limits, error_of
 from ramgape.search.engine import Engine
+from ramgape.search.estimands import counts_in_order
 from ramgape.search.outcome import Outcome
 
 REWARDS, PAUSES = 2, 3  # what the seeds of calls are for: none serves twice
@@ -118,8 +119,7 @@ class Trying:
                 arm, more = left
                 self.engine.reserve(arm)
                 calls.adopt(Call(arm, pulls[arm]), engine.start(more))
-            # Two arms are compared on the same items, so what is learnt of each must be the first of them.
-            self._several(calls, Turns(self.manner.in_order or self.items is not None, pulls))
+            self._several(calls, Turns(self.manner.in_order or counts_in_order(self.engine.spec), pulls))
 
     def _one_by_one(self) -> tuple[int, Callable[[], Any]] | None:
         """Plain calls to the end; or to the first that asks for more than that, which the other loop goes on with."""

@@ -25,6 +25,7 @@ from ramgape.risks import measure_class, measure_from_dict, measure_to_dict
 from ramgape.risks.mean_variance import MeanVariance
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import RISKS
+from ramgape.search.estimands import counts_in_order
 from ramgape.search.explained import restore
 from ramgape.search.extension import Extension
 from ramgape.search.items import Items
@@ -227,7 +228,7 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
     require(isinstance(asked["in_order"], bool), "in_order", "true or false", asked["in_order"])
     if search.items is not None:
         require(is_plain(search.items.values), "items", "what JSON has, for a study, which keeps them", search.items)
-        asked["in_order"] = True  # two arms are compared on the same items
+    asked["in_order"] |= counts_in_order(search)
     asked["retries"] = whole(asked["retries"], "retries", "a whole number of at least 0", 0)
     asked["seed"] = None if seed is None else check_seed(seed)
     return StudySpec(search, **asked)
