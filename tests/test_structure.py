@@ -246,6 +246,7 @@ GROWN = {
         "pictures and reports of every command, arms at the border of a plane, notes on the way of a search",
         160,
     ),
+    "cli/reproduce.py, cli/listing.py": ("the numbers beyond the paper, and what auto stands for, in 80 columns", 20),
 }
 
 # Tables, which a reader takes in at a glance however long they are.
