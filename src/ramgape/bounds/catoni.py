@@ -19,8 +19,8 @@ Taylor's formula, as phi'' >= -`bend`, and in the outermost cell by its lower en
 overstated, and understated by a part of the order of l times a cell's width. Of the nodes three are looked at, next to
 the one that is best for so many pulls: others could only add evidence.
 
-It says nothing of a risk. `heavy` needs four sums instead of cells and the same statement, and is narrower, by up to a quarter:
-benchmarks/heavy.py compares them.
+It says nothing of a risk. `heavy` needs four sums instead of cells and the same statement, and is narrower, by up to a
+quarter: benchmarks/heavy.py compares them.
 """
 
 from __future__ import annotations
