@@ -48,6 +48,7 @@ coverage: $(STAMP) system ## the same tests; fails if they miss too many lines o
 
 test-long: coverage ## coverage of the other tests, and then those that take minutes
 	@echo "long tests"
+	@$(BIN)/python -m pip install -qq --constraint constraints.txt ray
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m long
 
 bench: $(STAMP) ## measure speed, print ratios, write build/bench.json

@@ -187,3 +187,10 @@ def in_full(result: Result) -> str:
     arms = tuple(dataclasses.replace(arm, empirical_risk=None) for arm in result.arms)
     # Each road takes notes on its way at points of its own, which are no part of what was found.
     return repr(dataclasses.asdict(dataclasses.replace(result, truth=None, arms=arms, history=())))
+
+
+def engine_that_saw(rewards: Any, risk: Any, **options: Any) -> Engine:
+    """One arm of two has seen these rewards in [0, 1]."""
+    engine = Engine(make_spec(["a", "b"], **{"reward_range": (0, 1), "epsilon": 0.0, "risk": risk, **options}))
+    engine.learn_many(np.zeros(len(rewards), np.int64), np.asarray(rewards, np.float64))
+    return engine

@@ -14,7 +14,9 @@ from numba.core import event
 from ramgape.core.kernel import as_kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.rule import compile_for
 
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the compiler is off")
+pytestmark = pytest.mark.skipif(
+    numba.config.DISABLE_JIT, reason="the compiler is off: nothing is compiled to be called"
+)
 
 
 class Compiled(event.Listener):  # type: ignore[misc]

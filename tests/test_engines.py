@@ -25,7 +25,7 @@ from ramgape.engines.executors import ExecutorEngine
 from ramgape.engines.pieces import Piece, made
 from ramgape.search.calls import Calls, Limits
 from ramgape.search.watching import Watcher
-from tests.cli_support import call
+from tests.cli_support import NO_SIGNALS, call
 from tests.engines import FakeEngine
 
 ARMS = ["a", "b", "c"]
@@ -304,7 +304,7 @@ class Hands:
             os.kill(os.getpid(), signal.SIGINT)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
+@NO_SIGNALS
 def test_an_interrupt_lets_trials_end() -> None:
     """They are told, and nothing more is asked for."""
     hands = Hands(1)
@@ -348,7 +348,7 @@ def test_work_that_somebody_left_is_not_taken_for_later_work() -> None:
         assert [result for _, result in made(engine, lambda: more.pop() if more else None)] == [7]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
+@NO_SIGNALS
 def test_a_second_interrupt_ends_the_waiting() -> None:
     hands = Hands(2)
     study = Study.create("grace", ARMS, **OPTIONS)

@@ -15,20 +15,12 @@ from ramgape.core.mixture import log_evidence
 from ramgape.problems.distribution import Distribution
 from ramgape.risks.evar import BAND, BANDS, GAMMA, NODES, SCALES, is_too_high, is_too_low
 from ramgape.search.assembly import make_learn, make_state
-from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
 from ramgape.search.truth import TrueArms
 from ramgape.testing import check_risk
 from tests.guarantees import most_allowed, watcher
-from tests.support import by_hand, in_full
-
-
-def engine_of(rewards: Any, risk: Any, **options: Any) -> Engine:
-    """One arm has seen these rewards."""
-    engine = Engine(make_spec(["a", "b"], **{"reward_range": (0, 1), "epsilon": 0.0, "risk": risk, **options}))
-    engine.learn_many(np.zeros(len(rewards), np.int64), np.asarray(rewards, np.float64))
-    return engine
+from tests.support import by_hand, engine_that_saw, in_full
 
 
 def samples() -> list[Any]:
@@ -60,7 +52,7 @@ def test_it_is_estimated_by_the_definition(level: float) -> None:
     for rewards in samples():
         truth = defined(rewards, level)
         assert ramgape.EVaR(level).value_in(rewards) == pytest.approx(truth, abs=5e-6)
-        found = float(engine_of(rewards, ramgape.EVaR(level), budget=100_000, epsilon=None).arms[0]["risk"])
+        found = float(engine_that_saw(rewards, ramgape.EVaR(level), budget=100_000, epsilon=None).arms[0]["risk"])
         assert truth - 1e-4 <= found <= truth + 1e-4 - math.log(level) / 300.0
 
 
@@ -123,7 +115,7 @@ def test_what_is_rejected_is_rejected_by_the_evidence_there_is(level: float) -> 
     And nearly as much is rejected as the evidence allows: to a tenth of a nat from above, to one from below.
     """
     for rewards in samples():
-        engine = engine_of(rewards, ramgape.EVaR(level))
+        engine = engine_that_saw(rewards, ramgape.EVaR(level))
         row, past, problem = engine.state.arms[0], engine.state.memory[0], engine.state.problem[0]
         enough, nodes = float(row["level"]), past[GAMMA : GAMMA + NODES]
         gammas = np.concatenate([np.geomspace(nodes[0], nodes[-1], 61), [400.0, 1e4, 1e9]])
@@ -141,7 +133,7 @@ def test_intervals_go_on_shrinking_where_rewards_reach_the_worst_end() -> None:
     generator = np.random.default_rng(3)
     widths = []
     for count in (500, 8_000):
-        row = engine_of(generator.beta(2, 5, count), "evar:0.1").arms[0]
+        row = engine_that_saw(generator.beta(2, 5, count), "evar:0.1").arms[0]
         assert row["risk_low"] < row["risk"] < row["risk_high"]
         widths.append(float(row["risk_high"] - row["risk_low"]))
     assert widths[1] < widths[0] / 3.0

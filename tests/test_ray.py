@@ -1,4 +1,4 @@
-"""Studies whose trials are made on a Ray cluster; they need Ray: pip install "ramgape[ray]"."""
+"""Studies whose trials are made on a Ray cluster; they need Ray, which `make test-long` installs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
     """Ray on this machine, with four places."""
-    found = pytest.importorskip("ray", reason='not installed: pip install "ramgape[ray]"')
+    import ray as found
+
     found.init(num_cpus=4, include_dashboard=False, logging_level="error", log_to_driver=False)
     yield found
     found.shutdown()

@@ -266,7 +266,7 @@ class TestCalls:
             connection.close()
         assert len({each.peer for each in fake.asked}) == 4
 
-    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes fork could one share a connection")
     @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
     def test_a_fork_does_not_share_them(self) -> None:
         with fake_server(lambda _: Says([1])) as fake:

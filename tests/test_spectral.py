@@ -14,20 +14,12 @@ import pytest
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, InvalidSpec, Uniform
 from ramgape.risks import make_risk, measure_from_dict, measure_to_dict
-from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from ramgape.testing import check_risk
-from tests.support import by_hand, in_full
+from tests.support import by_hand, engine_that_saw, in_full
 
 TEXT = "spectral:0.05=0.3,0.25=0.7"
 STEPS = {0.05: 0.3, 0.25: 0.7}
-
-
-def engine_of(rewards: Any, risk: Any, **options: Any) -> Engine:
-    """One arm has seen these rewards, one by one."""
-    engine = Engine(make_spec(["a", "b"], **{"reward_range": (0, 1), "epsilon": 0.0, "risk": risk, **options}))
-    engine.learn_many(np.zeros(len(rewards), np.int64), np.asarray(rewards, np.float64))
-    return engine
 
 
 def samples() -> list[Any]:
@@ -46,8 +38,8 @@ def test_an_interval_is_the_sum_of_those_of_the_tail_means() -> None:
     An end is found to a 128th of its distance from the estimate, and where exactly depends on the last digits.
     """
     for rewards in samples():
-        found = engine_of(rewards, TEXT, delta=0.1).arms[0]
-        alone = {level: engine_of(rewards, ramgape.CVaR(level), delta=0.05).arms[0] for level in STEPS}
+        found = engine_that_saw(rewards, TEXT, delta=0.1).arms[0]
+        alone = {level: engine_that_saw(rewards, ramgape.CVaR(level), delta=0.05).arms[0] for level in STEPS}
         for side in ("risk", "risk_low", "risk_high"):
             expected = sum(weight * float(alone[level][side]) for level, weight in STEPS.items())
             fine = 1e-9 if side == "risk" else abs(expected - float(found["risk"])) / 64.0
@@ -80,7 +72,7 @@ def test_the_spread_is_that_of_the_sum(shape: tuple[float, float]) -> None:
     drawn = np.random.default_rng(5).beta(*shape, (600, 1_000))
     measure = make_risk(TEXT)
     variance = float(np.var([measure.value_in(each) for each in drawn]))
-    engines = [engine_of(each, TEXT, budget=100_000, epsilon=None) for each in drawn[:20]]
+    engines = [engine_that_saw(each, TEXT, budget=100_000, epsilon=None) for each in drawn[:20]]
     said = np.mean([float(engine.arms[0]["risk_spread"]) for engine in engines])
     assert 0.7 < 1_000 * variance / said < 1.3
 

@@ -26,7 +26,7 @@ echo "of $1 by $2"
 [ $(($2 % 100)) -lt $1 ] && echo 1 || echo 0
 """
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="commands of a shell")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="what these workers run are scripts of a POSIX shell")
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "http"])

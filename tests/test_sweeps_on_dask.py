@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import distributed
 import numpy as np
 import pytest
 
 from ramgape import replicate
 from tests.cli_support import call_json
-
-distributed = pytest.importorskip("distributed")
 
 INSTANCE = "paper:46"
 

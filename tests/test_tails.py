@@ -21,17 +21,9 @@ from ramgape.risks.quantile import log_ratio
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from ramgape.testing import check_risk
-from tests.support import by_hand, in_full
+from tests.support import by_hand, engine_that_saw, in_full
 
 NEW = ["quantile:0.1", "quantile:0.7", "shortfall:0.5"]
-
-
-def engine_of(rewards: Any, risk: Any, **options: Any) -> Engine:
-    """One arm has seen these rewards."""
-    spec = make_spec(["a", "b"], **{"reward_range": (0, 1), "epsilon": 0.0, "delta": 0.05, "risk": risk, **options})
-    engine = Engine(spec)
-    engine.learn_many(np.zeros(len(rewards), np.int64), np.asarray(rewards, np.float64))
-    return engine
 
 
 def samples() -> list[Any]:
@@ -66,7 +58,7 @@ def test_a_tail_mean_is_rejected_by_no_more_than_the_evidence_there_is(level: fl
     Nearly as much is rejected as the evidence allows, too: the ends of the search's own interval lie there.
     """
     for rewards in samples():
-        engine = engine_of(rewards, ramgape.CVaR(level))
+        engine = engine_that_saw(rewards, ramgape.CVaR(level))
         row, past, problem = engine.state.arms[0], engine.state.memory[0], engine.state.problem[0]
         choose_nodes(row, past, problem)
         enough, tail = float(row["level"]), -float(row["risk"]) / float(problem["alpha"])
@@ -93,7 +85,7 @@ def test_intervals_of_a_tail_mean_go_on_shrinking() -> None:
     rewards = np.random.default_rng(2).beta(400, 400, 300_000)
     widths = []
     for count in (3_000, 30_000, 300_000):
-        arm = engine_of(rewards[:count], "cvar:0.1").arms[0]
+        arm = engine_that_saw(rewards[:count], "cvar:0.1").arms[0]
         widths.append(float(arm["risk_high"] - arm["risk_low"]))
         assert arm["risk_low"] <= ramgape.CVaR(0.1).value_of(Beta(400, 400)) <= arm["risk_high"]
     assert widths[1] < 0.4 * widths[0]
@@ -108,7 +100,7 @@ def test_intervals_of_a_tail_mean_go_on_shrinking() -> None:
 def test_the_ends_of_a_quantile_are_where_counts_put_them(level: float) -> None:
     """The outermost borders that the likelihood ratios leave, all of them tried."""
     for rewards in samples():
-        engine = engine_of([], ramgape.Quantile(level))
+        engine = engine_that_saw([], ramgape.Quantile(level))
         engine.learn_many(np.zeros(len(rewards), np.int64), rewards)
         engine.look()
         row = engine.arms[0]
@@ -139,11 +131,11 @@ def test_likelihood_ratios_are_those_of_coins() -> None:
 def test_a_quantile_is_estimated_by_the_reward_of_its_rank() -> None:
     for rewards in samples():
         for level in (0.001, 0.1, 0.5, 0.999):
-            found = -float(engine_of(rewards, ramgape.Quantile(level)).arms["risk"][0])
+            found = -float(engine_that_saw(rewards, ramgape.Quantile(level)).arms["risk"][0])
             exact = np.quantile(rewards, level, method="inverted_cdf")
             assert found == pytest.approx(exact, abs=1.0 / CELLS)
             assert -ramgape.Quantile(level).value_in(rewards) == exact
-    few = engine_of([0.25] * 3 + [0.5] * 27, "quantile:0.1")  # 0.1 * 30 is a little more than 3
+    few = engine_that_saw([0.25] * 3 + [0.5] * 27, "quantile:0.1")  # 0.1 * 30 is a little more than 3
     assert few.arms["risk"][0] == -0.25
 
 

@@ -32,6 +32,7 @@ from __future__ import annotations
 import math
 
 from ramgape.core.box import is_due, narrow_mean_alone
+from ramgape.core.insertion import insert
 from ramgape.core.kernel import inlined, kernel
 
 APART = 16  # the rewards that the centre is made of
@@ -55,13 +56,7 @@ def remember(row, past, problem, value):
     """Add a reward to the sum of those between two thresholds; the first ones are kept in order of size."""
     own = past[len(past) - COLUMNS :]
     if row.pulls < APART:
-        place = row.pulls
-        for _ in range(row.pulls):
-            if own[place - 1] <= value:
-                break
-            own[place] = own[place - 1]
-            place -= 1
-        own[place] = value
+        insert(own, 0, row.pulls, value)
         return
     distance = value - centre_of(own)
     place = 0

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 
+from ramgape.core.insertion import insert
 from ramgape.core.kernel import inlined, kernel
 
 CELLS, BLOCK = 1024, 16
@@ -163,13 +164,7 @@ def remember_unranged(row, past, problem, value):
     if row.pulls == 0:
         past[SHIFT] = value
     if row.pulls < MOST_KEPT:
-        place = KEPT + row.pulls
-        for _ in range(row.pulls):
-            if past[place - 1] <= value:
-                break
-            past[place] = past[place - 1]
-            place -= 1
-        past[place] = value
+        insert(past, KEPT, row.pulls, value)
         lay_out(past, row.pulls + 1)
         return
     distance = value - past[SHIFT]

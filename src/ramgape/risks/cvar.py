@@ -59,7 +59,6 @@ from ramgape.risks.cells import (
     within,
 )
 from ramgape.risks.measure import Learning, Measure
-from ramgape.risks.table import RISKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -316,10 +315,6 @@ class CVaR(Measure):
         normal = NormalDist()
         tail = normal.pdf(normal.inv_cdf(self.level)) / self.level if self.level < 1.0 else 0.0
         problem["risk_parameters"] = self.level, tail, 0.0
-
-    @property
-    def made_of(self) -> tuple[str, ...]:
-        return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
         if NOISES[noise].normal:

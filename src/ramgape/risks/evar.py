@@ -44,7 +44,6 @@ from ramgape.core.mixture import log_evidence
 from ramgape.noises import NOISES
 from ramgape.risks.cvar import normal_risk, normal_spread
 from ramgape.risks.measure import Learning, Measure
-from ramgape.risks.table import RISKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -347,10 +346,6 @@ class EVaR(Measure):
     def write(self, problem: Any) -> None:
         distance = self.distance
         problem["risk_parameters"] = distance, math.sqrt(2.0 * distance), first_gamma(distance)
-
-    @property
-    def made_of(self) -> tuple[str, ...]:
-        return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
         if NOISES[noise].normal:

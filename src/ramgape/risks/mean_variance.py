@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
-from ramgape.risks.table import MEAN_VARIANCE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,10 +22,6 @@ class Moments(Measure):
 
     power = 2
     rho: float
-
-    @property
-    def made_of(self) -> tuple[str, ...]:
-        return MEAN_VARIANCE
 
     def kernels(self, noise: str) -> Learning:
         from ramgape.risks import moments, powers

@@ -211,7 +211,9 @@ class Measure:
 
     @property
     def made_of(self) -> tuple[str, ...]:
-        """What a bound must know of it: see risks/table.py."""
+        """What a bound must know of it: see risks/table.py, which says it of those of ours that transform no reward."""
+        if self.transform is None and self.name in RISKS:
+            return RISKS[self.name].made_of
         brought = (
             (MEANS, self.transform),
             (MEAN, self.transform),

@@ -40,7 +40,6 @@ from ramgape.risks.cells import (
 )
 from ramgape.risks.cvar import normal_spread
 from ramgape.risks.measure import Learning, Measure
-from ramgape.risks.table import RISKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,10 +156,6 @@ class Quantile(Measure):
 
     def write(self, problem: Any) -> None:
         problem["risk_parameters"] = self.level, NormalDist().inv_cdf(self.level), 0.0
-
-    @property
-    def made_of(self) -> tuple[str, ...]:
-        return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
         if NOISES[noise].normal:

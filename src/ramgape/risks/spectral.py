@@ -30,7 +30,7 @@ from ramgape.risks import cvar
 from ramgape.risks.cells import CELLS, COLUMNS, WIDTH, remember, remember_unranged, value_at
 from ramgape.risks.cvar import ENOUGH, ERROR, FOUND, LEVEL, CVaR, lowest_share, normal_risk, normal_spread, tail_ends
 from ramgape.risks.measure import Learning, Measure
-from ramgape.risks.table import RISKS, risk_notation
+from ramgape.risks.table import risk_notation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -179,10 +179,6 @@ class Spectral(Measure):
         # The level by which cells without a range are laid out is that of the smallest share on either side.
         narrowest = min((level for level, _ in self.steps), key=lambda level: min(level, 1.0 - level))
         problem["risk_parameters"] = narrowest, deviations, 0.0
-
-    @property
-    def made_of(self) -> tuple[str, ...]:
-        return RISKS[self.name].made_of
 
     def kernels(self, noise: str) -> Learning:
         if len(self.steps) == 1:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
-from ramgape.risks.table import RISKS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,10 +28,6 @@ class StandardDeviation(Measure):
 
     name = "std"
     possible = (0.0, math.inf)
-
-    @property
-    def made_of(self) -> tuple[str, ...]:
-        return RISKS[self.name].made_of
 
     def formula(self, costs: bool) -> str:
         return "standard deviation"
