@@ -261,7 +261,7 @@ def test_a_call_that_takes_too_long_keeps_its_place(engine: DaskEngine) -> None:
     calls = start_all(engine, "abcd")
     engine.abandon(calls["a"])
     assert calls["a"].cancelled()
-    assert (engine.slots(), engine.waiting) == (3, "1 trial took too long, and not ended on the cluster yet")
+    assert (engine.slots(), engine.waiting) == (3, "1 trial took too long, and did not end on the cluster yet")
     end(engine, "a")
     assert (engine.slots(), engine.waiting) == (4, "")
     engine._most = 6

@@ -102,7 +102,7 @@ class DaskEngine(TaskEngine):
             wanted = ", ".join(f"{name}={amount:g}" for name, amount in self._resources.items())
             return f"the Dask cluster has no worker{' with ' * bool(wanted)}{wanted} yet"
         late = sum(self._late.values())
-        return f"{plural(late, 'trial')} took too long, and not ended on the cluster yet" if late else ""
+        return f"{plural(late, 'trial')} took too long, and did not end on the cluster yet" if late else ""
 
     def is_held(self, call: Future[Any]) -> bool:
         """Whether it waits for a worker of its own, or for any."""
