@@ -254,7 +254,7 @@ def create_and_use(url: str) -> None:
 
 def operations_by_statements(url: str) -> None:
     """Somebody dies before each statement of each operation; say what is there before and afterwards."""
-    with Study.create("first", ARMS, storage=url, **OPTIONS["confidence"]) as study:
+    with Study.create("first", ARMS, storage=url, **OPTIONS["confidence"], in_order=False) as study:
         for name in ("ask", "tell", "fail", "observe"):
             alive = False
             for number in itertools.count(1):

@@ -67,7 +67,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     folder = tmp_path_factory.mktemp("site")
     storage = f"sqlite:///{folder / 'studies.db'}"
     asked: dict[str, Any] = {"storage": storage, "reward_range": (0, 1), "seed": 1}
-    with Study.create("arms", list(ARMS), epsilon=0.0, **asked) as study:
+    with Study.create("arms", list(ARMS), epsilon=0.0, in_order=False, **asked) as study:
         tell(study, 400)
         study.fail(study.ask(1, worker="node-7")[0], "out of <memory>")
         study.ask(2, worker="node-8")

@@ -11,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 
@@ -28,6 +29,7 @@ from ramgape.errors import (
     located,
     require,
 )
+from ramgape.remote import answers
 from ramgape.remote.address import parse_address, shown_address
 from ramgape.remote.connection import ServerConnection, request_key
 from ramgape.remote.credentials import find_credentials
@@ -384,14 +386,19 @@ class TestRepeats:
             connection.close()
 
     def test_what_only_a_key_makes_safe_has_one(self) -> None:
-        with fake_server(lambda _: Says({"done": False})) as fake:
+        def script(asked: Asked) -> Says:
+            sent = asked.json()
+            told = [True] * len(sent.get("answers", []))
+            return Says({"done": False, "accepted": told, "pulls": [], "renewed": [True] * len(sent.get("pulls", []))})
+
+        with fake_server(script) as fake:
             study = RemoteStudy(ServerConnection(fake.url), 7)
             asks: dict[str, Any] = {"lease": None, "known": []}
             study.exchange([], [], [], count=1, worker=None, **asks)
             study.exchange([], [], [], count=1, worker="me", **asks)
             study.exchange([{"pull": "a-1", "reward": 0.5}], [], [], count=0, worker=None, **asks)
             study.renew(["a-1"], 60.0)
-            study.post("observe", {"trials": []}, once=True)
+            study.post("observe", {"trials": []}, answers.DONE, once=True)
             study.connection.close()
         assert ["Idempotency-Key" in each.headers for each in fake.asked] == [True, False, False, False, True]
         assert fake.asked[0].path == "/api/v1/studies/7/exchange"
@@ -409,7 +416,7 @@ class TestOtherServers:
         assert type(caught.value) is StorageError
         return caught.value
 
-    @pytest.mark.parametrize("status", [200, 404, 500])
+    @pytest.mark.parametrize("status", [200, 404, 501])
     def test_pages_are_no_answers(self, status: int) -> None:
         said = Says(b"<html>hello", status, {"Content-Type": "text/html; charset=utf-8"})
         assert "there is no server of ramgape at http://127.0.0.1" in str(self.error(said))
@@ -476,8 +483,10 @@ class TestStudies:
         rows = [{"id": number, "name": name} for number, name in enumerate(names)]
         if "name=" in asked.path:
             return Says({"studies": [row for row in rows if f"name=study+{row['id']}" in asked.path], "next": None})
-        first = int(asked.path.partition("after=")[2].partition("&")[0] or 0)
-        return Says({"studies": rows[first : first + 2], "next": first + 2 if first + 2 < len(rows) else None})
+        after = unquote_plus(asked.path.partition("after=")[2].partition("&")[0])
+        first = names.index(after) + 1 if after else 0
+        more = first + 2 < len(rows)
+        return Says({"studies": rows[first : first + 2], "next": names[first + 1] if more else None})
 
     def test_found_listed_or_unknown(self) -> None:
         with fake_server(self.script) as fake:

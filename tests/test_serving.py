@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -21,13 +21,14 @@ from typing import Any, Literal
 
 import pytest
 
+from ramgape.cli import app
 from ramgape.errors import InvalidSpec, MissingExtra, StorageError
 from ramgape.web.limits import Settings
 from ramgape.web.listening import Place
 from ramgape.web.logs import Log
 from ramgape.web.server import make_server
 from ramgape.web.serving import ServerOptions, Serving, check_installed
-from tests.cli_support import NO_SIGNALS, complaint, environment
+from tests.cli_support import NO_SIGNALS, call, complaint, environment
 from tests.guarded import small_app
 
 pytestmark = NO_SIGNALS
@@ -205,7 +206,7 @@ def test_enter_prints_another_link(tmp_path: Path) -> None:
 
     ours, theirs = pty.openpty()
     storage = f"sqlite:///{tmp_path}/s.db"
-    with start("--storage", storage, stdin=theirs, stdout=-1, stderr=-1) as process:
+    with start("--storage", storage, "--login-link", stdin=theirs, stdout=-1, stderr=-1) as process:
         assert process.stdout is not None
         first = [process.stdout.readline() for _ in range(3)]
         os.write(ours, b"\n")
@@ -219,6 +220,28 @@ def test_enter_prints_another_link(tmp_path: Path) -> None:
     assert all(len(code) == 24 for code in links)
     assert links[0] != links[1]
     assert process.returncode == 0
+
+
+def test_a_login_link_goes_to_a_terminal_or_where_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Output that is not a terminal is often a journal, which others can read."""
+
+    def run(self: Serving, started: Callable[[], None]) -> None:
+        started()
+        self.close()
+
+    monkeypatch.setattr(Serving, "run", run)
+    typed = ("serve", "--port", "0", "--storage", f"sqlite:///{tmp_path}/s.db")
+    silent = call(*typed)
+    assert silent.exit_code == 0, silent.output
+    assert "code=" not in silent.output
+    assert "start it with --login-link; programs of yours on this machine need none" in silent.stdout
+    assert "/login#code=" in call(*typed, "--login-link").stdout
+    assert "/login#code=" in call(*typed, "--json").stdout
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    app(typed, standalone_mode=False)
+    assert "/login#code=" in capsys.readouterr().out
 
 
 # --- its place --------------------------------------------------------------------------------------------------------

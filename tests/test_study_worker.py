@@ -193,7 +193,11 @@ def test_arms_that_come_later(here: str) -> None:
     [
         (("--", "./nowhere", "{arm}"), "the command must be a program that can be found"),
         (("--", "./{arm}.sh"), "arm '90' must be a program that can be found"),
-        (("--", "echo '{arm}' 1"), "outside quotes"),
+        (("--", "echo '{arm}' 1"), "{arm} stands inside quotes. Write it outside of quotes, as in ./trial {arm}"),
+        (("--", "sh", "-c", "echo '{arm}' 1"), "{arm} stands inside quotes. Write it outside of quotes"),
+        (("--", "env", "A=b", "/bin/bash", "-ec", 'echo "{pull}"'), "the command: {pull} stands inside quotes"),
+        (("--", "python3", "-c", "print('{arm}')"), "{arm} would be read as code by python3. Read the environment"),
+        (("--", "{arm}"), "{arm} would choose the program. Write its folder before it, as in ./{arm}."),
         (("--reward", "time", "--", "./coin.sh"), "reward must be one of output, elapsed, got 'time'"),
         (("--timeout", "0", "--", "./coin.sh"), "timeout must be a number of seconds above 0"),
         (("--workers", "0", "--", "./coin.sh"), "workers must be a whole number of at least 1"),
@@ -270,3 +274,39 @@ def test_asked_to_end(place: str, tmp_path: Path, number: signal.Signals) -> Non
         assert len(study.ask(2, "somebody else")) == 2
         report = study.report(expect=False)
         assert (report.failed, report.told, report.pending) == (0, 0, 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who has left a process group")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_asked_to_end_with_a_trial_that_has_left_its_group(here: str, tmp_path: Path, number: signal.Signals) -> None:
+    """As a daemon does; with two trials at once."""
+    script(tmp_path / "long.sh", "#!/bin/sh\nsetsid sh -c 'echo $$ >> begun.txt; exec sleep 300' &\nsleep 300\n")
+    begun = tmp_path / "begun.txt"
+    begun.touch()
+    with Study.create("long", ["a", "b"], storage=here, budget=9, **OPTIONS):
+        command = [
+            sys.executable,
+            "-m",
+            "ramgape",
+            "study",
+            "work",
+            "long",
+            "--workers",
+            "2",
+            "--",
+            "./long.sh",
+            "{arm}",
+        ]
+        with subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, env=environment(RAMGAPE_STORAGE=here)
+        ) as worker:
+            while worker.poll() is None and begun.read_text().count("\n") < 2:
+                time.sleep(0.02)
+            worker.send_signal(number)
+            _, errors = worker.communicate(timeout=60)
+    assert worker.returncode == 128 + number, errors
+    for line in begun.read_text().split():  # killed, and buried by the worker or by the system
+        end = time.monotonic() + 60
+        while Path(f"/proc/{line}").exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        assert not Path(f"/proc/{line}").exists()

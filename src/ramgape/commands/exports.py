@@ -8,18 +8,22 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ramgape.commands.times import Times, time_ratio
+from ramgape.commands.times import Times
 from ramgape.common.formatting import Unit, time_unit
 from ramgape.common.whole_files import is_stream
 from ramgape.errors import InvalidSpec, printable, require, shorten
 from ramgape.search.explained import jsonable
 from ramgape.studies.files import written
+from ramgape.views.counted_runs import cut_off_words, exits_words
 
 Writer = Callable[[Sequence[Times]], str]
 
 
 def as_json(measured: Sequence[Times]) -> str:
-    """One object: "results", in the order of the commands, with every run in its order; all in seconds."""
+    """One object: "results", in the order of the commands, with every run in its order; all in seconds.
+
+    A command with runs that were cut off has their number in a field that hyperfine has not, "cut_off".
+    """
     results = [
         {
             "command": each.name,
@@ -32,6 +36,7 @@ def as_json(measured: Sequence[Times]) -> str:
             "max": max(each.times),
             "times": list(each.times),
             "exit_codes": list(each.exit_codes),
+            **({"cut_off": each.failed} if each.failed else {}),
         }
         for each in measured
         if each.times
@@ -41,7 +46,7 @@ def as_json(measured: Sequence[Times]) -> str:
 
 def as_markdown(measured: Sequence[Times]) -> str:
     """A table; "Relative" is how many times as long as the fastest, with the standard deviation of the quotient of two
-    runs: what hyperfine means by it, and no interval."""
+    runs: what hyperfine means by it, and no interval. Below it, which runs were cut off, and which failed."""
     seen = [each for each in measured if each.times]
     if not seen:
         return ""
@@ -54,15 +59,20 @@ def as_markdown(measured: Sequence[Times]) -> str:
         relative = "1.00" if each is fastest else _relative(each, fastest)
         ends = f"{unit.text(min(each.times))} | {unit.text(max(each.times))}"
         lines.append(f"| `{name}` | {_mean(each, unit)} | {ends} | {relative} |")
+    lines += [f"\n{printable(note)}" for note in (cut_off_words(seen), exits_words(seen)) if note]
     return "\n".join(lines) + "\n"
 
 
 def _mean(each: Times, unit: Unit) -> str:
+    if each.failed:
+        return f"≥ {unit.text(each.mean)}"
     return f"{unit.text(each.mean)} ± {unit.text(each.std)}" if len(each.times) > 1 else unit.text(each.mean)
 
 
 def _relative(each: Times, fastest: Times) -> str:
-    value, _ = time_ratio(each, fastest)
+    value = each.mean / fastest.mean if fastest.mean > 0.0 else math.nan
+    if each.failed or fastest.failed:
+        return "-" if fastest.failed else f"≥ {value:.2f}"
     parts = [one.std / one.mean if len(one.times) > 1 and one.mean > 0.0 else 0.0 for one in (each, fastest)]
     return f"{value:.2f} ± {value * math.hypot(*parts):.2f}"
 

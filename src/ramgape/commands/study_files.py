@@ -13,22 +13,21 @@
 
 A table [price] may say what a trial of each arm costs. All other keys of [study] are the keywords of `Study.create`.
 Paths are relative to the file; `items`, a test set, may be that of one (see `read_items`). In a line for the shell
-{arm}, {seed} and {item} are put in as one word each, so they stand outside quotes.
+{arm}, {seed} and {item} are one word each, and must stand outside quotes (see `placeholders`).
 
 With `reward = "elapsed"` less is better, times are of any kind (noise "any": what is said is approximate; "bounded" has
-them in [0, timeout], for a proof), and a failed trial counts as the worst time there is, the timeout. For a timeout
-that is plain: all that is known of such a run is that it takes at least so long, and to leave it out would flatter the
-arm that runs into it. An exit code other than 0 counts the same, so that no command wins by giving up early;
-`failure = "retry"` tries again instead. A command that has never done anything but fail is refused. And since
-the quick runs of an arm would be told before its slow ones, `in_order` is true; and since machines drift, `interleave`
-is.
+them in [0, timeout], for a proof), and a failed trial counts as the timeout or more ("censored"): that is all that is
+known of a run that was ended, and to leave it out would flatter the arm that runs into it. Such an arm is never proved
+the fastest. Where the task is not the best mean, a failed trial counts as the timeout ("worst"). An exit code other
+than 0 counts the same, so that no command wins by giving up early; `failure = "retry"` tries again instead. A command
+that has never done anything but fail is refused. And since the quick runs of an arm would be told before its slow ones,
+`in_order` is true; and since machines drift, `interleave` is.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import tomllib
@@ -38,26 +37,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from ramgape.commands.placeholders import Command, check_file_name, parse_command
+from ramgape.commands.shell_lines import names_in
 from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, StorageError, known_name, located, require
-from ramgape.noises import BOUNDED, NOISES
+from ramgape.noises import ANY, BOUNDED, NOISES
 from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
 from ramgape.problems.instance_files import read_text
 from ramgape.search.calls import check_timeout, interval_of
 from ramgape.storage.urls import anchored, has_password, parse_url
+from ramgape.tasks import PARETO, make_task
+from ramgape.tasks.best import Best
 
 REWARDS = ("output", "elapsed")
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 
 KEYS = ("name", "reward", "storage", "cwd", *options_at(FILE))
-
-Command = str | tuple[str, ...]  # for the shell, or words
-
-PLACEHOLDERS = ("{arm}", "{seed}", "{item}")
-PLACEHOLDER = re.compile(r"\{(?:arm|seed|item|pull)\}")  # the last where a worker has it: it needs no quotes
-# What the shell does not read as plain words: an escaped letter, quotes, a comment, the beginning of a here-document.
-_NOT_PLAIN = re.compile(
-    r"""\\(?:\{arm}|\{seed}|\{item}|.) | '[^']*'? | "(?:\\.|[^"\\])*"? | (?<!\S)\#[^\n]* | <<""", re.DOTALL | re.VERBOSE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +84,7 @@ class StudyFile:
     storage     where the study lives, if the file says so
     rate        the most trials that may begin, as it stands there, or None
     defaults    keys that the file leaves out, and in words what stands for them: errors about these must say so
-    earlier     options as they stood for the same file before times were of any kind, for studies that began then
+    earlier     options as earlier versions had them for the same file or commands, for studies that began then
     """
 
     path: Path | None
@@ -105,7 +99,7 @@ class StudyFile:
     rate: float | str | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
     execution: Execution = AS_USUAL
-    earlier: StudyOptions | None = None
+    earlier: tuple[StudyOptions, ...] = ()
 
     @property
     def place(self) -> str:
@@ -165,12 +159,9 @@ def read_study_file(path: Path) -> StudyFile:
         options = {key: study[key] for key in options_at(FILE) if key in study and key not in ("timeout", "rate")}
         if isinstance(options.get("items"), str):
             options["items"] = read_items(path.parent / options["items"])
-        earlier = None
+        earlier: list[dict[str, Any]] = []
         if reward == "elapsed":
-            assert timeout is not None
-            usual = {"failure": "worst", "in_order": True, **options}
-            earlier = usual | timing({"noise": BOUNDED, **options}, timeout)
-            options = {"interleave": True} | usual | timing(usual, timeout)
+            options, *earlier = _timed(options, timeout)
     with located(f"{path}, [arms]", RamgapeError):
         require(len(arms) >= 2, "arms", "at least two, each with its command", list(arms))
         commands = {arm: check_command(arm, command, folder) for arm, command in arms.items()}
@@ -180,8 +171,8 @@ def read_study_file(path: Path) -> StudyFile:
         "failure": f"its default with reward = {reward!r} is {failure!r}",
     }
     warnings: tuple[str, ...] = ()
-    if failure == "worst" and "retries" in study:
-        warnings = (f"{path}, [study]: retries has no effect with failure = 'worst', which tries nothing again",)
+    if failure != "retry" and "retries" in study:
+        warnings = (f"{path}, [study]: retries has no effect with failure = {failure!r}, which tries nothing again",)
     return StudyFile(
         path=path,
         name=study.get("name", path.stem),
@@ -194,8 +185,18 @@ def read_study_file(path: Path) -> StudyFile:
         warnings=warnings,
         rate=study.get("rate"),
         defaults={key: words for key, words in defaults.items() if key not in study},
-        earlier=cast(StudyOptions, earlier),
+        earlier=cast(tuple[StudyOptions, ...], tuple(earlier)),
     )
+
+
+def _timed(options: Mapping[str, Any], timeout: float | None) -> list[dict[str, Any]]:
+    """The options of a search for the shortest times, and how earlier versions had them.
+
+    First times were bounded, and in no rounds; then a time that was cut off counted as the whole.
+    """
+    usual, before = ({"failure": kind, "in_order": True, **options} for kind in (cut_off_as(options), "worst"))
+    in_rounds = [{"interleave": True} | each | timing(each, timeout) for each in (usual, before)]
+    return [*in_rounds, before | timing({"noise": BOUNDED, **before}, timeout)]
 
 
 def read_items(path: Path | str) -> list[Any]:
@@ -247,6 +248,18 @@ def _storage(storage: object, path: Path) -> str | None:
     return anchored(str(storage), path.parent)
 
 
+def cut_off_as(options: Mapping[str, Any]) -> Literal["worst", "censored"]:
+    """What a run is that was ended at the timeout: that time or more, where the search can deal with it, or that time.
+
+    The search must ask for the best mean by comparisons of two commands.
+    """
+    noise = str(options.get("noise", ANY)).partition(":")[0].strip()
+    usual = all(options.get(name) in (None, "auto") for name in ("bound", "policy", "items", "expected_arms"))
+    task = make_task(options.get("task", PARETO))
+    by_pairs = isinstance(task, Best) and task.compares_pairs
+    return "censored" if usual and by_pairs and noise in (ANY, BOUNDED) else "worst"
+
+
 def timing(options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
     """The options of a search for the shortest times: times have a range only where that is asked for."""
     direction = options.get("direction", "minimize")
@@ -254,7 +267,11 @@ def timing(options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
     named = str(options.get("noise", "")).partition(":")[0].strip()
     ranged = "items" in options or (named in NOISES and NOISES[named].ranged)
     if not ranged and (named in NOISES or "reward_range" not in options):
-        worst = {} if timeout is None or options.get("failure") != "worst" else {"worst": options.get("worst", timeout)}
+        worst = (
+            {}
+            if timeout is None or options.get("failure", "retry") == "retry"
+            else {"worst": options.get("worst", timeout)}
+        )
         return {"direction": direction, **worst}
     require(timeout is not None, "timeout", f"given with noise = {named!r}: no time is longer", timeout)
     given = options.get("reward_range", [0.0, timeout])
@@ -270,38 +287,18 @@ def check_command(arm: str, command: object, folder: Path) -> Command:
     words: list[Any] = command if isinstance(command, list) else [command]
     usable = bool(words) and all(isinstance(word, str) and "\0" not in word for word in words)
     require(usable and bool(words[0].strip()) and "\0" not in arm, f"arm {arm!r}", allowed, command)
-    if isinstance(command, str):
-        plain = (
-            "a line with {arm}, {seed} and {item} outside quotes and here-documents: each is put in as one word of its "
-            "own (inside quotes write $RAMGAPE_ARM, $RAMGAPE_SEED and $RAMGAPE_ITEM)"
-        )
-        require(not _quotes_a_placeholder(command), f"arm {arm!r}", plain, command)
-        return command
+    checked: Command = command if isinstance(command, str) else tuple(words)
+    try:
+        files = parse_command(checked).files
+    except InvalidSpec as error:
+        error.what = f"arm {arm!r}"
+        raise
+    if "arm" in files:
+        check_file_name("arm", arm, InvalidSpec)
+    if isinstance(checked, str):
+        return checked
     program = words[0].replace("{arm}", arm)
-    if "{seed}" not in program and "{item}" not in program:
+    if not names_in(program):
         there = shutil.which(folder / program if os.path.dirname(program) else program)  # noqa: PTH120
         require(there is not None, f"arm {arm!r}", "a program that can be found, and its arguments", command)
-    return tuple(words)
-
-
-def _quotes_a_placeholder(line: str) -> bool:
-    """Whether a placeholder stands where the shell does not read words, as far as that can be told without a shell.
-
-    >>> _quotes_a_placeholder("awk '{print $1}' {arm}"), _quotes_a_placeholder("sh -c 'solve {arm}'")
-    (False, True)
-    """
-
-    def found_in(text: str) -> bool:
-        return any(placeholder in text for placeholder in PLACEHOLDERS)
-
-    for match in _NOT_PLAIN.finditer(line):
-        part = match[0]
-        if part.startswith("#"):
-            continue
-        if part == "<<":  # the document begins on the next line
-            part = line[match.end() :].partition("\n")[2]
-        elif part.startswith('"') and (part.count("$(") > part.count(")") or part.count("`") % 2):
-            part = line[match.start() :]  # quotes inside quotes: nobody knows where these end
-        if found_in(part):
-            return True
-    return False
+    return checked

@@ -1,4 +1,11 @@
-"""What was measured of commands: every run, what sums it up, and how much faster one is than another."""
+"""What was measured of commands: every run, what sums it up, and how much faster one is than another.
+
+An interval for the ratio of two means is anytime-valid, and each holds by itself. Its ends are ratios r at which the
+evidence that one mean is more than r times the other reaches 2 / 0.05. That is the evidence by which a search compares
+two arms (bounds/central_limit_pairwise.py), with the times of one multiplied by r. So an interval holds although the
+search decided when to stop, and although the fastest command is chosen by the same times (both are checked by
+simulation in tests/test_timing_claims.py). It is approximate, as that evidence is.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +13,13 @@ import json
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ramgape.common.special import inverse_incomplete_beta
+from ramgape.noises import ANY, NOISES
+from ramgape.search.explained import jsonable
 from ramgape.search.outcome import OURS
+from ramgape.views.counted_runs import exits_words
 
 if TYPE_CHECKING:
     from ramgape.studies.files import ImportedRow
@@ -18,7 +27,9 @@ if TYPE_CHECKING:
     from ramgape.studies.study import Study
     from ramgape.views.explanation import Explanation
 
-LEVEL = 0.95  # of the intervals for ratios
+LEVEL = math.log(2.0 / 0.05)  # of each end of an interval that misses 5 % of the time
+FIRST_RUNS = NOISES[ANY].first_looks[0]  # of each command, before an interval is given
+HALVINGS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ class Times:
         times: Seconds of each.
         exit_codes: Of each, above 128 for signals; None where it is not known, as for a run that was ended.
         users, systems: Seconds of processor time, of the runs for which that is known.
-        failed: Runs that count as the timeout: they took longer or, in a study file, ended with an error.
+        failed: Runs that were cut off at the timeout: they took longer or, in a study file, ended with an error.
     """
 
     name: str
@@ -49,6 +60,11 @@ class Times:
     def std(self) -> float:
         """With one less than their number in the denominator; NaN for fewer than two."""
         return statistics.stdev(self.times) if len(self.times) > 1 else math.nan
+
+    @property
+    def nonzero_exits(self) -> int:
+        """Runs that ended with an exit code other than 0, or by a signal of their own."""
+        return sum(code not in (0, None) for code in self.exit_codes)
 
     @property
     def user(self) -> float:
@@ -84,9 +100,27 @@ class Timing:
         """The command that the others are compared with."""
         return self.times[0]
 
-    def ratio(self, slower: Times) -> tuple[float, float]:
-        """How many times as long a command takes as the fastest, and half an approximate interval for that."""
-        return time_ratio(slower, self.fastest)
+    def ratio(self, slower: Times) -> float:
+        """How many times as long a command takes as the fastest, by the means."""
+        return slower.mean / self.fastest.mean if self.fastest.mean > 0.0 else math.nan
+
+    def ratio_interval(self, slower: Times) -> tuple[float, float]:
+        """Where that ratio is, with 95 % confidence for each by itself."""
+        return times_interval(slower, self.fastest)
+
+    def to_json(self) -> str:
+        """The report as JSON; each command has what was counted of its runs, and its ratio to the fastest."""
+        described, known = self.report.to_dict(), {each.name: each for each in self.times}
+        for arm in described["arms"]:
+            each = known[arm["name"]]
+            same = each is self.fastest
+            arm |= {
+                "cut_off": each.failed,
+                "nonzero_exits": each.nonzero_exits,
+                "times_as_long": jsonable(1.0 if same else self.ratio(each)),
+                "times_as_long_interval": None if same else jsonable(self.ratio_interval(each)),
+            }
+        return json.dumps(described, indent=2, allow_nan=False)
 
     def explanation(self, ascii_only: bool = False) -> Explanation:
         """All that is said of it, for whoever shows it."""
@@ -100,6 +134,8 @@ def measure(study: Study, report: Report, timeout: float | None, shell: float | 
     kept = collect_times([arm.name for arm in report.result.arms], study._observations())
     best = report.result.front if report.result.task == "best-mean" else ()
     ordered = sorted(kept, key=lambda each: (each.name not in best, math.isnan(each.mean), each.mean))
+    notes = (*report.result.notes, *filter(None, [exits_words(kept)]))
+    report = replace(report, result=replace(report.result, notes=notes))
     return Timing(report, tuple(ordered), timeout, shell, typed)
 
 
@@ -123,31 +159,49 @@ def _times_of(name: str, runs: Sequence[ImportedRow]) -> Times:
     )
 
 
-def time_ratio(slower: Times, faster: Times) -> tuple[float, float]:
-    """How many times as long the one takes as the other, and half an approximate interval for that.
+def times_interval(slower: Times, faster: Times) -> tuple[float, float]:
+    """Where the ratio of two means is; an end of which nothing is known is 0 or infinite."""
+    inverse = lowest_ratio(faster, slower)
+    return lowest_ratio(slower, faster), 1.0 / inverse if inverse > 0.0 else math.inf
 
-    The interval is that of Welch for a mean, carried over to a quotient: approximate, since times are not normal, and
-    since the number of runs was decided on the way.
+
+def lowest_ratio(slower: Times, faster: Times) -> float:
+    """The largest r for which the evidence that one mean is more than r times the other reaches the level; 0 if none.
+
+    The true times of runs that were cut off may be far longer. So a mean that has some is known from below only.
     """
-    value = slower.mean / faster.mean if faster.mean > 0.0 else math.nan
-    parts = [
-        (each.std / each.mean) ** 2 / len(each.times) if each.mean > 0.0 else math.nan for each in (slower, faster)
-    ]
-    if not math.isfinite(value + sum(parts)):
-        return value, math.nan
-    if sum(parts) == 0.0:
-        return value, 0.0
-    freedom = sum(parts) ** 2 / sum(
-        part**2 / (len(each.times) - 1) for part, each in zip(parts, (slower, faster), strict=True)
-    )
-    return value, value * student_quantile(freedom) * math.sqrt(sum(parts))
+    from ramgape.bounds.central_limit_pairwise import difference_evidence
+
+    level, value = LEVEL, slower.mean
+    if min(len(slower.times), len(faster.times)) < FIRST_RUNS or faster.failed or not faster.mean > 0.0:
+        return 0.0
+    (spread, growth), (rival_spread, rival_growth) = _spread(slower, -1.0), _spread(faster, 1.0)
+    if slower.failed == len(slower.times):  # see `ahead_of_cut` in bounds/central_limit_pairwise.py
+        level += math.log(2.0)
+        value *= math.exp(-level / len(slower.times))
+    elif not spread > 0.0:
+        return 0.0
+    if not rival_spread > 0.0:
+        return 0.0
+
+    def evidence(ratio: float) -> float:
+        rival = ratio * ratio * rival_spread, ratio * rival_growth
+        difference = value - ratio * faster.mean
+        counts = float(len(slower.times)), float(len(faster.times))
+        return float(difference_evidence(difference, counts[0], spread, growth, counts[1], *rival, 0.5))
+
+    known, unknown = 0.0, value / faster.mean
+    for _ in range(HALVINGS):
+        middle = 0.5 * (known + unknown)
+        known, unknown = (middle, unknown) if evidence(middle) >= level else (known, middle)
+    return known
 
 
-def student_quantile(freedom: float, level: float = LEVEL) -> float:
-    """The t for which a Student variable lies between -t and t with this probability.
-
-    >>> round(student_quantile(9.0), 3), round(student_quantile(1e6), 3)
-    (2.262, 1.96)
-    """
-    below, above = inverse_incomplete_beta(0.5 * freedom, 0.5, 1.0 - level)
-    return math.sqrt(freedom * above / below)
+def _spread(each: Times, side: float) -> tuple[float, float]:
+    """The variance of times, and how it grows with the distance of a mean above (side 1) or below (side -1) theirs."""
+    mean = each.mean
+    off = [time - mean for time in each.times]
+    variance = statistics.fmean(value * value for value in off)
+    if not variance > 0.0:
+        return 0.0, 0.0
+    return variance, max(side * statistics.fmean(value**3 for value in off) / variance, 0.0)

@@ -1,12 +1,13 @@
 """One trial: a command run in a process group of its own, judged by its output or its time.
 
 Whatever happens, nothing of it goes on: when the command has ended, at its timeout, at Ctrl-C and when we end or are
-killed (see `watchdog`), all that it started is ended as well, asked first (SIGTERM), then forced (SIGKILL). A process
-that leaves its group, as a daemon does, escapes that.
+killed (see `watchdog`), all that it started is ended as well, asked first (SIGTERM), then forced (SIGKILL). On Linux
+that includes what has left its group, as a daemon does (see `descendants`).
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -23,16 +24,21 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from ramgape.commands.study_files import PLACEHOLDER, Command, StudyFile, how_run
-from ramgape.commands.watchdog import MARK, TrialGuard
+from ramgape.commands.descendants import MARK, Descendants
+from ramgape.commands.placeholders import Command, fill, variable_of
+from ramgape.commands.study_files import StudyFile, how_run
+from ramgape.commands.watchdog import TrialGuard
+from ramgape.common.checks import is_text
 from ramgape.common.files import read_number
 from ramgape.common.interrupts import interrupts_deferred
-from ramgape.errors import FailedTrial, FailingArm, shorten
+from ramgape.errors import FailedTrial, FailingArm, require, shorten
 from ramgape.search.outcome import OURS, Outcome
 from ramgape.storage.urls import parse_url
 
 KEPT = 64 * 1024  # bytes of what a command prints: the last ones
 GRACE = 1.0  # seconds between the two signals
+LOOK = 0.01  # seconds after which it is looked whether all are gone
+KILL = signal.SIGKILL if os.name == "posix" else signal.SIGTERM
 PATIENCE = 1.0  # seconds to wait for the rest of the output, which a process that escaped may hold open
 CANNOT_START = (126, 127)  # exit codes of a shell that found no such program, or one that is none
 FIRST_RUNS = 3  # of a command that has not succeeded yet, before it is taken for one that never will
@@ -66,6 +72,7 @@ class Process(subprocess.Popen[bytes]):
     """A process that keeps what it has used when it has ended."""
 
     usage: Any = None
+    mark = ""  # that of its trial
 
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
         """As the method of that name that waits for a process on POSIX systems, which asks for no usage."""
@@ -102,6 +109,8 @@ class CommandTrials:
         self._patience = patience
         self._hidden = frozenset(hidden)
         self._guard = TrialGuard()
+        self._descendants = Descendants()
+        self._numbers = itertools.count(1)  # of the processes
         self._lock = threading.Lock()
         self._running: set[Process] = set()
         self._closed = False
@@ -219,7 +228,7 @@ class CommandTrials:
                 process, start = self._start(command, words, errors)
             outputs = [Tail(stream) for stream in (process.stdout, process.stderr) if stream is not None]
             if timeout is not None:
-                timer = threading.Timer(timeout, end, [process])
+                timer = threading.Timer(timeout, self._end, [process])
                 timer.daemon = True
                 timer.start()
             # Without a timeout: with one, Python looks only every 50 milliseconds.
@@ -229,9 +238,10 @@ class CommandTrials:
             if timer is not None:
                 timer.cancel()
             if process is not None:
-                end(process)
+                self._end(process)
                 with self._lock:
                     self._running.discard(process)
+                    Descendants.known.discard(process.pid)
                     self._tell_guard()
         output, said = (tail.text() for tail in outputs) if errors is None else ("", ending_of(errors))
         used = (None, None) if process.usage is None else (process.usage.ru_utime, process.usage.ru_stime)
@@ -239,13 +249,14 @@ class CommandTrials:
 
     def _start(self, command: Command, words: Mapping[str, str], errors: IO[bytes] | None) -> tuple[Process, float]:
         """A process, and when it was started."""
+        known = environment(words, self._hidden)
         shell, filled = self._file.execution.shell, fill(command, words)
         if shell is not None and isinstance(filled, str):
             filled = [*shell, "-c", filled]
-        known = environment(words, self._hidden) | {MARK: self._guard.mark}
         with self._lock:
             if self._closed:
                 raise FailedTrial("the study is being left")
+            known[MARK] = mark = f"{self._guard.mark}.{next(self._numbers)}."
             try:
                 start = time.perf_counter()
                 process = Process(
@@ -262,7 +273,9 @@ class CommandTrials:
             except OSError as error:
                 allowed, hint = "a command that can be started", f", got: {error}"
                 raise FailingArm(what=f"arm {words['arm']!r}", allowed=allowed, hint=hint) from None
+            process.mark = mark
             self._running.add(process)
+            Descendants.known.add(process.pid)
             self._tell_guard()
         return process, start
 
@@ -283,11 +296,35 @@ class CommandTrials:
             self._closed = True
             running = list(self._running)
         for process in running:
-            send(process, signal.SIGTERM)
+            self._send(process, signal.SIGTERM)
         for process in running:
-            end(process)
+            self._end(process)
+        send_each(self._descendants.find(self._guard.mark, None, alone=True), KILL)
         with self._lock:
             self._guard.close()
+            self._descendants.close()
+
+    def _end(self, process: Process) -> None:
+        """End a command and all that it started, if any of it is left."""
+        if process.returncode is None:
+            self._send(process, signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE)
+        left = self._send(process, KILL)
+        process.wait()
+        give_up = time.monotonic() + GRACE
+        while left and time.monotonic() < give_up:  # what was killed may have left children, which are found now
+            time.sleep(LOOK)
+            left = self._send(process, KILL)
+
+    def _send(self, process: Process, number: int) -> bool:
+        """Send a signal to a command and all that it started; whether something has left its group."""
+        with self._lock:
+            alone = self._running <= {process}
+        left = self._descendants.find(process.mark, process.pid if process.returncode is None else None, alone)
+        send(process, number)
+        send_each(left, number)
+        return bool(left)
 
 
 @dataclass(slots=True)
@@ -321,34 +358,24 @@ def ending_of(file: IO[bytes]) -> str:
 
 
 def words_of(arm: str, seed: int, item: object = None) -> dict[str, str]:
-    """What stands for the placeholders of a trial; an item that is no text is written as JSON."""
+    """What stands for the placeholders of a trial; an item that is no text is written as JSON.
+
+    >>> words_of("quick", 7, {"n": 3})
+    {'arm': 'quick', 'seed': '7', 'item': '{"n": 3}'}
+    """
+    require(type(seed) is int, "the seed of a trial", "a whole number", seed, FailingArm)  # a server may send anything
     words = {"arm": arm, "seed": str(seed)}
     return words if item is None else {**words, "item": item if isinstance(item, str) else json.dumps(item)}
 
 
-def fill(command: Command, words: Mapping[str, str]) -> str | list[str]:
-    """The command of one trial. Braces around anything else are left alone: awk has its own use for them.
-
-    In a line for the shell an arm is one word, whatever it is called, and so is an item: the shell takes them from the
-    environment, and they are never read as a part of the line.
-
-    >>> fill("./solve data-{seed}.txt > {arm}.log", words_of("quick; rm *", 7))
-    './solve data-7.txt > "$RAMGAPE_ARM".log'
-    >>> fill(("./solve", "--{arm}", "{item}"), words_of("quick; rm *", 7, "2 + 2"))
-    ['./solve', '--quick; rm *', '2 + 2']
-    """
-    known = {f"{{{name}}}": text for name, text in words.items()}
-    if not isinstance(command, str):
-        return [PLACEHOLDER.sub(lambda found: known.get(found[0], found[0]), word) for word in command]
-    if os.name == "posix":
-        known |= {f"{{{name}}}": f'"$RAMGAPE_{name.upper()}"' for name in words if name not in ("seed", "pull")}
-    return PLACEHOLDER.sub(lambda found: known.get(found[0], found[0]), command)
-
-
 def environment(words: Mapping[str, str], hidden: Collection[str]) -> dict[str, str]:
     """What a command finds in its environment: which trial it is, and not where it is stored."""
+    given: Mapping[str, object] = words  # a server may send anything
+    for name, text in given.items():
+        usable = isinstance(text, str) and "\0" not in text and is_text(text)
+        require(usable, f"{name} of a trial", "text without NUL and halves of characters", text, FailingArm)
     ours = {name: value for name, value in os.environ.items() if name not in hidden}
-    return ours | {f"RAMGAPE_{name.upper()}": text for name, text in words.items()}
+    return ours | {variable_of(name): text for name, text in words.items()}
 
 
 def measured(finished: Finished) -> dict[str, float | int | None]:
@@ -416,14 +443,11 @@ def _ending(errors: str) -> str:
     return f"; stderr ends with {shown!r}"
 
 
-def end(process: Process) -> None:
-    """End a command and all that it started, if any of it is left."""
-    if process.returncode is None:
-        send(process, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE)
-    send(process, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
-    process.wait()
+def send_each(processes: Iterable[int], number: int) -> None:
+    """Send a signal to processes, of which some may be gone."""
+    for each in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(each, number)
 
 
 def send(process: Process, number: int) -> None:

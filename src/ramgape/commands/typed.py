@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ramgape.commands.how_timed import HowTimed
-from ramgape.commands.study_files import Command, Execution, StudyFile, check_command, how_run, timing
+from ramgape.commands.placeholders import SHELL, Command, base
+from ramgape.commands.shell_lines import names_in
+from ramgape.commands.study_files import Execution, StudyFile, check_command, cut_off_as, how_run, timing
 from ramgape.common.formatting import plural
 from ramgape.errors import InvalidSpec, StudyExists, require, shorten
 from ramgape.noises import ANY, FEWEST
@@ -44,7 +46,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
     options = dict(options)
     timeout = options.pop("timeout", None)
     timeout = None if timeout is None else check_timeout(timeout)
-    searched = search_options(len(lines), how, options, timeout)
+    searched, *earlier = (search_options(len(lines), how, options, timeout, before=before) for before in (False, True))
     return StudyFile(
         path=None,
         name=how.name or IN_MEMORY,
@@ -61,6 +63,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
             strict=not how.ignore_failure,
             quiet=True,
         ),
+        earlier=cast(tuple[StudyOptions, ...], tuple(earlier)),
     )
 
 
@@ -108,18 +111,22 @@ def in_words_of_runs(message: str, count: int) -> str:
         return f"--max-runs is {stored} in the store, {given} here"
 
     message = re.sub(r"\bmax_pulls is (\d+) in the store, (\d+) here", runs, message)
-    message = re.sub(r"; first_looks is [^;]* here", "", message)  # which follow from the next
     return message.replace("initial_pulls is ", "--min-runs is ")
 
 
-def search_options(count: int, how: HowTimed, options: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
-    """The options of the search: the fastest command, unless something else is asked for."""
-    failing = {"failure": "worst"} if timeout is not None else {"retries": 0}
+def search_options(
+    count: int, how: HowTimed, options: Mapping[str, Any], timeout: float | None, *, before: bool = False
+) -> dict[str, Any]:
+    """The options of the search: the fastest command, unless something else is asked for.
+
+    With `before`, as they were when a time that was cut off counted as the whole, and --runs was a budget.
+    """
+    failing = {"failure": "worst" if before else cut_off_as(options)} if timeout is not None else {"retries": 0}
     asked = {"in_order": True, **failing, **options}
     if how.runs is not None:
         alone = how.min_runs is None and how.max_runs is None and asked.get("budget") is None
         require(alone, "--runs", "given without --min-runs, --max-runs and --budget", how.runs)
-        asked |= {"budget": how.runs * count, "initial_pulls": how.runs}
+        asked |= {"budget" if before else "max_pulls": how.runs * count, "initial_pulls": how.runs}
     if asked.get("epsilon") is None and asked.get("budget") is None:
         asked["epsilon"] = DEFAULT_SHARE
     least = FEWEST if how.min_runs is None else how.min_runs
@@ -152,6 +159,9 @@ def shell_words(shell: str | None) -> tuple[str, ...] | None:
 
 def read_command(name: str, line: str, shell: tuple[str, ...] | None, folder: Path) -> Command:
     """A line for the shell, or its words where there is none."""
+    if shell and not SHELL.pattern.fullmatch(base(shell[0])):
+        allowed = "without {arm}, {seed} and {item}, because --shell is no known shell; read RAMGAPE_SEED instead"
+        require(not names_in(line), f"command {name!r}", allowed, line)
     return check_command(name, line if shell != () else list(split_line(line, f"command {name!r}")), folder)
 
 

@@ -14,7 +14,8 @@ import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
 
-MARK = "RAMGAPE_RUN"  # in the environment of every command: which run it belongs to
+from ramgape.commands.descendants import MARK, Descendants
+
 FAREWELL = "over"
 
 SCRIPT = f"""
@@ -24,7 +25,7 @@ while read -r groups; do
 done
 for signal in TERM KILL; do
     for group in $last; do kill -s $signal -- -"$group"; done
-    marked=$(grep -slz "^{MARK}=$1\\$" /proc/[0-9]*/environ | tr -dc '0-9\\n')
+    marked=$(grep -slz "^{MARK}=$1" /proc/[0-9]*/environ | tr -dc '0-9\\n')
     for process in $marked; do kill -s $signal -- -"$process" "$process"; done
     [ $signal = TERM ] && sleep 1
 done
@@ -47,6 +48,7 @@ class TrialGuard:
                 cwd="/",
                 start_new_session=True,  # so that a Ctrl-C in the terminal, or the end of our group, does not end it
             )
+            Descendants.known.add(self._shell.pid)
 
     def watch(self, groups: Iterable[int]) -> None:
         """These groups run now, and no others."""
@@ -58,6 +60,7 @@ class TrialGuard:
         shell, self._shell = self._shell, None
         if shell is not None:
             shell.communicate()  # closes the pipe, and waits
+            Descendants.known.discard(shell.pid)
 
     def _write(self, line: str) -> None:
         if self._shell is not None and self._shell.stdin is not None:

@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ramgape.commands.study_files import Command, StudyFile, check_command
+from ramgape.commands.placeholders import Command
+from ramgape.commands.study_files import StudyFile, check_command
 from ramgape.commands.trials import CANNOT_START, CommandTrials, Finished, cannot_start
 from ramgape.engines.choice import engine_of
 from ramgape.errors import InvalidSpec

@@ -4,7 +4,8 @@ http://host:8460              on this machine, or in a network that is trusted
 https://host/base             behind a proxy, perhaps below a path
 unix:///run/ramgape.sock      a socket, which has the permissions of a file
 
-`?timeout=SECONDS` at the end says for how long a server that is away is worth waiting for, instead of a minute.
+`?timeout=SECONDS` at the end bounds each answer, and the time for which a server that is away is worth waiting for.
+Default: a minute, and ten minutes for answers that take a server long.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Address(NamedTuple):
     port: int  # 0 for a socket
     path: str  # of the socket, or what stands before /api: empty, or "/base"
     patience: float = PATIENCE  # seconds
+    bounded: bool = False  # whether it was given, and holds for every answer
 
     def __str__(self) -> str:
         """In one form, without what is usual, so that two of the same server are equal."""
@@ -64,7 +66,8 @@ def parse_address(url: str) -> Address:
     """The parts of an address, or an error that says what one looks like.
 
     >>> str(parse_address("HTTP://Localhost:80/")), parse_address("https://[::1]:8460/base/?timeout=5")
-    ('http://localhost', Address(scheme='https', host='::1', port=8460, path='/base', patience=5.0))
+    ('http://localhost', Address(scheme='https', host='::1', port=8460, path='/base', patience=5.0,
+    bounded=True))
     >>> parse_address("http://me:secret@host:8460")
     Traceback (most recent call last):
     ramgape.errors.StorageError: storage must be without a user, a password or a token, which others could read: set
@@ -75,19 +78,19 @@ def parse_address(url: str) -> Address:
     if has_secret(url):
         raise StorageError(what="storage", allowed=NO_SECRETS, given=repr(shown_address(url)))
     place, _, query = rest.partition("?")
-    patience = _patience(url, query)
+    patience, bounded = _patience(url, query), bool(_options(query))
     if scheme == "unix":
         path = unquote(place)
         if not path.startswith("/") or path.endswith("/") or "\0" in path or len(path.encode()) > LONGEST_SOCKET:
             allowed = f"unix:///FILE, the whole path of a socket, at most {LONGEST_SOCKET} bytes"
             raise StorageError(what="storage", allowed=allowed, given=repr(shown_address(url)))
-        return Address(scheme, "", 0, path, patience)
+        return Address(scheme, "", 0, path, patience, bounded)
     host, slash, path = place.partition("/")
     found, path = _HOST.fullmatch(host), f"{slash}{path}".rstrip("/")
     port = int(found["port"] or PORTS[scheme]) if found else 0
     if found is None or not 0 < port < 65_536 or not _PATH.fullmatch(path):
         raise StorageError(what="storage", allowed=FORMS, given=repr(shown_address(url)))
-    return Address(scheme, (found["six"] or found["name"]).lower(), port, path, patience)
+    return Address(scheme, (found["six"] or found["name"]).lower(), port, path, patience, bounded)
 
 
 def has_secret(url: str) -> bool:

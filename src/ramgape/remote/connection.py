@@ -2,8 +2,11 @@
 
 Whatever is asked may be asked again: a pull id or the name of a worker says what is meant, and where neither does, an
 `Idempotency-Key` that is made once for all tries. So a question is repeated, with growing pauses, when a connection
-breaks, when the server has too much to do (429) and while it is away behind a proxy (502 to 504), until its patience is
-over. Redirections are not followed: a token is for the server that it was given for.
+breaks, when the server has too much to do (429), and while it stops or is away behind a proxy (502 to 504, and a 500
+that is no error of ours), until its patience is over. Redirections are not followed: a token is for the server that it
+was given for.
+
+One answer has a time in which all of it must come, and a size; what it says is checked (`answers`).
 """
 
 from __future__ import annotations
@@ -18,12 +21,14 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
-from ramgape.errors import RamgapeError, StorageError, StorageUnavailable, shorten
+from ramgape.errors import InvalidData, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.remote.address import Address, parse_address
+from ramgape.remote.answers import Check, Unexpected, anything, is_refusal
 from ramgape.remote.credentials import VARIABLE, Credentials, find_credentials, servers_folder
+from ramgape.remote.deadline import DeadlineSocket
 from ramgape.remote.refusals import error_in
 
 BASE = "/api/v1"
@@ -32,7 +37,10 @@ LEAST_WAIT = 1.0  # seconds for one answer, however short the patience is
 LONG_WAIT = 600.0  # seconds for one that may take long: a whole file is taken in
 CONNECTING = 10.0  # seconds
 PIECE = 2**16  # bytes
-AWAY = (502, 503, 504)
+LARGEST_ANSWER = 2**27  # bytes of JSON: as many as the largest report of ours has
+LARGEST_FILE = 2**34  # bytes that are streamed
+SLOWEST = 50_000  # bytes per second of a file: it has so much more time
+AWAY = (500, 502, 503, 504)
 BUSY = 429
 
 Query = Mapping[str, object]
@@ -94,15 +102,18 @@ class ServerConnection:
         query: Query | None = None,
         key: str | None = None,
         wait: float = 0.0,
+        form: Check = anything,
     ) -> Any:
-        """What the server answers, read from JSON; None where it has nothing to say.
+        """What the server answers, read from JSON and checked; None where it has nothing to say.
 
         Args:
             method, path: What is asked; the path without /api/v1.
             body: What is sent: an object for JSON, or an open file, from its beginning.
             query: Behind the path; what is None is left out.
             key: By which a repetition is known (`request_key`), where nothing else in the question says so.
-            wait: Seconds that one answer may take, where that may be longer than the patience.
+            wait: Seconds that one answer may take, where that may be longer than the patience, and the address does
+                not say how long.
+            form: What is asked of the answer.
 
         Raises:
             RamgapeError: What the server refuses, as it was there.
@@ -113,33 +124,83 @@ class ServerConnection:
         if key is not None:
             headers["Idempotency-Key"] = key
         target = self._target(path, query)
+        sent = int(headers.get("Content-Length", 0)) / SLOWEST
 
         def ask(seconds: float) -> Any:
-            with self._asked(method, target, content, headers, max(seconds, wait)) as response:
-                found = response.read() if _is_json(response) else b""
+            limit = self._limit(seconds, wait) + sent
+            with self._asked(method, target, content, headers, limit) as (response, _):
+                found = self._read(response)
             return self._understood(response, found)
 
-        return self._patiently(ask)
+        found = self._patiently(ask)
+        with self.understanding(f"{method} {path}"):
+            form(found, "the answer")
+        return found
+
+    def _limit(self, seconds: float, wait: float) -> float:
+        """How many seconds one answer has: what the address says, or what such an answer may take."""
+        return seconds if self.address.bounded else max(seconds, wait)
+
+    @contextmanager
+    def understanding(self, question: str) -> Iterator[None]:
+        """Read an answer: whatever is wrong with it is one error, which says that it is none of ours.
+
+        Args:
+            question: What was asked.
+        """
+        try:
+            yield
+        except (Unexpected, InvalidData) as error:
+            reason = str(error)
+        except RamgapeError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            reason = f"it cannot be read ({shorten(error)})"
+        else:
+            return
+        where = f"there is no server of ramgape at {self.url}, or one of another version"
+        raise StorageError(f"{where}: to {question} it answers what no such server does: {reason}")
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        """An answer in JSON, as a whole; nothing of one that is not."""
+        parts: list[bytes] = []
+        size = 0
+        while _is_json(response) and (part := response.read(PIECE)):
+            parts.append(part)
+            size += len(part)
+            if size > LARGEST_ANSWER:
+                raise StorageError(f"the answer of {self.url} is too long: it has more than {LARGEST_ANSWER:,} bytes")
+        if response.length and parts:
+            raise http.client.IncompleteRead(b"", response.length)
+        return b"".join(parts)
 
     def stream(self, path: str, query: Query | None = None) -> Iterator[bytes]:
         """A long answer, piece by piece, whatever it is. It is asked for again until it begins; then no more.
+
+        It has the time of one answer, and more for what has come, since it may be large.
 
         Args:
             path, query: As of `call`.
         """
         with ExitStack() as asked:
 
-            def ask(seconds: float) -> http.client.HTTPResponse:
+            def ask(seconds: float) -> tuple[http.client.HTTPResponse, DeadlineSocket]:
                 with ExitStack() as asking:
-                    question = self._asked("GET", self._target(path, query), None, {}, max(seconds, LONG_WAIT))
-                    response = asking.enter_context(question)
+                    limit = self._limit(seconds, LONG_WAIT)
+                    question = self._asked("GET", self._target(path, query), None, {}, limit)
+                    response, timed = asking.enter_context(question)
                     if response.status != http.client.OK:
-                        self._understood(response, response.read() if _is_json(response) else b"")
+                        self._understood(response, self._read(response))
                     asked.push(asking.pop_all())
-                return response
+                return response, timed
 
-            response = self._patiently(ask)
+            response, timed = self._patiently(ask)
+            size = 0
             while piece := self._piece_of(response):
+                size += len(piece)
+                if size > LARGEST_FILE:
+                    raise StorageError(f"the answer of {self.url} is too long: it has more than {LARGEST_FILE:,} bytes")
+                timed.end += len(piece) / SLOWEST
                 yield piece
 
     def _piece_of(self, response: http.client.HTTPResponse) -> bytes:
@@ -170,17 +231,21 @@ class ServerConnection:
     @contextmanager
     def _asked(
         self, method: str, target: str, content: Any, headers: Mapping[str, str], seconds: float
-    ) -> Iterator[http.client.HTTPResponse]:
-        """The response to one question; its connection is put back if the answer was read to its end."""
+    ) -> Iterator[tuple[http.client.HTTPResponse, DeadlineSocket]]:
+        """The response to one question, and its socket; its connection is put back if the answer was read to its end.
+
+        All of that takes so many seconds at most.
+        """
         with ExitStack() as used:
             try:
                 connection = self._connection(seconds)
+                timed = cast(DeadlineSocket, connection.sock)
                 used.callback(connection.close)
                 if hasattr(content, "seek"):
                     content.seek(0)
                 connection.request(method, target, content, {**self._headers(), **headers})
                 response = used.enter_context(connection.getresponse())
-                yield response
+                yield response, timed
             except (http.client.HTTPException, OSError) as error:
                 self._refuse_certificate(error)
                 raise Lost(_reason(error)) from None
@@ -189,14 +254,15 @@ class ServerConnection:
                 self._idle.append(connection)
 
     def _connection(self, seconds: float) -> http.client.HTTPConnection:
-        """One that nobody uses, or a new one."""
+        """One that nobody uses, or a new one; its socket waits for so many seconds at most."""
+        end = time.monotonic() + seconds
         if self._process != os.getpid():  # what was open belongs to the process that we come from
             self.close()
             self._process = os.getpid()
         while self._idle:
             connection = self._idle.pop()
             if _is_alive(connection):
-                connection.sock.settimeout(seconds)
+                cast(DeadlineSocket, connection.sock).end = end
                 return connection
             connection.close()
         connection = self._new(min(seconds, CONNECTING))
@@ -205,7 +271,9 @@ class ServerConnection:
         except BaseException:
             connection.close()
             raise
-        connection.sock.settimeout(seconds)
+        timed = DeadlineSocket(connection.sock)
+        timed.end = end
+        connection.sock = timed
         return connection
 
     def _new(self, seconds: float) -> http.client.HTTPConnection:
@@ -242,7 +310,7 @@ class ServerConnection:
             if found is None and status != http.client.NO_CONTENT:
                 raise self._no_server(response)
             return found
-        refused = found if isinstance(found, dict) and "error" in found else None
+        refused = found if is_refusal(found) else None
         error = None if refused is None else error_in(refused)
         if status == BUSY or (status in AWAY and (error is None or isinstance(error, StorageUnavailable))):
             after = _seconds(response.getheader("Retry-After"))

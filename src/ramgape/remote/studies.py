@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ramgape.errors import UnknownStudy, deleted_meanwhile, unknown_study
+from ramgape.remote.answers import EXCHANGED, RENEWED, STUDIES, Check, Unexpected
 from ramgape.remote.connection import ServerConnection, request_key
 
 AT_ONCE = 1000  # studies of a list
+MOST_PAGES = 10_000
 
 Json = dict[str, Any]
 
@@ -36,15 +38,25 @@ class RemoteStudy:
         """Tell what came out and ask for the next pulls. New pulls for nobody by name are given once by a key."""
         body = {"answers": answers, "failed": failed, "given_back": given_back, "count": count}
         body |= {"worker": worker, "lease": lease, "known": known} | ({"lost": lost} if lost else {})
-        return self.post("exchange", body, once=count > 0 and worker is None)
+        found = self.post("exchange", body, EXCHANGED, once=count > 0 and worker is None)
+        told = len(answers) + len(failed) + len(given_back) + len(lost or ())
+        ids = [pull["id"] for pull in found["pulls"]]
+        with self.connection.understanding("exchange"):
+            _require_as_many("the answer.accepted", found["accepted"], told)
+            if len(ids) > count or len(set(ids)) < len(ids):
+                raise Unexpected("the answer.pulls", f"at most {count} different ones", ids)
+        return found
 
     def renew(self, pulls: list[str], lease: float | None) -> Json:
         """Let the leases of some pulls begin anew."""
-        return self.post("renew", {"pulls": pulls, "lease": lease})
+        found = self.post("renew", {"pulls": pulls, "lease": lease}, RENEWED)
+        with self.connection.understanding("renew"):
+            _require_as_many("the answer.renewed", found["renewed"], len(pulls))
+        return found
 
-    def post(self, verb: str, body: Json, *, once: bool = False) -> Json:
+    def post(self, verb: str, body: Json, form: Check, *, once: bool = False) -> Json:
         """What becomes of something that is told; `once` where only a key says that it is told again."""
-        found: Json = self.call("POST", f"/{verb}", body, key=request_key() if once else None)
+        found: Json = self.call("POST", f"/{verb}", body, key=request_key() if once else None, form=form)
         return found
 
     def call(self, method: str, path: str, body: object = None, **more: Any) -> Any:
@@ -65,9 +77,14 @@ class RemoteStudy:
             raise deleted_meanwhile(self.connection.url) from None
 
 
+def _require_as_many(where: str, found: list[Any], count: int) -> None:
+    if len(found) != count:
+        raise Unexpected(where, f"a list of {count}, one for each that was sent", found)
+
+
 def find_study(connection: ServerConnection, name: str) -> Json | None:
     """A study as in the list; None if there is none of that name."""
-    found = connection.call("GET", "/studies", query={"name": name})["studies"]
+    found = connection.call("GET", "/studies", query={"name": name}, form=STUDIES)["studies"]
     return next((study for study in found if study["name"] == name), None)
 
 
@@ -81,10 +98,15 @@ def known_study(connection: ServerConnection, name: str) -> Json:
 
 def all_studies(connection: ServerConnection) -> Iterator[Json]:
     """The list, page by page."""
-    after: object = None
+    after: str | None = None
+    seen: set[str] = set()
     while True:
-        page = connection.call("GET", "/studies", query={"after": after, "limit": AT_ONCE})
+        page = connection.call("GET", "/studies", query={"after": after, "limit": AT_ONCE}, form=STUDIES)
         yield from page["studies"]
         after = page["next"]
         if after is None:
             return
+        with connection.understanding("GET /studies"):
+            if after in seen or not page["studies"] or len(seen) >= MOST_PAGES:
+                raise Unexpected("the answer.next", "null at the end of the list", after)
+        seen.add(after)

@@ -88,6 +88,10 @@ class Database(ABC):
         """Whether to try again makes sense."""
 
     @abstractmethod
+    def interrupt(self) -> None:
+        """Have whoever waits for a lock wait no longer; to be called from any thread."""
+
+    @abstractmethod
     def read_columns(self, study_id: int, start: int, stop: int | None) -> Columns:
         """Arms and rewards."""
 

@@ -22,7 +22,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -183,6 +183,12 @@ class PostgresDatabase(Database):
         self._message: list[tuple[str, Reply]] | None = None  # what travels together
         self._length = 0
         self._warned = False
+
+    def interrupt(self) -> None:
+        connection = self._connection
+        if connection is not None:
+            with suppress(psycopg.Error):
+                connection.cancel_safe(timeout=GRACE)
 
     def connect(self, create: bool = False) -> Connection:
         said = conninfo_to_dict(self.url.address)

@@ -118,7 +118,7 @@ class Store(Protocol):
         """
 
     def read_answered(self, study_id: int, start: int) -> list[int]:
-        """The numbers of the pulls that some observations answer.
+        """The numbers of the pulls that some observations answer, in the order of these.
 
         Args:
             study_id: The study.

@@ -32,7 +32,7 @@ class StudyRow(NamedTuple):
     told: int = 0  # observations, so the place of the next one
     failed: int = 0  # failed attempts
     stopped_at: int | None = None  # observations at which the goal was reached
-    decision: str = ""  # JSON: where the sampling rule stands, beyond what observations tell
+    decision: str = ""  # JSON: where the sampling rule and the order of results stand, beyond what observations tell
     withdrawn: int = 0  # pulls that were handed out to nobody, and taken back
     chain: int = 0  # the check value of all observations, which is that of the last one
     batches: int = 0  # how many there are
@@ -51,7 +51,7 @@ class PullRow(NamedTuple):
     failed_attempt: int  # the last one that did, or 0
     given_up: bool  # it failed too often
     token: str = ""  # random: the part of its name that nobody can guess or meet twice
-    answer: float | None = None  # told, but held back until the arm's earlier pulls are answered
+    answer: float | None = None  # told, but held back until earlier pulls are answered
     answered_at: float | None = None
     answer_failed: bool = False  # the answer is a failure that counts as the worst reward
     answer_attempt: int = 0  # the one that it came from, perhaps not the last

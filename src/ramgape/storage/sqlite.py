@@ -83,6 +83,10 @@ class SqliteDatabase(Database):
         self._writes = False  # the connection is set up for writing
         self._identity: tuple[int, int] | None = None  # of the file that was opened first
         self._sleeper = random.Random()  # its own, so that nobody's seed is disturbed
+        self._hurried = False  # nobody waits any longer
+
+    def interrupt(self) -> None:
+        self._hurried = True
 
     def connect(self, create: bool = False) -> sqlite3.Connection:
         if not store_exists(self.url):
@@ -219,7 +223,7 @@ class SqliteDatabase(Database):
         """Try until the others are done. Random sleeps, so that no process is always behind the same other."""
         end = time.monotonic() + self.url.patience
         while True:
-            late = time.monotonic() >= end
+            late = self._hurried or time.monotonic() >= end
             if not late:
                 time.sleep(COMMITTING if statement == "COMMIT" else self._sleeper.uniform(*SLEEPS))
             try:

@@ -97,7 +97,7 @@ _STATEMENTS = Statements(
     insert_pull=_insert("pulls", ("study_id", *PULL)),
     update_pull=f"UPDATE ramgape_pulls SET {_set(PULL_CHANGES)} {_THIS_PULL}",
     delete_pull=f"DELETE FROM ramgape_pulls {_THIS_PULL}",
-    answered=f"SELECT number {_SINCE} AND number IS NOT NULL",
+    answered=f"SELECT number {_SINCE} AND number IS NOT NULL ORDER BY place",
     rewards=f"SELECT arm, reward {_SINCE} ORDER BY place",
     rewards_between=f"SELECT arm, reward {_BETWEEN}",
     answer=f"SELECT {_list(OBSERVATION)} FROM ramgape_observations WHERE study_id = ? AND number = ?",

@@ -47,6 +47,10 @@ class SqlStore:
         """Close the connection."""
         self._database.close()
 
+    def interrupt(self) -> None:
+        """Have whoever waits for a lock wait no longer; to be called from any thread."""
+        self._database.interrupt()
+
     def integrity(self) -> list[str]:
         """What is wrong with the database itself, in words."""
         return self._database.integrity()
@@ -142,7 +146,7 @@ class SqlStore:
 
     def _by_our_clock(self, pull: PullRow, clock: str, now: Moment) -> PullRow:
         """A pull with its lease by our clock, from the one that it was given by."""
-        if clock == self._database.clock or pull.lease_until == math.inf:
+        if clock == self._database.clock or not ENDED < pull.lease_until < math.inf:
             return pull
         if clock == WALL_CLOCK:  # of an older version
             return pull._replace(lease_until=pull.lease_until - now.time + now.clock)

@@ -7,6 +7,7 @@ admin   make, change and delete studies; make and revoke tokens
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 ROLES = ("read", "work", "admin")  # each may do what those before it may
 EVERYTHING = ("*",)
+# The requests that have a body, and the role that each takes. The guard looks here before it reads the body.
+SENDING = (
+    (re.compile(r"/api/v1/studies/[^/]+/(?:exchange|ask|tell|fail|give-back|renew|leave|observe)"), "work"),
+    (re.compile(r"/api/v1/(?:studies|tokens|studies/[^/]+/(?:extend|arms|import))"), "admin"),
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,17 @@ class Access:
     def only_reading(self) -> Access:
         """The same eyes without hands."""
         return self if self.role == "read" else replace(self, role="read")
+
+
+def sending_role(method: str, path: str) -> str | None:
+    """The role that a request with a body takes; None where no route reads a body.
+
+    >>> sending_role("POST", "/api/v1/studies/7/exchange")
+    'work'
+    """
+    if method != "POST":
+        return None
+    return next((role for form, role in SENDING if form.fullmatch(path)), None)
 
 
 def access_of(request: HTTPConnection) -> Access:

@@ -12,6 +12,7 @@ from ramgape.errors import RamgapeError, UnknownName
 from ramgape.web.access import Access, access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden, NotFound
+from ramgape.web.forms import FormRoute
 from ramgape.web.guard import Gate, session_cookie
 from ramgape.web.metrics import MEDIA_TYPE
 from ramgape.web.schema import Name, Number, StrictBody
@@ -105,7 +106,7 @@ def operation_routes(gate: Gate) -> APIRouter:
 
 def access_routes(gate: Gate) -> APIRouter:
     """Who comes in, below the base of the API."""
-    router = APIRouter(tags=["access"])
+    router = APIRouter(tags=["access"], route_class=FormRoute)
 
     @router.post("/login", response_model=LoggedIn, responses=refusals(), openapi_extra=OPEN)
     async def log_in(body: Login, request: Request) -> Json:

@@ -18,6 +18,7 @@ from ramgape.web.limits import MEGABYTE, Settings
 if TYPE_CHECKING:
     from starlette.types import Receive
 
+LOGIN = 4_096  # bytes of a body that everybody may send: a code, or a token
 UNREAD = 65_536  # bytes that are taken off a connection for somebody unknown, so that he sees why he was refused
 PATIENCE = 2.0  # seconds for that
 _DIGITS = re.compile(rb"[0-9]{1,18}")
@@ -48,18 +49,21 @@ class Body:
         """
         self._receive, self._headers = receive, headers
         self._limit = settings.max_import if imports else settings.max_body
-        patience = settings.import_timeout if imports else settings.body_timeout
-        self._deadline = asyncio.get_running_loop().time() + patience
+        self._began, self._settings = asyncio.get_running_loop().time(), settings
+        self._deadline = self._began + (settings.import_timeout if imports else settings.body_timeout)
         self._bytes, self._ended, self._whole = 0, False, not imports
 
-    async def open(self, known: bool = True) -> Receive:
+    async def open(self, known: bool = True, wanted: bool = True) -> Receive:
         """What gives it to the application: in one piece, or a file to import as it comes.
 
         Args:
-            known: Whether we know who sends it; whoever logs in, or asks for a page, has little to say.
+            known: Whether we know who sends it; a login has little to say, and no time to lose.
+            wanted: Whether anything reads it.
         """
         if not known:
-            self._limit = min(self._limit, UNREAD / MEGABYTE)
+            self._deadline = min(self._deadline, self._began + self._settings.header_timeout)
+        if not (known and wanted):
+            self._limit = min(self._limit, (UNREAD if known else LOGIN) / MEGABYTE)
         length = self._headers.get(b"content-length")
         if length is not None:
             if b"transfer-encoding" in self._headers or not _DIGITS.fullmatch(length):

@@ -14,7 +14,8 @@ import numpy as np
 
 from ramgape.common.formatting import Digits, confidence
 from ramgape.errors import NoAnswer, known_name, require
-from ramgape.search.inference import difference_between, level_of_intervals, wanted_of
+from ramgape.search.differences import difference_between
+from ramgape.search.inference import level_of_intervals, wanted_of
 from ramgape.search.result import ArmReport, ControlDifference, Result
 from ramgape.search.spec import Spec
 from ramgape.tasks import BestMean, Boxes, Task, make_task

@@ -51,7 +51,7 @@ class Clerk:
         self._desk = desk
         self._after = after
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
-        self._closed = False
+        self._closed = self._hurried = False
         self._door = threading.Lock()  # nobody comes in behind whoever says that it is over
         self._thread = threading.Thread(target=self._work, name=f"ramgape-clerk-{desk.name}", daemon=True)
         self._thread.start()
@@ -66,6 +66,11 @@ class Clerk:
             else:
                 self._queue.put(Waiting(operation, loop, future, time.monotonic()))
         return future
+
+    def hurry(self) -> None:
+        """Make nothing more of what waits: the server stops, and those who asked were told to ask again."""
+        self._hurried = True
+        self._desk.session.interrupt()
 
     def close(self) -> None:
         """Finish what waits, and go."""
@@ -86,7 +91,7 @@ class Clerk:
                 pass
             going = None not in batch
             waiting = [each for each in batch if each is not None]
-            if waiting:
+            if waiting and not self._hurried:
                 self._make(waiting)
 
     def _make(self, waiting: list[Waiting]) -> None:

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from ramgape.errors import RamgapeError
 from ramgape.web import schema, working
 from ramgape.web.answers import Json, show_error
+from ramgape.web.forms import read_form
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -47,7 +48,7 @@ class Express:
         message = await receive()  # the guard has read the whole body
         route, form = ROUTES[found[2]]
         try:
-            body = form.validate_json(message.get("body", b""))
+            body = await read_form(form, message.get("body", b""))
         except ValidationError:
             body = None
         if body is None or message.get("more_body", False):

@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ramgape.search.explained import jsonable
 from ramgape.storage.records import StudyRow
+from ramgape.studies.report import summarize
 from ramgape.studies.specification import StudySpec
 from ramgape.web import schema
 from ramgape.web.access import Access, access_of
@@ -104,7 +105,11 @@ async def listed(rooms: Rooms, access: Access) -> AsyncIterator[bytes]:
 def list_of(rooms: Rooms) -> LiveList:
     """The one list that all who watch it share."""
     if rooms.listed is None:
-        rooms.listed = LiveList(rooms.summaries, lambda row, summary: summary_of(rooms, row, summary), rooms.in_thread)
+
+        def described(row: StudyRow, pending: int) -> dict[str, Any]:
+            return summary_of(rooms, row, summarize(row, pending))
+
+        rooms.listed = LiveList(rooms.rows, rooms.found_at, described, rooms.in_thread)
     return rooms.listed
 
 

@@ -108,10 +108,12 @@ def of_trials(spec: StudySpec) -> list[tuple[str, str]]:
     told = [("Failures", f"tried again up to {spec.retries} times, then given up")]
     if spec.failure == "worst":
         told = [("Failures", f"count as the worst reward, {spec.worst_reward:g}")]
+    if spec.failure == "censored":
+        told = [("Failures", f"count as {spec.worst_reward:g} or more")]
     if spec.expired == "fail":
         told.append(("Leases", "who does not answer in time has failed"))
-    if spec.in_order:
-        told.append(("Order", "answers wait for those to earlier trials of the same arm"))
+    order = "results count in the order of asking" if spec.in_order else "results count as they come in"
+    told.append(("Order", order))
     if spec.expected_arms is not None:
         told.append(("Arms to come", f"up to {spec.expected_arms:,} in all"))
     return told

@@ -10,7 +10,8 @@ Sec-Fetch-Site  where a browser sends one, must be `same-origin`, or `none` (an 
                 like `cross-site`: all ports of a machine are the same site, and get the same cookies.
 Authorization   a token, else 401. A cookie counts for reading alone, so that nothing can be changed by what a browser
                 adds by itself.
-then            how many requests, how many streams (429), how large a body (413), how slow (408).
+then            how many requests, connections and streams (429), the role that a body takes (403), and only then the
+                body: how large (413), how slow (408).
 
 What needs no token holds nothing of anybody: pages and their files, the login, /healthz.
 """
@@ -21,16 +22,17 @@ import asyncio
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ramgape.errors import RamgapeError
-from ramgape.web.access import Access
+from ramgape.errors import RamgapeError, StorageUnavailable
+from ramgape.web.access import Access, sending_role
 from ramgape.web.bodies import UNREAD, Body, has_body
 from ramgape.web.errors import Forbidden, Misdirected, TooMany, Unauthorized, Unprocessable, answer_of, status_of
 from ramgape.web.hosts import Hosts
-from ramgape.web.limits import MEGABYTE, Bucket, Settings
+from ramgape.web.limits import MEGABYTE, Bucket, Settings, Shares
 from ramgape.web.login import Logins
 from ramgape.web.logs import Log
 from ramgape.web.metrics import Metrics
@@ -48,6 +50,10 @@ METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 ONCE = (b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site")  # two of them would be one too many
 STILL_KNOWN = 1.0  # seconds after which it is asked again who has a stream open
 COME_AGAIN = 5.0  # seconds, when there are too many streams
+STREAM_SHARE = 0.25  # of all streams, for one token
+STRANGER_SHARES = 0.025, 0.25  # of what a token may ask, for an address without one: all the time, at once
+TARPIT = 1.0  # seconds until whoever asks too much hears of it: meanwhile that connection asks nothing
+FAILED_LOGIN = (400, 408, 413, 422)  # answers to what is no login; wrong codes and tokens are counted elsewhere
 
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -96,7 +102,11 @@ class Guard:
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
         self.app, self.gate = app, gate
         self._bucket = Bucket(gate.settings.max_requests, gate.clocks.machine)
+        few, some = (share * gate.settings.max_requests for share in STRANGER_SHARES)
+        self._strangers = Bucket(few, gate.clocks.machine, max(some, 1.0))
+        self._shares = Shares()
         self._streams: set[asyncio.Future[None]] = set()
+        self._streams_of: Counter[str] = Counter()
         self._under_way = 0
         self._notes: set[asyncio.Future[None]] = set()
         gate.metrics.gauge("ramgape_watchers", lambda: len(self._streams))
@@ -121,13 +131,19 @@ class Guard:
             imports = scope["path"].endswith("/import") and scope["path"].startswith(API)
             body = Body(receive, headers, self.gate.settings, imports)
         try:
-            access = self._admit(scope, headers)
+            access, owner = self._admit(scope, headers)
+            role = sending_role(scope["method"], scope["path"])
             if access is not None:
                 scope.setdefault("state", {})["access"] = access
+                if role is not None:
+                    access.require(role)
             if body is not None:
-                receive = await body.open(access is not None)
+                receive = await body.open(access is not None, role is not None)
             if scope["path"].endswith("/events") and scope["path"].startswith(API):
-                await self._stream(scope, receive, answer, headers)
+                await self._stream(scope, receive, answer, headers, owner)
+            elif access is not None and scope["method"] in SAFE:
+                async with self._shares.turn(owner):
+                    await self.app(scope, receive, answer.send)
             else:
                 await self.app(scope, receive, answer.send)
         except RamgapeError as error:  # of the guard: those of the application are answered there
@@ -135,23 +151,37 @@ class Guard:
                 raise
             refused = type(error).__name__
             await self._refuse(error, scope, body, answer)
+        except asyncio.CancelledError:
+            if answer.status or not self.gate.stopping:
+                raise
+            refused = "Stopping"  # it took longer than the grace; whether it was done is for a repetition to find out
+            await self._refuse(StorageUnavailable("the server stops: ask again in a moment"), scope, body, answer)
         finally:
             self._under_way -= 1
+            if scope["path"] == LOGIN and answer.status in FAILED_LOGIN:
+                self.gate.logins.failures.note(self.gate.hosts.address_of(scope.get("client"), headers))
             self._note(scope, answer.status or 499, time.perf_counter() - began, refused)
 
-    def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Access | None:
-        """Whoever asks, or nobody where nobody needs to be known; an error for those who are not let in."""
+    def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:
+        """Whoever asks, and by what that is counted; no access where none is needed, an error where one is missing."""
         if len(headers) != len(scope["headers"]):
             self._check_once(scope)
         self._check_source(scope, headers)
         gate, is_open = self.gate, self._is_open(scope["method"], scope["path"])
         access, counted = (None, "") if is_open else self._authenticate(scope, headers)
-        self._bucket.take(counted or gate.hosts.address_of(scope.get("client"), headers))
+        counted = counted or gate.hosts.address_of(scope.get("client"), headers)
+        (self._strangers if access is None else self._bucket).take(counted)
         if access is None:
             if not is_open:
                 raise Unauthorized("a token is needed: Authorization: Bearer rg_...; ramgape token new makes one")
-            return None
-        return access.only_reading() if gate.read_only else access
+            if scope["path"] == LOGIN:
+                gate.logins.failures.check(counted)
+            return None, counted
+        connection = scope.get("state", {}).get("connection")
+        if connection is not None:
+            connection.belongs_to(counted, access.role != "read")
+        self._shares.note(counted)
+        return (access.only_reading() if gate.read_only else access), counted
 
     def _check_once(self, scope: Scope) -> None:
         names = [name for name, _ in scope["headers"]]
@@ -197,7 +227,7 @@ class Guard:
         scheme, _, secret = given.partition(b" ")
         token = gate.tokens.find(secret.strip()) if scheme.lower() == b"bearer" else None
         if token is None or token.has_ended(gate.clocks.wall()):
-            self._bucket.take(gate.hosts.address_of(scope.get("client"), headers))
+            self._strangers.take(gate.hosts.address_of(scope.get("client"), headers))
         if token is None:
             raise Unauthorized("this token is not valid, or no longer: Authorization: Bearer rg_...")
         if token.has_ended(gate.clocks.wall()):
@@ -212,13 +242,21 @@ class Guard:
         cookie = session_cookie(headers, self.gate.hosts)
         return None if cookie is None else self.gate.logins.find(cookie)
 
-    async def _stream(self, scope: Scope, receive: Receive, answer: Outgoing, headers: Mapping[bytes, bytes]) -> None:
+    async def _stream(
+        self, scope: Scope, receive: Receive, answer: Outgoing, headers: Mapping[bytes, bytes], owner: str
+    ) -> None:
         """A stream of events, which ends with its reader, with the server, or with the token that it was opened by."""
-        if len(self._streams) >= self.gate.settings.max_streams:
+        most = self.gate.settings.max_streams
+        if len(self._streams) >= most:
             message = f"{len(self._streams)} event streams are open, as many as are allowed"
+            raise TooMany(message, retry_after=COME_AGAIN)
+        owner = owner.rpartition(" ")[2]  # the id of the token, also of one that a session came in with
+        if self._streams_of[owner] >= max(STREAM_SHARE * most, 1.0):
+            message = f"this token has {self._streams_of[owner]} event streams open, as many as one token may"
             raise TooMany(message, retry_after=COME_AGAIN)
         stream = asyncio.ensure_future(self.app(scope, receive, answer.send))
         self._streams.add(stream)
+        self._streams_of[owner] += 1
         ended = False
         try:
             while not (await asyncio.wait((stream,), timeout=STILL_KNOWN))[0]:
@@ -234,6 +272,9 @@ class Guard:
         finally:
             stream.cancel()
             self._streams.discard(stream)
+            self._streams_of[owner] -= 1
+            if not self._streams_of[owner]:
+                del self._streams_of[owner]
 
     def _is_known(self, scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
         """Whether whoever was let in would still be."""
@@ -254,20 +295,24 @@ class Guard:
         status = status_of(error)
         content = json.dumps(answer_of(error)).encode()
         said = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+        known = scope.get("state", {}).get("access") is not None
         if isinstance(error, TooMany):
             said.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
+            await asyncio.sleep(TARPIT)
+        elif isinstance(error, StorageUnavailable):
+            said += [(b"retry-after", b"1"), (b"connection", b"close")]
         if status == 401:
             said.append((b"www-authenticate", b'Bearer realm="ramgape"'))
-        if body is not None:  # of which a part may be unread
+        if body is not None and not self.gate.stopping:  # of which a part may be unread
             said.append((b"connection", b"close"))
-            known = scope.get("state", {}).get("access") is not None
-            await body.discard(2.0 * self.gate.settings.max_body * MEGABYTE if known else UNREAD)
+            allowed = known and status != 403
+            await body.discard(2.0 * self.gate.settings.max_body * MEGABYTE if allowed else UNREAD)
         await answer.send({"type": "http.response.start", "status": status, "headers": said})
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
     def _note(self, scope: Scope, status: int, seconds: float, refused: str | None) -> None:
         """Count and log a request, by its route and never by what somebody has put into its address."""
-        gate, path, access = self.gate, scope["path"], scope.get("state", {}).get("access")
+        gate, access = self.gate, scope.get("state", {}).get("access")
         template = template_of(scope)
         route = template or ("refused" if refused else "unknown")
         method = scope["method"] if scope["method"] in METHODS else "other"
@@ -275,10 +320,10 @@ class Guard:
         gate.metrics.observe("ramgape_request_seconds", seconds, route=route)
         gate.log.request(
             method,
-            template or path[:200],
+            route,
             status,
             seconds,
-            study=scope["path_params"].get("id") if template and "/studies/{id}" in template else None,
+            study=study_of(scope, template),
             token=None if access is None else access.name,
             error=refused,
             address=gate.hosts.address_of(scope.get("client"), dict(scope["headers"])) if refused else None,
@@ -324,6 +369,12 @@ def template_of(scope: Scope) -> str | None:
             return None
         parts[parts.index(str(value))] = f"{{{name}}}"
     return "/".join(parts)
+
+
+def study_of(scope: Scope, template: str | None) -> str | None:
+    """The number of the study in a path, for logs; None for text that is no number, which may be a token."""
+    found = str(scope["path_params"].get("id")) if template and "/studies/{id}" in template else ""
+    return found if found.isascii() and found.isdecimal() else None
 
 
 def is_page(path: str) -> bool:

@@ -137,6 +137,11 @@ class Hosts:
                     break
         return _counted(peer)
 
+    def is_proxy(self, client: Sequence[object] | None) -> bool:
+        """Whether a connection is that of a proxy, which speaks for others."""
+        peer = str(client[0]) if client else ""
+        return not peer or (self._behind and self._is_proxy(peer))
+
     def _is_proxy(self, peer: str) -> bool:
         if not peer:
             return True  # a Unix socket: whoever may write to it is the proxy

@@ -5,11 +5,14 @@ Every limit is a field of `Settings` and an option of `ramgape serve`, of the sa
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from ramgape.common.checks import as_float
 from ramgape.errors import require
@@ -17,8 +20,13 @@ from ramgape.web.errors import TooMany
 
 MEGABYTE = 1_000_000
 MOST_COUNTED = 10_000  # addresses and tokens that are remembered at once
+LOOKS_EACH = 4  # requests of one token that look at something at once
+SHARE, BURST = 0.25, 2.0  # of a processor, for one token that looks while others work; seconds before that counts
+LEAST_COST = 0.001  # seconds of every request, besides what it takes in other threads
+AT_WORK = 1.0  # seconds after a request for which its token counts as at work
 
 Clock = Callable[[], float]
+Given = TypeVar("Given")
 
 
 def setting(default: float, least: float, text: str, unit: str) -> Any:
@@ -34,11 +42,11 @@ class Settings:
     max_import: float = setting(200.0, 0.001, "Largest file that can be imported.", "MB")
     body_timeout: float = setting(30.0, 0.01, "A body must have arrived within so long.", "SECONDS")
     import_timeout: float = setting(600.0, 0.01, "A file to import must have arrived within so long.", "SECONDS")
-    header_timeout: float = setting(10.0, 0.01, "A request must have begun and its headers arrived within.", "SECONDS")
+    header_timeout: float = setting(5.0, 0.01, "A request must have begun and its headers arrived within.", "SECONDS")
     keep_alive: float = setting(75.0, 0.0, "A connection without a request is closed after.", "SECONDS")
     max_requests: float = setting(2000.0, 1.0, "Requests a second, of one token or address.", "COUNT")
-    max_streams: float = setting(256.0, 0.0, "Event streams (pages that are open) at once.", "COUNT")
-    max_connections: float = setting(2000.0, 1.0, "Connections at once; more are answered 503.", "COUNT")
+    max_streams: float = setting(256.0, 0.0, "Event streams at once; one token may have a quarter.", "COUNT")
+    max_connections: float = setting(2000.0, 1.0, "Connections at once; one token may have a quarter.", "COUNT")
     max_logins: float = setting(10.0, 1.0, "Logins that fail, a minute and address.", "COUNT")
     login_minutes: float = setting(10.0, 0.01, "How long a login link is good, for one login.", "MINUTES")
     session_hours: float = setting(168.0, 0.01, "How long a browser stays logged in.", "HOURS")
@@ -56,24 +64,100 @@ class Settings:
 
 
 class Bucket:
-    """So many a second for each key, and as many at once as fit into one second."""
+    """So many a second for each key, and at once as many as in one second, or as is said."""
 
-    def __init__(self, rate: float, clock: Clock = time.monotonic) -> None:
-        self.rate, self._clock = rate, clock
+    def __init__(self, rate: float, clock: Clock = time.monotonic, burst: float | None = None) -> None:
+        self.rate, self._clock, self._burst = rate, clock, rate if burst is None else burst
         self._levels: dict[str, tuple[float, float]] = {}
 
     def take(self, key: str) -> None:
         """Count one; an error that says when to come again if that is one too many."""
         now = self._clock()
-        level, then = self._levels.get(key, (self.rate, now))
-        level = min(self.rate, level + (now - then) * self.rate)
+        level, then = self._levels.get(key, (self._burst, now))
+        level = min(self._burst, level + (now - then) * self.rate)
         if level < 1.0:
             self._levels[key] = (level, now)
             message = f"more than {self.rate:g} requests a second: come again a little later"
             raise TooMany(message, retry_after=(1.0 - level) / self.rate)
         self._levels[key] = (level - 1.0, now)
-        if len(self._levels) > MOST_COUNTED:  # whoever was not here for a second has a full bucket, as the others have
-            self._levels = {key: pair for key, pair in self._levels.items() if now - pair[1] < 1.0}
+        if len(self._levels) > MOST_COUNTED:  # whoever was not here for so long has a full bucket, as the others have
+            full = self._burst / self.rate
+            self._levels = {key: pair for key, pair in self._levels.items() if now - pair[1] < full}
+
+    def give_back(self, key: str) -> None:
+        """Count one less."""
+        if key in self._levels:
+            level, then = self._levels[key]
+            self._levels[key] = level + 1.0, then
+
+
+class Account:
+    """Seconds of processor time that a request has taken in other threads."""
+
+    seconds = 0.0
+
+
+ACCOUNT: ContextVar[Account | None] = ContextVar("ACCOUNT", default=None)  # of the request that is served
+
+
+def charged(work: Callable[[], Given]) -> Given:
+    """Do something in a thread, on the account of the request that asked for it."""
+    began = time.thread_time()
+    try:
+        return work()
+    finally:
+        account = ACCOUNT.get()
+        if account is not None:
+            account.seconds += time.thread_time() - began
+
+
+class Shares:
+    """Processor time for looking, by token. One that has used up its share waits, but only while others are at work."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._levels: dict[str, tuple[float, float]] = {}
+        self._turns: dict[str, tuple[asyncio.Semaphore, int]] = {}  # and who has it or waits for it
+        self._last, self._other = ("", -math.inf), ("", -math.inf)  # who asked last, and who before them
+
+    def note(self, key: str) -> None:
+        """Somebody has asked for something."""
+        if key != self._last[0]:
+            self._other = self._last
+        self._last = key, self._clock()
+
+    @asynccontextmanager
+    async def turn(self, key: str) -> AsyncIterator[None]:
+        """Wait until it is this one's turn to look; what that takes is charged at the end."""
+        turns, waiting = self._turns.get(key) or (asyncio.Semaphore(LOOKS_EACH), 0)
+        self._turns[key] = turns, waiting + 1
+        try:
+            async with turns:
+                while (pause := self._debt(key)) > 0.0 and self._clock() - self._others(key) < AT_WORK:
+                    await asyncio.sleep(min(pause, AT_WORK))
+                account = Account()
+                ACCOUNT.set(account)
+                try:
+                    yield
+                finally:
+                    self._levels[key] = self._level(key) - account.seconds - LEAST_COST, self._clock()
+        finally:
+            turns, waiting = self._turns[key]
+            self._turns[key] = turns, waiting - 1
+            if waiting == 1:
+                del self._turns[key]
+            if len(self._levels) > MOST_COUNTED:
+                self._levels = {each: pair for each, pair in self._levels.items() if each in self._turns}
+
+    def _level(self, key: str) -> float:
+        level, then = self._levels.get(key, (BURST, 0.0))
+        return min(BURST, level + SHARE * (self._clock() - then))
+
+    def _debt(self, key: str) -> float:
+        return -self._level(key) / SHARE
+
+    def _others(self, key: str) -> float:
+        return self._last[1] if self._last[0] != key else self._other[1]
 
 
 class Failures:

@@ -20,7 +20,7 @@ from ramgape.errors import InvalidSpec, require
 from ramgape.web.hosts import PublicUrl, bracketed, is_any
 
 PORT = 8460
-BACKLOG = 1024  # connections that wait to be accepted
+BACKLOG = 4096  # connections that wait to be accepted
 LONGEST_SOCKET = 107  # bytes of a path, on Linux
 
 

@@ -21,7 +21,6 @@ from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation
 from ramgape.search.watching import Forecaster
 from ramgape.storage.records import StudyRow
-from ramgape.studies.report import StudySummary
 from ramgape.studies.session import StudySession
 from ramgape.web.frame import make_frame
 from ramgape.web.history import History
@@ -35,7 +34,6 @@ RETRY = b"retry: 2000\n\n"  # milliseconds after which a browser comes back
 STILL_HERE = b": still here\n\n"
 FAILURE_PAUSE = 5.0  # seconds between two counts of failures by arm
 LIST_PERIOD = 1.0  # seconds between two looks at the list, at least
-SETTLED = 10.0  # seconds after a change, until when what was found may still come
 LOST = 2.0  # seconds after which a store that cannot be reached is tried again
 
 Made = TypeVar("Made")
@@ -281,20 +279,22 @@ class LiveList:
     """The list of studies, and who watches it: looked at once for all of them.
 
     Args:
-        rows: All studies: their rows in the store, and what a list says of them.
+        rows: All studies: their rows in the store, and how many of their pulls are under way.
+        found_at: The revision of a study, by its number, whose answer is known.
         described: One of them, as the list has it.
         run: Runs something in a thread.
     """
 
     def __init__(
         self,
-        rows: Callable[[], list[tuple[StudyRow, StudySummary]]],
-        described: Callable[[StudyRow, StudySummary], dict[str, Any]],
+        rows: Callable[[], list[tuple[StudyRow, int]]],
+        found_at: Callable[[int], int | None],
+        described: Callable[[StudyRow, int], dict[str, Any]],
         run: RunInThread[Any] = asyncio.to_thread,
     ) -> None:
-        self._rows, self._described, self._run = rows, described, run
-        # By number: what it was made of, since when, and the row.
-        self._known: dict[int, tuple[Any, float, dict[str, Any]]] = {}
+        self._rows, self._found_at, self._described, self._run = rows, found_at, described, run
+        self._known: dict[int, tuple[Any, dict[str, Any]]] = {}  # by number: what it was made of, and the row
+        self._began = False
         self._looked_at, self._pause = 0.0, LIST_PERIOD
         self._looking: asyncio.Future[None] | None = None
 
@@ -311,9 +311,9 @@ class LiveList:
             await asyncio.sleep(self._pause)
             await self._look()
             now = self._known
-            changed = [row for number, (*_, row) in now.items() if number not in known or known[number][2] is not row]
+            changed = [row for number, (_, row) in now.items() if number not in known or known[number][1] is not row]
             changed = [row for row in changed if sees(row["name"])]
-            gone = [number for number, (*_, row) in known.items() if number not in now and sees(row["name"])]
+            gone = [number for number, (_, row) in known.items() if number not in now and sees(row["name"])]
             known = dict(now)
             sent = (event("changed", changed) if changed else b"") + (event("gone", gone) if gone else b"")
             if not sent and time.monotonic() - said > KEEP_ALIVE:
@@ -335,16 +335,18 @@ class LiveList:
                 self._looking, self._looked_at = None, time.monotonic()
 
     def _refresh(self) -> None:
-        """In a thread: a row that is as it was stays the same object, and of one that rests nothing is asked."""
-        begun, now = time.thread_time(), time.monotonic()
-        found: dict[int, tuple[Any, float, dict[str, Any]]] = {}
-        for row, summary in self._rows():
-            key, before = (row.revision, summary.pending, row.specification), self._known.get(row.id)
-            since = now if before is None or before[0] != key else before[1]
-            if before is not None and now - since > SETTLED:
+        """In a thread: a row that is as it was stays the same object, and of one that rests nothing is asked.
+
+        Studies that are there from the start are not described before they change: no watcher is sent them.
+        """
+        begun = time.thread_time()
+        found: dict[int, tuple[Any, dict[str, Any]]] = {}
+        for row, pending in self._rows():
+            key, before = (row.revision, pending, row.specification, self._found_at(row.id)), self._known.get(row.id)
+            if before is not None and before[0] == key:
                 found[row.id] = before
                 continue
-            described = self._described(row, summary)
-            same = before is not None and before[2] == described
-            found[row.id] = key, since, before[2] if before is not None and same else described
-        self._known, self._pause = found, max(LIST_PERIOD, COST * (time.thread_time() - begun))
+            described = self._described(row, pending) if self._began else {"name": row.name}
+            found[row.id] = key, before[1] if before is not None and before[1] == described else described
+        self._known, self._began = found, True
+        self._pause = max(LIST_PERIOD, COST * (time.thread_time() - begun))

@@ -1,7 +1,7 @@
 """What a server says of itself, on stderr: a line for each request and each event, plain or as JSON.
 
-No token, code, cookie, query or body is ever written. A route is written as its template, a study by its number, a
-token by its name.
+No token, code, cookie, query, body or unknown path is ever written. A route is written as its template, a study by its
+number, a token by its name.
 """
 
 from __future__ import annotations

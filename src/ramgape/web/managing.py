@@ -21,6 +21,7 @@ from ramgape.options import StudyOptions
 from ramgape.search.explained import jsonable
 from ramgape.search.items import Items
 from ramgape.storage.records import StudyRow
+from ramgape.studies.files import read_rows
 from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.report import StudySummary, write_time
 from ramgape.studies.spool import Spool
@@ -29,13 +30,15 @@ from ramgape.web import schema
 from ramgape.web.access import access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden
+from ramgape.web.forms import FormRoute
 from ramgape.web.keys import IdempotencyKey, keyed
 from ramgape.web.picture import study_state
 from ramgape.web.rooms import Rooms, unknown_number
 from ramgape.web.working import StudyNumber, made_alone, room_for, rooms_of
 
-router = APIRouter(tags=["manage"])
+router = APIRouter(tags=["manage"], route_class=FormRoute)
 
+VERSION = ramgape.__version__  # which takes milliseconds to find
 STATES = ("waiting", "running", "failing", "done")
 KEY_DIGITS = 16  # of a study's own key
 CHANGE = refusals(404, 409)
@@ -47,7 +50,7 @@ async def service(request: Request) -> Json:
     """What this is, and who asks."""
     access, rooms = access_of(request), rooms_of(request)
     kind = rooms.storage.partition(":")[0].partition("+")[0]
-    known = {"version": ramgape.__version__, "storage": kind, "name": access.name, "role": access.role}
+    known = {"version": VERSION, "storage": kind, "name": access.name, "role": access.role}
     return Json({**known, "now": write_time(time.time())})
 
 
@@ -63,21 +66,20 @@ async def list_studies(
     """The studies, by name; those that the token may see."""
     access, rooms = access_of(request), rooms_of(request)
 
+    def wanted(each: str) -> bool:
+        return access.sees(each) and (text is None or text.lower() in each.lower()) and (after is None or each > after)
+
     def look() -> dict[str, Any]:
-        if name is not None:
-            row = rooms.find(name)
-            found = [] if row is None else [(row, rooms.summary(row))]
-        else:
-            found = rooms.summaries()
-        shown = [
-            pair
-            for pair in found
-            if access.sees(pair[0].name) and (text is None or text.lower() in pair[0].name.lower())
-        ]
-        shown = [pair for pair in shown if after is None or pair[0].name > after]
-        rows = [summary_of(rooms, *pair) for pair in shown if state is None or word_of_state(rooms, *pair) == state]
-        rows = sorted(rows, key=lambda row: str(row["name"]))
-        return {"studies": rows[:limit], "next": rows[limit - 1]["name"] if len(rows) > limit else None}
+        shown: list[tuple[StudyRow, StudySummary]] = []
+        names = rooms.names() if name is None else [name]
+        for row in map(rooms.find, filter(wanted, names)):  # of all others only the names are read
+            pair = None if row is None else (row, rooms.summary(row))
+            if pair is not None and (state is None or word_of_state(rooms, *pair) == state):
+                shown.append(pair)
+            if len(shown) > limit:
+                break
+        rows = [summary_of(rooms, *pair) for pair in shown[:limit]]
+        return {"studies": rows, "next": rows[-1]["name"] if len(shown) > limit else None}
 
     return Json(await rooms.in_thread(look))
 
@@ -225,7 +227,7 @@ async def import_file(
             return {"imported": spool.count, "done": room.study.done}
 
         def read_and_make() -> Any:
-            room.study._read_into(spool, Uploaded(file, source), form, arm_column, reward_column)
+            room.study._read_into(spool, read_rows(Uploaded(file, source), form, arm_column, reward_column))
             return keyed(room, key, digest.hexdigest(), make)()
 
         return Json(await room.in_thread(read_and_make))

@@ -16,14 +16,15 @@ from ramgape.common.formatting import Digits, cut
 from ramgape.errors import printable
 from ramgape.search.result import ArmReport, Expectation, Result
 from ramgape.storage.records import Moment, PullRow
-from ramgape.studies.ledger import AVAILABLE, Ledger
+from ramgape.studies.books import AVAILABLE
+from ramgape.studies.ledger import Ledger
 from ramgape.studies.report import Inference, Report, draft_report, write_time
 from ramgape.studies.session import StudySession
 from ramgape.views.content import ENDINGS, SIGNS, alarm_words, certified_words, is_turned, odds
 from ramgape.views.sentence import answer_sentence
 from ramgape.views.study import count_words, expected_words, standing, study_title
 from ramgape.views.table import estimate_digits
-from ramgape.views.verdicts import names_and_reasons, sure_words, verdict_words
+from ramgape.views.verdicts import control_verdict, names_and_reasons, sure_words
 
 # The numbers of an arm, in this order. Risks are as people are shown them.
 COLUMNS = (
@@ -82,7 +83,8 @@ def look_at(session: StudySession) -> Glimpse:
     with session.reading() as (ledger, now):
         draft = draft_report(session.row, ledger, (), ())
         workers, available = under_way(ledger, now)
-        return Glimpse(ledger.revision, Inference(ledger), draft, workers, available, write_time(now.time))
+        inference = Inference(ledger, session.quality())
+        return Glimpse(ledger.revision, inference, draft, workers, available, write_time(now.time))
 
 
 def under_way(ledger: Ledger, now: Moment) -> tuple[list[list[Any]], int]:
@@ -193,9 +195,9 @@ def arm_rows(report: Report, digits: Sequence[Digits], failed: Mapping[str, int]
         (mean_low, mean_high), (risk_low, risk_high) = arm.mean_interval, arm.risk_shown_interval
         return [
             arm.name,
-            verdict_words(result, arm, symbols=False),
+            "control" if arm.name == result.control else arm.verdict,
             arm.name in returned,
-            sure_words(result, arm),
+            ", ".join(filter(None, (control_verdict(result, arm), sure_words(result, arm)))),
             why,
             arm.dominated_by,
             arm.pulls,

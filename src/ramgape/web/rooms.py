@@ -17,11 +17,13 @@ from anyio import CapacityLimiter
 from ramgape.errors import RamgapeError, UnknownStudy
 from ramgape.storage import open_store
 from ramgape.storage.records import StudyRow
+from ramgape.storage.store import SqlStore
 from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.report import StudySummary, summarize
 from ramgape.studies.session import StudySession
 from ramgape.studies.study import Study
 from ramgape.web.clerk import Clerk, CommittedBatch, Operation
+from ramgape.web.limits import charged
 from ramgape.web.live import Live, LiveList
 from ramgape.web.metrics import Metrics
 
@@ -59,7 +61,7 @@ class Room:
 
     async def in_thread(self, look: Callable[[], Given]) -> Given:
         """What somebody sees of the study, or does alone; in another thread, since it may take a while."""
-        return await anyio.to_thread.run_sync(look, limiter=self._looks)
+        return await anyio.to_thread.run_sync(charged, look, limiter=self._looks)
 
     def make(self, operation: Operation) -> asyncio.Future[object]:
         """Have something done that changes the study, in a transaction with whatever else waits."""
@@ -88,6 +90,10 @@ class Room:
     def watchers(self) -> int:
         """How many follow it."""
         return len(self.live.watchers)
+
+    def hurry(self) -> None:
+        """Wait for nothing that may take long; to be called before `close`."""
+        self._clerk.hurry()
 
     def close(self) -> None:
         """Finish what waits, and let go of the store."""
@@ -137,7 +143,7 @@ class Rooms:
 
     async def in_thread(self, look: Callable[[], Given]) -> Given:
         """What the store gives; in another thread."""
-        return await anyio.to_thread.run_sync(look, limiter=self._lists)
+        return await anyio.to_thread.run_sync(charged, look, limiter=self._lists)
 
     @property
     def open(self) -> dict[int, Room]:
@@ -184,6 +190,11 @@ class Rooms:
             self._looker.submit(self._look, row)
         return None if known is None else known[1]
 
+    def found_at(self, study_id: int) -> int | None:
+        """At which revision of a study somebody has last looked for its answer."""
+        known = self._found.get(study_id)
+        return None if known is None else known[0]
+
     def _look(self, row: StudyRow) -> None:
         """Look at a study whose answer a list shows; of one that cannot be read, there is none."""
         with suppress(Exception):
@@ -213,10 +224,15 @@ class Rooms:
         with self._lock:
             return self._store.find_study(name)
 
-    def summaries(self) -> list[tuple[StudyRow, StudySummary]]:
-        """All studies by name."""
+    def rows(self) -> list[tuple[StudyRow, int]]:
+        """All studies by name, each with the number of its pulls under way."""
         with self._lock:
-            return [(row, summarize(row, pending)) for row, pending in self._store.list_studies()]
+            return self._store.list_studies()
+
+    def names(self) -> list[str]:
+        """The names of all studies, in order."""
+        with self._lock:
+            return self._store.study_names()
 
     def summary(self, row: StudyRow) -> StudySummary:
         """One of them."""
@@ -238,9 +254,14 @@ class Rooms:
                 self._store.delete_study(row.name)
 
     def close(self) -> None:
-        """Finish what waits in every room, and let go of the store."""
-        self._looker.shutdown(cancel_futures=True)
-        for room in list(self._open.values()):
+        """Let go of the store. Whatever waits for it by now waits no longer."""
+        self._looker.shutdown(wait=False, cancel_futures=True)
+        rooms = list(self._open.values())
+        for room in rooms:
+            room.hurry()
+        if isinstance(self._store, SqlStore):
+            self._store.interrupt()
+        for room in rooms:
             room.close()
         self._open.clear()
         with self._lock:

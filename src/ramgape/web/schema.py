@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from ramgape.common.checks import LONGEST_NAME
 from ramgape.options import (
@@ -38,9 +49,20 @@ Lease = Annotated[Number, Field(gt=0, le=1e12)] | None
 
 
 class StrictBody(BaseModel):
-    """What comes in: nothing that is not known."""
+    """What comes in: nothing that is not known.
 
-    model_config = ConfigDict(extra="forbid")
+    One error for all unknown fields, and in a list one for the first bad item: a large body could have a million.
+    """
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"additionalProperties": False})
+
+    @model_validator(mode="after")
+    def _refuse_unknown(self) -> Self:
+        if self.__pydantic_extra__:
+            name, value = next(iter(self.__pydantic_extra__.items()))
+            unknown = InitErrorDetails(type="extra_forbidden", loc=(name,), input=value)
+            raise ValidationError.from_exception_data(type(self).__name__, [unknown])
+        return self
 
 
 class AnswerBody(StrictBody):
@@ -65,39 +87,39 @@ class AskBody(StrictBody):
     count: Annotated[Count, Field(ge=1)] = 1
     worker: Name | None = None
     lease: Lease = DEFAULT_LEASE
-    known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
+    known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS, fail_fast=True)] = []
 
 
 class TellBody(StrictBody):
     """Answers to pulls, taken in as a whole or not at all."""
 
-    answers: Annotated[list[AnswerBody], Field(min_length=1, max_length=MOST_ANSWERS)]
+    answers: Annotated[list[AnswerBody], Field(min_length=1, max_length=MOST_ANSWERS, fail_fast=True)]
 
 
 class ExchangeBody(StrictBody):
     """Answers, failures, pulls that will not be made and pulls that were lost with a machine, and how many pulls are
     wanted after them."""
 
-    answers: Annotated[list[AnswerBody], Field(max_length=MOST_ANSWERS)] = []
-    failed: Annotated[list[FailureBody], Field(max_length=MOST_ANSWERS)] = []
-    given_back: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
-    lost: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
+    answers: Annotated[list[AnswerBody], Field(max_length=MOST_ANSWERS, fail_fast=True)] = []
+    failed: Annotated[list[FailureBody], Field(max_length=MOST_ANSWERS, fail_fast=True)] = []
+    given_back: Annotated[list[PullName], Field(max_length=MOST_ANSWERS, fail_fast=True)] = []
+    lost: Annotated[list[PullName], Field(max_length=MOST_ANSWERS, fail_fast=True)] = []
     count: Count = 1
     worker: Name | None = None
     lease: Lease = DEFAULT_LEASE
-    known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)] = []
+    known: Annotated[list[PullName], Field(max_length=MOST_ANSWERS, fail_fast=True)] = []
 
 
 class ReturnBody(StrictBody):
     """Pulls that will not be made."""
 
-    pulls: Annotated[list[PullName], Field(min_length=1, max_length=MOST_ANSWERS)]
+    pulls: Annotated[list[PullName], Field(min_length=1, max_length=MOST_ANSWERS, fail_fast=True)]
 
 
 class RenewBody(StrictBody):
     """Pulls that are still being worked on."""
 
-    pulls: Annotated[list[PullName], Field(max_length=MOST_ANSWERS)]
+    pulls: Annotated[list[PullName], Field(max_length=MOST_ANSWERS, fail_fast=True)]
     lease: Lease = DEFAULT_LEASE
 
 
@@ -119,7 +141,7 @@ class TrialBody(StrictBody):
 class ObserveBody(StrictBody):
     """Trials that were made without asking, in their order."""
 
-    trials: Annotated[list[TrialBody], Field(min_length=1, max_length=MOST_ANSWERS)]
+    trials: Annotated[list[TrialBody], Field(min_length=1, max_length=MOST_ANSWERS, fail_fast=True)]
 
 
 class ExtendBody(StrictBody):
@@ -145,6 +167,14 @@ class ItemsBody(StrictBody):
     repeats: Whole = 1
 
 
+def first_error(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """One error where a table could have one for each of its values."""
+    try:
+        return check(value)
+    except ValidationError:
+        raise PydanticCustomError("table", "a table of numbers") from None
+
+
 # What a value of an option may be in JSON, by how it is read from text; whether it makes sense is for the study to say.
 JSON_TYPES: dict[Kind, Any] = {
     NUMBER: Number,
@@ -156,7 +186,7 @@ JSON_TYPES: dict[Kind, Any] = {
     RANGE: tuple[Number, Number],
     CONSTANT: Number | str,
     LEVEL: Number | str,
-    PRICES: Number | dict[str, Number] | str,
+    PRICES: Number | Annotated[dict[str, Number], WrapValidator(first_error)] | str,
 }
 
 
@@ -168,9 +198,10 @@ def new_study_form() -> type[BaseModel]:
             continue
         kind = list[JsonValue] | ItemsBody if name == "items" else JSON_TYPES.get(row.kind, str)
         fields[name] = (Annotated[kind, Field(description=row.text())] | None, None)
-    arms = Annotated[list[Arm], Field(min_length=1, max_length=100_000)]
+    arms = Annotated[list[Arm], Field(min_length=1, max_length=100_000, fail_fast=True)]
     pairs = Annotated[
-        list[tuple[Arm, Number] | TrialBody], Field(description="Trials made already: an arm and a reward each.")
+        list[tuple[Arm, Number] | TrialBody],
+        Field(description="Trials made already: an arm and a reward each.", fail_fast=True),
     ]
     return create_model(
         "NewStudy",

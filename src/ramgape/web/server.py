@@ -1,4 +1,4 @@
-"""Uvicorn, with an end of our own and without patience for slow beginnings."""
+"""Uvicorn, with a door and an end of our own, and without patience for slow beginnings."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import asyncio
 import logging
 import signal
 import socket
+import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import uvicorn
 
 from ramgape.errors import StorageError
+from ramgape.web.connections import RESERVED, UNKNOWN_AT_MOST, UNKNOWN_RESTS, ClientConnection, Connections, Listener
 from ramgape.web.guard import Guard
 from ramgape.web.limits import Settings
 from ramgape.web.listening import Place
@@ -19,19 +23,39 @@ from ramgape.web.listening import Place
 if TYPE_CHECKING:
     from types import FrameType
 
+ENDING = 10.0  # seconds behind the grace: then the process ends, whatever it waits for
 LARGEST_HEADERS = 65_536  # bytes
+ENOUGH_FILES = 65_536  # open at once, where the system allows any number
 
 
 def make_server(
-    guard: Guard, place: Place, settings: Settings, started: Callable[[], None], http: Literal["auto", "h11"] = "auto"
+    guard: Guard,
+    place: Place,
+    settings: Settings,
+    started: Callable[[], None],
+    http: Literal["auto", "h11"] = "auto",
+    overdue: Callable[[], None] = lambda: None,
 ) -> uvicorn.Server:
-    """Uvicorn, with an end of our own and protection from slow beginnings."""
+    """Uvicorn, with an end of our own and protection from slow beginnings.
+
+    Args:
+        guard: The application.
+        place: Where it listens.
+        settings: Its limits.
+        started: Called when it serves.
+        http: Which parser reads requests.
+        overdue: Called in another thread when a signal should have ended it, and has not.
+    """
 
     class Server(uvicorn.Server):
         """Ends at the first signal, in peace; at the second, at once. Either way that is no failure."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
+            """Uvicorn's own for no sockets, and then ours, with a door."""
+            await super().startup([])
+            make = partial(protocol, connections, config, self.server_state, self.lifespan.state)
+            doors = [Listener(each, connections, make, config.ssl, settings.header_timeout) for each in sockets or []]
+            self.servers = doors  # type: ignore[assignment]
             started()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -41,6 +65,10 @@ def make_server(
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             if self.should_exit and sig == signal.SIGINT:
                 self.force_exit = True
+            elif not self.should_exit:
+                late = threading.Timer(settings.grace + ENDING, overdue)
+                late.daemon = True
+                late.start()
             self.should_exit = True
 
     config = uvicorn.Config(
@@ -54,8 +82,7 @@ def make_server(
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=int(settings.max_connections),
-        timeout_keep_alive=settings.keep_alive,  # type: ignore[arg-type]
+        timeout_keep_alive=min(settings.keep_alive, UNKNOWN_RESTS),  # type: ignore[arg-type]
         timeout_graceful_shutdown=settings.grace,  # type: ignore[arg-type]
         h11_max_incomplete_event_size=LARGEST_HEADERS,
         ssl_certfile=place.tls_cert,
@@ -65,8 +92,77 @@ def make_server(
         config.load()
     except OSError as error:  # also what the certificate is not
         raise StorageError(f"the certificate or its key cannot be used: {error}") from None
-    config.http_protocol_class = punctual(config.http_protocol_class, settings.header_timeout)
+    protocol = punctual(counted(config.http_protocol_class), settings.header_timeout)
+    connections = Connections(guard.gate.hosts, most_connections(settings), settings.keep_alive)
     return Server(config)
+
+
+def most_connections(settings: Settings) -> int:
+    """How many connections there may be: each is an open file, and stores need some, too."""
+    most = int(settings.max_connections)
+    with suppress(ImportError):  # not every system has such a limit
+        import resource
+
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if files != resource.RLIM_INFINITY:
+            most = min(most, max(files - RESERVED, files // 2))
+    return most
+
+
+def raise_open_files() -> None:
+    """Let this process have as many files open as the system allows it."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = ENOUGH_FILES if hard == resource.RLIM_INFINITY else hard
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def counted(protocol: Any) -> Any:
+    """A protocol that belongs to one of the connections, and does not last without a token."""
+
+    class Counted(protocol):  # type: ignore[misc]
+        """Uvicorn's, for one request at a time."""
+
+        def __init__(
+            self,
+            connections: Connections,
+            config: Any,
+            state: Any,
+            app_state: dict[str, Any],
+            connection: ClientConnection,
+        ) -> None:
+            # Each request tells the guard on which connection it came.
+            super().__init__(config, state, {**app_state, "connection": connection})
+            self._connections, self._connection = connections, connection
+            self._unknown: asyncio.TimerHandle | None = None
+            if connection.proxied:
+                self.timeout_keep_alive = connections.keep_alive
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._connection.protocol = self
+            self._unknown = self.loop.call_later(UNKNOWN_AT_MOST, self._leave_stranger)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self._unknown is not None:
+                self._unknown.cancel()
+            self._connections.remove(self._connection)
+            super().connection_lost(exc)
+
+        def on_headers_complete(self) -> None:
+            """Refuse a request that comes before the last one is answered: a thousand fit into one packet."""
+            if self.cycle is not None and not self.cycle.response_complete:
+                raise ValueError("one request at a time")
+            super().on_headers_complete()
+
+        def _leave_stranger(self) -> None:
+            if self._connection.stranger:
+                self.shutdown()  # at once, or when the request in progress is answered
+
+    return Counted
 
 
 def punctual(protocol: Any, seconds: float) -> Any:

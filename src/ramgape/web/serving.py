@@ -127,7 +127,12 @@ class Serving:
         """What serves; `started` is called when it does."""
         from ramgape.web.server import make_server  # which needs uvicorn
 
-        return make_server(self.guard, self.place, self.gate.settings, started)
+        return make_server(self.guard, self.place, self.gate.settings, started, overdue=self._end)
+
+    def _end(self) -> None:
+        """End the process: it was told to stop long ago. Nothing that was answered is lost."""
+        self.log.write("error", "stopped before all was finished")
+        os._exit(0)
 
     def run(self, started: Callable[[], None] = lambda: None) -> None:
         """Serve until somebody says that it is enough."""
@@ -135,6 +140,7 @@ class Serving:
         logger.addHandler(handler)
         logger.propagate = False
         try:
+            self._claim_files()
             self.log.write("info", "serving", at=self.address)
             self.make_server(started).run(sockets=[self.socket])
             self.log.write("info", "stopped")
@@ -142,6 +148,16 @@ class Serving:
             logger.removeHandler(handler)
             self.gate.tokens.write_uses()
             self.close()
+
+    def _claim_files(self) -> None:
+        """Have room for all connections that are allowed, or say that there is not."""
+        from ramgape.web.server import most_connections, raise_open_files
+
+        raise_open_files()
+        wanted, most = int(self.gate.settings.max_connections), most_connections(self.gate.settings)
+        if most < wanted:
+            message = f"the limit on open files leaves room for {most:,} of {wanted:,} connections: raise `ulimit -n`"
+            self.log.write("warning", message)
 
     def close(self) -> None:
         """Listen no longer."""

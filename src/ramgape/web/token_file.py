@@ -14,7 +14,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,12 +24,13 @@ from ramgape.common.checks import as_float, check_text
 from ramgape.common.file_lock import file_lock
 from ramgape.common.files import read_whole
 from ramgape.common.whole_files import replacing
-from ramgape.errors import StorageError, UnknownName, known_name, require
+from ramgape.errors import StorageError, StorageUnavailable, UnknownName, known_name, require
 from ramgape.web.access import EVERYTHING, ROLES, Access
 
 PREFIX = "rg_"
 SECRET_BYTES = 32
 LARGEST_FILE = 16 * 2**20  # bytes
+LOCK_PATIENCE = 5.0  # seconds: whoever changes the file is done in much less
 DAY = 86_400.0
 DEFAULT_DAYS = 90
 MOST_DAYS = 36_500
@@ -134,13 +135,29 @@ class TokenFile:
     def changing(self) -> Iterator[dict[str, Token]]:
         """All tokens, to be changed: what is in the dictionary at the end is in the file afterwards."""
         private_folder(self.path.parent)
-        with file_lock(self.path.with_name(f"{self.path.name}.lock")):
+        with self._locked():
             tokens = self.read()
             before = dict(tokens)
             yield tokens
             if tokens != before:
                 kept = [each.to_dict() | {"sha256": each.digest} for each in tokens.values()]
                 write_private(self.path, {"version": VERSION, "tokens": kept})
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        lock = self.path.with_name(f"{self.path.name}.lock")
+        with ExitStack() as held:
+            try:
+                held.enter_context(file_lock(lock, LOCK_PATIENCE))
+            except TimeoutError:
+                message = (
+                    f"{self.path} is locked by another process, and was for {LOCK_PATIENCE:g} s: try again, or end "
+                    f"the process that holds {lock}"
+                )
+                raise StorageUnavailable(message) from None
+            except OSError as error:
+                raise StorageError(f"{lock} cannot be made: {error.strerror or error}") from None
+            yield
 
     def add(
         self, role: str, studies: Sequence[str] = EVERYTHING, days: float | None = None, name: str | None = None

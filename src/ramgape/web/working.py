@@ -14,10 +14,11 @@ from ramgape.studies.study import Study
 from ramgape.web import schema
 from ramgape.web.access import access_of
 from ramgape.web.answers import Json, refusals
+from ramgape.web.forms import FormRoute
 from ramgape.web.keys import IdempotencyKey, digest_of, keyed
 from ramgape.web.rooms import Room, Rooms, unknown_number
 
-router = APIRouter(prefix="/studies/{id}", tags=["work"])
+router = APIRouter(prefix="/studies/{id}", tags=["work"], route_class=FormRoute)
 
 StudyNumber = Annotated[int, Path(alias="id", ge=0, le=2**63 - 1, description="The study's number, from the list.")]
 Make = Callable[[Study], dict[str, Any]]

@@ -165,7 +165,7 @@ function drawCallouts(picture) {
 }
 
 function drawProved(picture) {
-  const rigour = picture.rigour === "approximate" ? "approximate: intervals hold nearly as often as they state, for large samples (central limit theorem)" : "proved: intervals hold as they are stated";
+  const rigour = picture.rigour === "approximate" ? "approximate: intervals hold nearly as often as they state (central limit theorem); rare events go unseen" : "proved: intervals hold as they are stated";
   const place = byId("proved"), pairs = [["Guarantee", picture.guarantee], ["Certified", picture.certified ?? "nothing yet"], ["Rigour", rigour], ["Ended", picture.ended]];
   if (!place.firstChild) place.append(...facts(pairs));
   pairs.forEach(([, text], at) => say(place.children[2 * at + 1], text));

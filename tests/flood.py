@@ -1,0 +1,347 @@
+"""One client that floods a server at full speed, while others work; `python -m tests.flood` measures all floods.
+
+The server is `ramgape serve` over a store with thousands of studies. Three workers exchange trials of one study, and a
+poller asks for /healthz, on a new connection each time. One more process does the worst it can, without a token or with
+one for reading one study. The rates are compared with those while that process merely computes, and while it floods a
+program that only takes connections and closes them: what the machine spends on the flood itself is not the server's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ramgape import Study
+from ramgape.web.token_file import TokenFile
+
+WORKERS = 3
+LINES = 16  # threads of the flood
+FLOODER = "127.0.0.2"  # its address: as good as another machine
+MANY = 3_000  # connections that it tries to hold
+SLICE = 3.0  # seconds of a flood at a time
+HUGE = 5_000_000  # bytes
+Send = Callable[["Target"], None]
+
+
+class Target(NamedTuple):
+    """Where a flood goes, and with what in its hands."""
+
+    port: int
+    token: str
+    study: int
+    other: int  # a study that the token may not see
+
+    def connect(self) -> socket.socket:
+        """A connection of its own."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=5, source_address=(FLOODER, 0))
+
+    def head(self, method: str, path: str, *more: str, known: bool = False) -> bytes:
+        """The beginning of a request."""
+        lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", "Content-Type: application/json"]
+        lines += [f"Authorization: Bearer {self.token}"] if known else []
+        return "\r\n".join([*lines, *more, "", ""]).encode()
+
+
+# --- floods -----------------------------------------------------------------------------------------------------------
+
+
+def hold(target: Target, first: bytes, many: int = MANY) -> None:
+    """Open connections, say something on each, and hold as many as one can."""
+    held: list[socket.socket] = []
+    while True:
+        with suppress(OSError):
+            made = target.connect()
+            if first:
+                made.sendall(first)
+            held.append(made)
+        if len(held) > many // LINES:
+            held.pop(0).close()
+
+
+def repeat(target: Target, request: bytes, fresh: bool = False) -> None:
+    """Ask the same again and again, on one connection for as long as it lasts."""
+    while True:
+        with suppress(OSError), target.connect() as line:
+            while True:
+                line.sendall(request)
+                if not line.recv(65_536) or fresh:
+                    break
+
+
+def ask(target: Target, path: str) -> None:
+    """GET something, at full speed."""
+    line = HTTPConnection("127.0.0.1", target.port, timeout=60, source_address=(FLOODER, 0))
+    while True:
+        try:
+            line.request("GET", path, headers={"Authorization": f"Bearer {target.token}"})
+            line.getresponse().read()
+        except (OSError, HTTPException):
+            line.close()
+
+
+def compute(target: Target) -> None:
+    """Nothing to the server."""
+    while True:
+        sum(range(1000))
+
+
+KEYS = json.dumps({f"k{place}": 0 for place in range(7_400)})[:65_000].encode()
+BAD = b'{"answers":[' + b",".join([b"{}"] * (HUGE // 3)) + b"]}"
+
+
+def with_body(target: Target, path: str, body: bytes, method: str = "POST", known: bool = True) -> bytes:
+    """A whole request."""
+    return target.head(method, path, f"Content-Length: {len(body)}", known=known) + body
+
+
+def study(target: Target, rest: str = "") -> str:
+    """The address of the study that the token is for."""
+    return f"/api/v1/studies/{target.study}{rest}"
+
+
+STRANGE: dict[str, Send] = {
+    "idle connections": lambda to: hold(to, b""),
+    "connections that say half a request": lambda to: hold(to, b"GET / HTTP/1.1\r\nX: "),
+    "connections that come and go": lambda to: hold(to, b"", 0),
+    "health": lambda to: repeat(to, to.head("GET", "/healthz")),
+    "health, on new connections": lambda to: repeat(to, to.head("GET", "/healthz"), fresh=True),
+    "requests behind one another": lambda to: repeat(to, to.head("GET", "/healthz") * 2000),
+    "logins with many keys": lambda to: repeat(to, with_body(to, "/api/v1/login", KEYS, known=False)),
+    "logins with 4 KB of keys": lambda to: repeat(to, with_body(to, "/api/v1/login", KEYS[:4000] + b"0}", known=False)),
+    "slow bodies": lambda to: hold(to, to.head("POST", "/api/v1/login", "Content-Length: 4000") + b"{"),
+    "huge bodies": lambda to: repeat(to, with_body(to, study(to, "/exchange"), BAD, known=False)),
+    "guessed tokens": lambda to: repeat(to, to.head("GET", "/api/v1", "Authorization: Bearer rg_guess")),
+}
+READING: dict[str, Send] = {
+    "huge bodies": lambda to: repeat(to, with_body(to, study(to, "/exchange"), BAD)),
+    "huge bodies for studies": lambda to: repeat(to, with_body(to, "/api/v1/studies", BAD)),
+    "GET with a huge body": lambda to: repeat(to, with_body(to, study(to), BAD, "GET")),
+    "the list, 1 of it": lambda to: ask(to, "/api/v1/studies?limit=1"),
+    "the list, all of it": lambda to: ask(to, "/api/v1/studies?limit=1000"),
+    "the list by state": lambda to: ask(to, "/api/v1/studies?state=done"),
+    "streams": lambda to: hold(to, to.head("GET", study(to, "/events"), known=True), 1000),
+    "streams of the list": lambda to: hold(to, to.head("GET", "/api/v1/events", known=True), 1000),
+    "streams that come and go": lambda to: hold(to, to.head("GET", study(to, "/events"), known=True), 0),
+    "idle connections": lambda to: hold(to, to.head("GET", "/api/v1", known=True)),
+    "small requests": lambda to: ask(to, "/api/v1"),
+    "studies of others": lambda to: ask(to, f"/api/v1/studies/{to.other}"),
+    "reports": lambda to: ask(to, study(to, "?expect=true&history=true")),
+    "report pages": lambda to: ask(to, study(to, "/report.html")),
+    "pictures of 4000 pixels": lambda to: ask(to, study(to, "/plane.png?width=4000")),
+    "rows of an unknown worker": lambda to: ask(to, study(to, "/observations?worker=none")),
+    "exports": lambda to: ask(to, study(to, "/export.csv")),
+}
+FLOODS: dict[str, Send] = {f"without a token: {name}": send for name, send in STRANGE.items()} | {
+    f"with a read token: {name}": send for name, send in READING.items()
+}
+
+
+@contextmanager
+def flooding(target: Target, send: Send) -> Iterator[None]:
+    """A process with many threads that all do the same, on one processor: as much as one client can do."""
+
+    def flood() -> None:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        for _ in range(LINES if send is not compute else 1):
+            threading.Thread(target=send, args=(target,), daemon=True).start()
+        signal.pause()
+
+    process = multiprocessing.get_context("fork").Process(target=flood, daemon=True)
+    process.start()
+    try:
+        yield
+    finally:
+        process.kill()
+        process.join()
+
+
+@contextmanager
+def sinking() -> Iterator[int]:
+    """The port of a program that takes connections and closes them."""
+    with socket.create_server(("127.0.0.1", 0), backlog=4096) as listening:
+
+        def sink() -> None:
+            while True:
+                with suppress(OSError):
+                    listening.accept()[0].close()
+
+        process = multiprocessing.get_context("fork").Process(target=sink, daemon=True)
+        process.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            process.kill()
+            process.join()
+
+
+# --- those who work ---------------------------------------------------------------------------------------------------
+
+
+class Seen(NamedTuple):
+    """What the others had meanwhile."""
+
+    exchanges: int = 0
+    seconds: float = 0.0
+    health: tuple[float, ...] = ()  # seconds that each request for /healthz took
+    used: float = 0.0  # seconds of processor time of the server
+
+    @property
+    def rate(self) -> float:
+        """Exchanges a second."""
+        return self.exchanges / self.seconds
+
+    def cost_beside(self, before: Seen) -> float:
+        """Of a processor, as much as the flood took of the server's: all that was not spent on exchanges."""
+        return (self.used - self.exchanges * before.used / max(before.exchanges, 1)) / self.seconds
+
+    @property
+    def slowest(self) -> float:
+        """Seconds for /healthz, of 99 in 100 at most."""
+        return sorted(self.health)[int(0.99 * len(self.health))]
+
+    def and_then(self, later: Seen) -> Seen:
+        """Both together."""
+        return Seen(*(mine + theirs for mine, theirs in zip(self, later, strict=True)))  # type: ignore[operator]
+
+
+def work(port: int, token: str, number: int, until: float) -> int:
+    """Exchange trials until then; how many."""
+    line, done, answers = HTTPConnection("127.0.0.1", port, timeout=60), 0, []
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    while time.monotonic() < until:
+        try:
+            line.request("POST", f"/api/v1/studies/{number}/exchange", json.dumps({"answers": answers}), headers)
+            pulls = json.loads(line.getresponse().read())["pulls"]
+        except (OSError, HTTPException, ValueError, KeyError):
+            line.close()
+            continue
+        done += len(answers)
+        answers = [{"pull": pull["id"], "reward": 0.5} for pull in pulls]
+    return done
+
+
+def poll(port: int, until: float) -> list[float]:
+    """How long /healthz took, each time on a new connection; one that gives no answer took for ever."""
+    found = []
+    while time.monotonic() < until:
+        began, took = time.perf_counter(), float("inf")
+        with suppress(OSError, HTTPException):
+            line = HTTPConnection("127.0.0.1", port, timeout=10)
+            line.request("GET", "/healthz")
+            if line.getresponse().read() == b'{"status":"ok"}':
+                took = time.perf_counter() - began
+            line.close()
+        found.append(took)
+        time.sleep(0.1)
+    return found
+
+
+def processor_time(process: int) -> float:
+    """Seconds that a process has computed."""
+    found = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(found[11]) + int(found[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def watch(port: int, token: str, number: int, seconds: float, server: int) -> Seen:
+    """What workers and the poller get done in a while."""
+    until, used = time.monotonic() + seconds, processor_time(server)
+    with multiprocessing.get_context("fork").Pool(WORKERS + 1) as pool:
+        working = [pool.apply_async(work, (port, token, number, until)) for _ in range(WORKERS)]
+        polled = pool.apply_async(poll, (port, until)).get()
+        done = sum(each.get() for each in working)
+    return Seen(done, seconds, tuple(polled), processor_time(server) - used)
+
+
+def make_studies(folder: Path, count: int) -> str:
+    """A store with one study that is worked on, one that is read, and many more."""
+    storage = f"sqlite:///{folder}/s.db"
+    options: dict[str, Any] = {"reward_range": (0, 1), "budget": 10_000_000}
+    for name in ("work", "read"):
+        Study.create(name, [*"abcdefgh"], storage=storage, **options).close()
+    with Study.load("read", storage) as read:
+        read.observe_many([("abcdefgh"[place % 8], (place * 7 % 11) / 10) for place in range(20_000)])
+    for place in range(count):
+        Study.create(f"other-{place:05}", [*"ab"], storage=storage, reward_range=(0, 1), epsilon=0.1).close()
+    return storage
+
+
+@contextmanager
+def serving(folder: Path, storage: str, *options: str) -> Iterator[tuple[int, str, subprocess.Popen[str]]]:
+    """The port of `ramgape serve`, its own token, and the process."""
+    environment = os.environ | {"XDG_STATE_HOME": str(folder / "state")}
+    command = [sys.executable, "-m", "ramgape", "serve", "--port", "0", "--json", "--storage", storage, *options]
+    with subprocess.Popen(command, stdout=-1, stderr=subprocess.DEVNULL, text=True, env=environment) as process:
+        assert process.stdout is not None
+        said = json.loads(process.stdout.readline())
+        try:
+            own = json.loads(Path(said["token_file"]).read_text())
+            yield int(said["address"].rpartition(":")[2]), own["token"], process
+        finally:
+            process.kill()
+
+
+def measure(
+    folder: Path, count: int, seconds: float, floods: dict[str, Send]
+) -> Iterator[tuple[str, Seen, Seen, Seen]]:
+    """Each flood: its name; what the others had beside a process that computes, a flood elsewhere, and the flood."""
+    storage = make_studies(folder, count)
+    reading = TokenFile(folder / "state/ramgape/tokens.json").add("read", ["read"])[1]
+    with serving(folder, storage) as (port, token, process), sinking() as elsewhere:
+        line, numbers = HTTPConnection("127.0.0.1", port, timeout=60), {}
+        for name in ("read", "work"):
+            line.request("GET", f"/api/v1/studies?name={name}", headers={"Authorization": f"Bearer {token}"})
+            numbers[name] = json.loads(line.getresponse().read())["studies"][0]["id"]
+        line.close()
+        target = Target(port, reading, numbers["read"], numbers["work"])
+        others = partial(watch, port, token, numbers["work"], server=process.pid)
+        others(seconds=2.0)  # compiled, and warm
+        for name, send in floods.items():
+            before, beside, during, slices = Seen(), Seen(), Seen(), max(round(seconds / SLICE), 1)
+            for _ in range(slices):  # by turns, since the machine has others to serve
+                with flooding(target, compute):
+                    before = before.and_then(others(seconds=seconds / slices / 2))
+                with flooding(target._replace(port=elsewhere), send):
+                    beside = beside.and_then(others(seconds=seconds / slices / 2))
+                with flooding(target, send):
+                    time.sleep(0.2)
+                    during = during.and_then(others(seconds=seconds / slices))
+            yield name, before, beside, during
+
+
+def main() -> None:
+    """Measure, and print a line for each flood."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--studies", type=int, default=3_000)
+    parser.add_argument("--only", default="")
+    given = parser.parse_args()
+    floods = {name: send for name, send in FLOODS.items() if given.only in name}
+    memory = Path("/dev/shm")  # where there is one, so that a busy disk is not measured
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        for name, before, beside, during in measure(Path(folder), given.studies, given.seconds, floods):
+            shares = [during.rate / max(each.rate, 0.01) for each in (before, beside)]
+            rates = (
+                f"{before.rate:4.0f}, {beside.rate:4.0f} -> {during.rate:4.0f}/s ({shares[0]:4.2f}, {shares[1]:4.2f})"
+            )
+            health = f"/healthz p99 {before.slowest:5.3f} -> {during.slowest:5.3f} s"
+            sys.stdout.write(f"{name:55} {rates}, {health}, {during.cost_beside(before):5.2f} processors\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
