@@ -13,7 +13,7 @@ Printed for each number of workers:
     trials/h    told in an hour of the simulated clock, and as a share of what workers who never wait would tell
     answers     how many came between the decision for a trial and its own answer: how old a decision is
     extra       trials told until the study stops, over those of searches that are told every reward at once
-    in vain     trials under way when the study stops, over the trials told
+    in vain     trials under way when the study stops, or told and not counted by then, over the trials that count
     CPU         of ledger and engine for one trial, here
 """
 
@@ -101,6 +101,7 @@ class Crew:
         self._medians = self._generator.permutation(middle)
         # When a trial ends, whose it is, how long it took, how much was told when it was decided, and which it is.
         self._ends: list[tuple[float, int, float, int, PullRow]] = []
+        self._idle: list[int] = []  # workers that got nothing, since results that wait may be all it takes
         self._free = 0.0  # when the study has served everybody so far
         self._worked = 0.0
 
@@ -117,16 +118,22 @@ class Crew:
             ages.append(self.ledger.told - told)
             answer = Told(PullId(pull.token, pull.number, pull.attempt), reward)
             self.ledger.tell([answer], Moment(clock, clock), lambda number: None)
-            self._ask(worker, clock)
+            waiting, self._idle = [worker, *self._idle], []
+            for each in waiting:
+                self._ask(each, clock)
         ledger, hours = self.ledger, float(self._free) / 3600.0
         busy = float(self._worked / (self.workers * self._free))
         cpu = (time.process_time() - begun) / ledger.told
-        return Course(ledger.told, len(ledger.open), hours, busy, statistics.fmean(ages), cpu)
+        in_vain = len(ledger.open) + ledger.late
+        return Course(ledger.told - ledger.late, in_vain, hours, busy, statistics.fmean(ages), cpu)
 
     def _ask(self, worker: int, clock: float) -> None:
         """A worker's turn at the study comes; what it asks for begins when it has been served."""
         self._free = max(self._free, clock) + self.cost
-        for pull in self.ledger.ask(1, str(worker), LEASE, frozenset(), Moment(clock, clock)):
+        pulls = self.ledger.ask(1, str(worker), LEASE, frozenset(), Moment(clock, clock))
+        if not pulls:
+            self._idle.append(worker)
+        for pull in pulls:
             takes = self._medians[pull.arm] * math.exp(SIGMA * self._generator.standard_normal())
             heapq.heappush(self._ends, (self._free + takes, worker, takes, self.ledger.told, pull))
         self.ledger.changes = Changes()  # which a store would have written

@@ -20,6 +20,29 @@ NOT_PULLED: dict[str, Any] = {
 }
 
 
+# Names that mean something where text is put together carelessly: in templates of `re.sub`, HTML, XML, formats, TeX.
+HOSTILE = [
+    "\\",
+    "\\g<9>",
+    "\\g<1>",
+    "\\1",
+    "\\0",
+    "C:\\new\\unit",
+    "a\\nb",
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</title><script>",
+    "]]>",
+    "-->",
+    "&amp;",
+    "&#60;b&#62;",
+    "$x_1$",
+    "{arm} %s {0}",
+    "#ffffff url(#a)",
+    'id="x" href="#y"',
+]
+
+
 def make_arm(name: str, mean: float = 0.5, risk: float = 0.1, verdict: Verdict = "in", **others: Any) -> ArmReport:
     """An arm with unremarkable numbers; name what matters."""
     values: dict[str, Any] = {

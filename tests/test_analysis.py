@@ -308,7 +308,12 @@ def test_it_fits_its_window(width: int, count: int) -> None:
 @pytest.mark.parametrize(
     ("rows", "options", "error", "words"),
     [
-        ([("a", 0.1), ("b", 1.5)], {}, InvalidReward, "row 2: the reward must be a number from 0 to 1, got 1.5"),
+        (
+            [("a", 0.1), ("b", 1.5)],
+            {},
+            InvalidReward,
+            "row 2: the reward must be a number from 0 to 1, got 1.5 for arm 'b'",
+        ),
         ([("a", math.nan)], {}, InvalidReward, "row 1: the reward must be a number from 0 to 1, got nan"),
         ([("a", "0.1")], {}, InvalidReward, "got '0.1'"),
         ([("a", None)], {}, InvalidReward, "got None"),
@@ -533,7 +538,7 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
         ((*ANALYZE, "--delimiter", "::"), "delimiter must be one letter such as ; or |, or tab, got '::'"),
         ((*ANALYZE, "--next", "some"), "next must be a number, got 'some'"),
         ((*ANALYZE, "--policy", "psi-unif-elim"), "policy must be one that can start from any data"),
-        ((*ANALYZE[:3], "arm", *ANALYZE[4:]), "the columns for arms, rewards and items must be different"),
+        ((*ANALYZE[:3], "arm", *ANALYZE[4:]), "the columns for arms, rewards, items and blocks must be different"),
     ],
 )
 def test_arguments_that_are_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:

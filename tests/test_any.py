@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Result, Study, Uniform, analyze, identify, simulate
@@ -24,11 +25,12 @@ from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
 from ramgape.views.content import title
+from tests import rare_events
 from tests.cli_support import call_json, complaint
 from tests.misses import FAMILIES, FIRST_LOOKS, LEVELS, misses, shares
 
 NAMES = ["steady", "bold", "poor"]
-APPROXIMATELY = "Approximately (large samples), with probability 0.95, "
+APPROXIMATELY = "Approximately, with probability 0.95, "
 
 
 def instance_of(*arms: Any) -> Instance:
@@ -258,7 +260,8 @@ def easy(**options: Any) -> Result:
 def test_results_say_that_they_are_approximate_in_every_view() -> None:
     result = easy(epsilon=0.5)
     assert (result.stopped, result.front, result.rigour) == ("confidence", ("steady", "bold"), "approximate")
-    assert result.guarantee.startswith(f"{APPROXIMATELY}for independent draws from one distribution for each arm: ")
+    assumed = "for independent draws from one distribution for each arm, with arms independent of each other: "
+    assert result.guarantee.startswith(APPROXIMATELY + assumed)
     assert json.loads(result.to_json())["rigour"] == "approximate"
     assert Result.from_dict(result.to_dict()) == result
     text, page = str(result), result._repr_html_()
@@ -274,6 +277,32 @@ def test_bounded_and_gaussian_results_are_proved() -> None:
         assert (result.stopped, result.rigour) == ("confidence", "proved")
         assert result.guarantee.startswith("With probability at least 0.95, ")
         assert "pproximate" not in str(result)
+
+
+def test_sentences_name_what_may_have_gone_unseen() -> None:
+    """In the arm of the answer with the fewest trials, whatever the others have had: 1 - 0.05 ** (1 / 10) is 0.259."""
+    rewards = {"A": [0.1, 0.3] * 100, "B": [5.1, 5.3] * 5, "C": [1.1, 1.3] * 60}
+    result = analyze(rewards, epsilon=0.5, task="best-mean", alarm="off", shared=False).result
+    limit = "n event with probability up to 26% may have gone unseen in the 10 trials of B"
+    assert (result.stopped, result.front) == ("confidence", ("B",))
+    assert result.guarantee.endswith(f"no arm has a mean 0.5 or more above that of B. A{limit}.")
+    assert result.sentence.endswith(f"with probability 0.95. A{limit}.")
+    assert "large samples" not in " ".join(str(result).split())
+    nobody = analyze(rewards, epsilon=0.5, task="better-than:control=B", alarm="off", shared=False).result
+    assert (nobody.front, nobody.goal_reached) == ((), True)
+    assert nobody.guarantee.endswith(f"A{limit}.")
+
+
+@pytest.mark.parametrize(
+    ("family", "least"),
+    [("latency in s, 2% of the trials of A take 10 s", 0.72), ("accuracy, 5% of the trials of A diverge", 0.54)],
+)
+def test_rare_events_are_missed_as_often_as_the_docs_say(family: str, least: float) -> None:
+    """60 searches; the docs have the shares of 400. Fewer wrong ones than this have a probability below 1e-6."""
+    done = rare_events.searches(family, runs=60, seed=1_000)
+    assert done.errors >= stats.binom.ppf(1e-6, 60, least - 0.08)
+    page = (Path(__file__).parents[1] / "docs/explanation/rewards-of-any-kind.md").read_text(encoding="utf-8")
+    assert f"| {family} | {least:.0%} of 400 |" in page
 
 
 def test_a_budget_is_judged_approximately_afterwards() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import sqlite3
@@ -15,6 +16,8 @@ import pytest
 
 import ramgape
 from ramgape import Study
+from ramgape.errors import printable
+from tests.results import HOSTILE
 from tests.servers import call, open_server
 
 COINS: dict[str, Any] = {"name": "coins", "arms": ["fair", "bent"], "reward_range": [0, 1], "epsilon": 0.1}
@@ -199,6 +202,20 @@ def test_pictures(address: str, made: int) -> None:
     ):
         status, content = call(address, "GET", f"/studies/{made}/{path}")
         assert (status, content[: len(beginning)]) == (200, beginning)
+
+
+def test_pictures_of_any_arms(address: str) -> None:
+    """A backslash in a name was part of a replacement template, and the page an error."""
+    names = [*HOSTILE, "plain"]
+    asked = {"name": "hostile", "arms": names, "reward_range": [0, 1], "epsilon": 0.1}
+    number = call(address, "POST", "/studies", asked)[1]["id"]
+    trials = [{"arm": name, "reward": turn / 8} for turn in (1, 7) for name in names]
+    call(address, "POST", f"/studies/{number}/observe", {"trials": trials})
+    for path in ("plane.png?width=400", "plane.svg", "report.html"):
+        status, content = call(address, "GET", f"/studies/{number}/{path}")
+        assert status == 200, content
+    assert b"<script" not in content
+    assert html.escape(printable(HOSTILE[1])).encode() in content
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_only_what_changed_is_read(url: str, rows_read: list[int]) -> None:
     books = []
     for study in (other, Study.load("busy", url)):
         with study._desk.session.reading() as (ledger, _):
-            books.append((ledger.open, ledger.engine.pending, ledger._by_worker, ledger.told, ledger.chain))
+            books.append((ledger.open, ledger.engine.pending, ledger._books.by_worker, ledger.told, ledger.chain))
     assert books[0] == books[1]
 
 

@@ -16,6 +16,7 @@ from ramgape.risks import make_risk
 from ramgape.risks.table import MEANS
 from ramgape.tasks import Pareto
 from ramgape.testing import check_bound, check_policy, check_risk, check_task
+from tests.cli_support import call, call_json
 from tests.support import POLICIES
 
 USUAL = ("ramgape", "evidence", "ra-lucb", "round-robin")
@@ -159,5 +160,45 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {arm.pulls for arm in result.arms} == {4}
 
 
+def test_extensions_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What packages state and what this process has registered, also what cannot be loaded, and why."""
+    from importlib import metadata
+
+    from ramgape import registry
+
+    stated = metadata.EntryPoints(
+        [
+            metadata.EntryPoint("least-pulled", f"{__name__}:least_pulled", "ramgape.policies"),
+            metadata.EntryPoint("broken", "no.such.module:policy", "ramgape.policies"),
+            metadata.EntryPoint("evidence", f"{__name__}:least_pulled", "ramgape.policies"),  # a name that is taken
+            metadata.EntryPoint("shelf", f"{__name__}:least_pulled", "ramgape.stores"),
+        ]
+    )
+    monkeypatch.setattr(metadata, "entry_points", lambda **chosen: stated.select(**chosen))
+    monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
+    ramgape.register("bound", "own-hoeffding", replace(BOUNDS["hoeffding"], name="own-hoeffding", meaning="mine [x]"))
+    listed = {row["name"]: row for row in call_json("list", "policies")["extensions"]}
+    assert set(listed) == {"least-pulled", "broken"}
+    assert (listed["least-pulled"]["meaning"], listed["least-pulled"]["usable"]) == ("The arm pulled least.", True)
+    assert not listed["broken"]["usable"]
+    assert "cannot be loaded: ModuleNotFoundError: No module named 'no'" in listed["broken"]["meaning"]
+    assert [row["name"] for row in call_json("list", "bounds")["extensions"]] == ["own-hoeffding"]
+    assert call_json("list", "risks")["extensions"] == []
+    everything = call_json("list", "extensions")
+    assert [(row["kind"], row["name"]) for row in everything["extensions"]] == [
+        ("policy", "least-pulled"),
+        ("policy", "broken"),
+        ("bound", "own-hoeffding"),
+        ("store", "shelf"),
+    ]
+    for what, name in (("policies", "least-pulled"), ("bounds", "own-hoeffding"), ("extensions", "shelf")):
+        assert name in call("list", what).stdout
+    assert "mine [x]" in call("list", "bounds").stdout
+    monkeypatch.setattr(metadata, "entry_points", lambda **chosen: metadata.EntryPoints([]))
+    monkeypatch.setattr(registry, "_registered", {kind: {} for kind in registry.GROUPS})
+    assert "No installed package" in call("list", "extensions").stdout
+
+
 def least_pulled(state: Any) -> int:
+    """The arm pulled least."""
     return int(state.pulls.argmin())

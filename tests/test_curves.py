@@ -16,6 +16,7 @@ import ramgape
 from ramgape import Arm, Beta, InvalidSpec, Replication, Run, replicate
 from ramgape.common.proportions import clopper_pearson
 from ramgape.search.engine import Engine
+from ramgape.search.naming import named_answer
 from ramgape.search.runs import Runs
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.truth import TrueArms
@@ -48,7 +49,7 @@ def test_a_point_is_what_searches_of_that_length_answer(task: str) -> None:
         while (arm := engine.ask()) is not None:
             engine.tell(arm, SMALL.draw(arm, generator))
             if engine.samples in regrets:
-                regrets[engine.samples].append(true.assess(engine.answer(), engine.spec.epsilon).regret)
+                regrets[engine.samples].append(true.assess(named_answer(engine), engine.spec.epsilon).regret)
     assert [point.pulls for point in found.curves] == POINTS
     for point in found.curves:
         assert point.regret == pytest.approx(np.mean(regrets[point.pulls]), abs=1e-12)

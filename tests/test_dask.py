@@ -6,6 +6,7 @@ import gc
 import io
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -15,11 +16,13 @@ from typing import Any
 
 import dask
 import pytest
+from dask.utils import parse_timedelta
 from distributed import Client, LocalCluster
 
 import ramgape
 from ramgape import FailingArm, InvalidSpec, Study, Trials
 from ramgape.engines.on_dask import DaskEngine
+from tests.blocks import ROOT
 from tests.cluster_trials import ARMS, Coin, Deadly, Together, broken, coin
 
 OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 60, "seed": 1, "task": "best-mean"}
@@ -43,6 +46,19 @@ def client(cluster: LocalCluster) -> Iterator[Client]:
         found.wait_for_workers(2, timeout=LONG)
         yield found
         assert tasks_of(found) == []
+
+
+def test_settings_in_the_pages_are_ones_that_dask_reads() -> None:
+    """A unit that Dask does not know ends every run that follows the page."""
+    pages = (ROOT / "docs" / "howto").glob("*.md")
+    found = [
+        each
+        for page in pages
+        for each in re.findall(r"config\.set\(\{\"([\w.-]+)\": \"(.*?)\"", page.read_text("utf-8"))
+    ]
+    assert [name for name, _ in found] == ["distributed.deploy.lost-worker-timeout"]
+    for name, value in found:
+        assert parse_timedelta(value) > parse_timedelta(dask.config.get(name))
 
 
 def tasks_of(client: Client) -> list[str]:

@@ -407,6 +407,8 @@ OPEN: dict[str, Any] = {"verdict": "undecided", "doubt": 0.2}
         ({**OPEN, "pulls": 0, "doubt": math.inf}, False, {}, "no trials yet"),
         ({**OPEN, "doubt": math.inf}, False, {}, "too few trials"),
         ({**OPEN, "doubt": math.inf, "variance": 0.0}, False, {}, "all rewards are equal"),
+        ({**OPEN, "doubt": math.inf, "variance": 0.0, "pulls": 2}, False, {}, "all rewards are equal"),
+        ({**OPEN, "doubt": math.inf, "variance": 0.0, "pulls": 1}, False, {}, "too few trials"),
         ({**OPEN, "doubt": 0.01, "rival": "C"}, False, {}, "waits for C"),
         ({"rival": "C"}, True, {"task": "best-mean"}, "ahead of C"),
         ({"verdict": "out", "rival": "C"}, False, {"task": "best-mean"}, "behind C"),

@@ -204,7 +204,7 @@ def test_what_is_there_may_be_enough() -> None:
 @pytest.mark.parametrize("storage", ["sqlite", "postgresql", "http"], indirect=True)  # memory is one process's
 def test_others_notice(create: Callable[..., Study], storage: str) -> None:
     """Whoever has the study open goes on with it, with the pulls that are under way."""
-    study = create(epsilon=0.4, **BOXES)
+    study = create(epsilon=0.4, in_order=False, **BOXES)
     with Study.load("coins", storage) as other:
         held = other.ask(2, worker="other")
         finish(study, 30)

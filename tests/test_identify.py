@@ -49,12 +49,14 @@ class Recorder:
 
     def __init__(self, count: int | None = None, instead: Callable[[], Any] | None = None) -> None:
         self.told: list[tuple[str, float]] = []
+        self.arms: list[str] = []
         self.calls = 0
         self.count = count
         self.instead = instead
 
     def __call__(self, arm: str, rng: np.random.Generator) -> Any:
         self.calls += 1
+        self.arms.append(arm)
         if self.instead is not None and self.calls == self.count:
             return self.instead()
         self.told.append((arm, draw(arm, rng)))
@@ -497,8 +499,9 @@ def check_refused(reward: Any, allowed: str, **options: Any) -> None:
         with pytest.raises(InvalidReward, match=rf"^reward must be {re.escape(allowed)}, got ") as caught:
             search(pull, **options)
         assert isinstance(caught.value, ValueError)
-        shown = str(caught.value).partition(", got ")[2]
+        shown, _, arm = str(caught.value).partition(", got ")[2].rpartition(" for arm ")
         assert shown == repr(reward) or shown.endswith("...")
+        assert arm == repr(str(pull.arms[-1]))
         result = caught.value.partial_result
         assert (result.stopped, result.samples) == ("error", count - 1)
         check_holds_exactly(result, pull)
@@ -679,6 +682,8 @@ def test_results_are_plain_python(confident: Result) -> None:
     def leaves(value: Any) -> Iterator[Any]:
         if dataclasses.is_dataclass(value):
             value = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        if isinstance(value, dict):
+            value = list(value.items())
         if isinstance(value, list | tuple):
             for item in value:
                 yield from leaves(item)
@@ -723,7 +728,8 @@ def test_the_guarantee_claims_what_was_asked_and_no_more(epsilon: float, delta: 
         assert epsilon <= tolerance <= 1.01 * epsilon
     probability = stated_probability(result.guarantee)
     assert 0 <= 1 - Fraction(str(delta)) - probability <= Fraction(str(delta)) / 100
-    assert "for independent draws from one distribution for each arm, in [0, 1]: " in result.guarantee
+    assumed = "draws from one distribution for each arm, in [0, 1], with arms independent of each other: "
+    assert assumed in result.guarantee
 
 
 def test_the_guarantee_of_an_exact_answer() -> None:

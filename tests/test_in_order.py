@@ -1,4 +1,4 @@
-"""Answers that come later when they are worse: a study `in_order` counts an arm's answers in the order of its pulls."""
+"""Results that come later when they are worse: a study counts results in the order of asking, over all arms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def create(storage: str | None) -> Iterator[Make]:
     made: list[Study] = []
 
     def make(**options: object) -> Study:
-        options = {"reward_range": (0, 1), "budget": 40, "policy": "round-robin", "in_order": True, **options}
+        options = {"reward_range": (0, 1), "budget": 40, "policy": "round-robin", **options}
         made.append(Study.create("ordered", ARMS, storage=storage, **options))  # type: ignore[arg-type]
         return made[-1]
 
@@ -43,14 +43,10 @@ def told(study: Study, tmp_path: Path) -> list[str]:
     return [line.split(",")[-1] for line in (tmp_path / "told.csv").read_text().splitlines()[1:]]
 
 
-def of_arm(pulls: list[Pull], arm: str) -> list[Pull]:
-    return [pull for pull in pulls if pull.arm == arm]
-
-
 def test_answers_that_come_together_in_the_wrong_order(create: Make, tmp_path: Path) -> None:
     """Held back, and released in the same moment."""
     study = create()
-    pulls = of_arm(study.ask(8), "a")
+    pulls = study.ask(8)
     assert all(study.tell_many([(pull, 0.5) for pull in reversed(pulls)]))
     assert told(study, tmp_path) == [pull.id for pull in pulls]
     assert study.report().held == 0
@@ -59,9 +55,9 @@ def test_answers_that_come_together_in_the_wrong_order(create: Make, tmp_path: P
 def test_a_later_attempt_at_a_pull_whose_answer_is_held_back(create: Make, clock: Clock) -> None:
     """The first answer is that of an earlier attempt: whoever made the later one hears that it came too late."""
     study = create()
-    first, second = of_arm(study.ask(4, lease=10), "a")
+    first, second = study.ask(2, lease=10)
     clock.passes(20)
-    again = {pull.id.partition(".")[0]: pull for pull in study.ask(4, lease=10)}[second.id]
+    first, again = study.ask(2, lease=10)
     assert study.tell(second, 0.5)
     assert study.report().held == 1
     assert not study.tell(again, 0.75)
@@ -73,23 +69,43 @@ def test_a_later_attempt_at_a_pull_whose_answer_is_held_back(create: Make, clock
     assert not study.tell(again, 0.75)
 
 
-def test_an_answer_waits_for_the_earlier_ones_of_its_arm(create: Make, tmp_path: Path) -> None:
+def test_an_answer_waits_for_the_earlier_ones_of_all_arms(create: Make, tmp_path: Path) -> None:
     study = create()
-    pulls = study.ask(8)
-    a, b = of_arm(pulls, "a"), of_arm(pulls, "b")
-    assert all(study.tell(pull, 0.5) for pull in (a[2], a[1], b[0]))
+    pulls = study.ask(6)
+    assert {pull.arm for pull in pulls} == set(ARMS)
+    assert all(study.tell(pulls[place], 0.5) for place in (2, 1, 4))
     report = study.report()
-    assert (report.told, report.held, report.pending) == (1, 2, 5)
-    assert report.to_dict()["held"] == 2
-    assert told(study, tmp_path) == [b[0].id]
-    study.tell_many([(a[3], 0.25), (a[0], 0.75)])
-    assert told(study, tmp_path) == [pull.id for pull in (b[0], *a)]
-    assert (study.report().held, study.report().pending) == (0, 3)
+    assert (report.told, report.held, report.pending) == (0, 3, 3)
+    assert report.to_dict()["held"] == 3
+    assert "3 waiting for earlier trials" in " ".join(str(report).split())
+    study.tell(pulls[0], 0.25)
+    assert told(study, tmp_path) == [pull.id for pull in pulls[:3]]
+    study.tell_many([(pulls[5], 0.25), (pulls[3], 0.75)])
+    assert told(study, tmp_path) == [pull.id for pull in pulls]
+    assert (study.report().held, study.report().pending) == (0, 0)
+
+
+def test_a_study_may_count_as_results_come_in(create: Make, tmp_path: Path) -> None:
+    """Its results then say what that assumes, as soon as one has overtaken another."""
+    study = create(in_order=False, budget=None, epsilon=0.4)
+    pulls = study.ask(20)
+    study.tell_many([(pull, float(pull.arm == "a")) for pull in pulls])
+    assert study.result().conditions == []
+    while pulls := study.ask(4):
+        study.tell_many([(pull, float(pull.arm == "a")) for pull in reversed(pulls)])
+    result = study.result()
+    words = "the time a trial takes is unrelated to its reward (results counted as they came in)"
+    assert result.goal_reached
+    assert result.conditions == [words]
+    assert f", if {words}" in result.sentence
+    assert f", and if {words}: " in result.guarantee
+    assert any(words in warning for warning in result.warnings)
+    assert result.to_dict()["quality"]["overtaken"]
 
 
 def test_what_is_held_has_been_answered(create: Make) -> None:
     study = create()
-    first, second = of_arm(study.ask(4, worker="ada"), "a")
+    first, second, *_ = study.ask(4, worker="ada")
     assert study.tell(second, 0.5)
     assert study.tell(second, 0.5)  # again, after a lost reply
     with pytest.raises(ramgape.ChangedAnswer, match=r"must be 0.5, as it was told before, got 0.75"):
@@ -98,19 +114,18 @@ def test_what_is_held_has_been_answered(create: Make) -> None:
     assert not study.give_back(second)
     assert study.renew([first, second]) == [True, False]
     assert second not in study.ask(9, worker="ada")
-    assert study.leave("ada") >= 1
-    assert study.report().held == 1
-    assert study.report().told == 0
+    assert (study.report().told, study.report().held) == (0, 1)
+    assert study.leave("ada") >= 1  # nothing that it waits for is under way any longer
+    assert (study.report().told, study.report().held) == (1, 0)
 
 
 def test_a_held_answer_of_an_earlier_attempt(create: Make, tmp_path: Path) -> None:
     """Whoever has the later attempt comes too late, and is no stranger for that."""
     study = create()
-    pulls = study.ask(4)
-    first, second = of_arm(pulls, "a")
+    first, second = pulls = study.ask(2)
     for pull in pulls:
         study.give_back(pull)
-    again = {pull.id.partition(".")[0]: pull for pull in study.ask(4)}
+    again = {pull.id.partition(".")[0]: pull for pull in study.ask(2)}
     assert study.tell(second, 0.5)
     assert not study.tell(again[second.id], 0.25)
     assert study.tell(again[first.id], 0.75)
@@ -121,10 +136,8 @@ def test_a_held_answer_of_an_earlier_attempt(create: Make, tmp_path: Path) -> No
 
 def test_others_see_what_is_held_and_go_on_with_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'studies.db'}"
-    study = Study.create(
-        "ordered", ARMS, storage=url, reward_range=(0, 1), budget=40, policy="round-robin", in_order=True
-    )
-    first, second = of_arm(study.ask(4), "a")
+    study = Study.create("ordered", ARMS, storage=url, reward_range=(0, 1), budget=40, policy="round-robin")
+    first, second = study.ask(2)
     other = Study.load("ordered", url)
     assert other.tell(second, 0.5)
     assert study.report().held == other.report().held == Study.load("ordered", url).report().held == 1
@@ -132,33 +145,140 @@ def test_others_see_what_is_held_and_go_on_with_it(tmp_path: Path) -> None:
     assert told(study, tmp_path) == told(other, tmp_path) == [first.id, second.id]
 
 
-def test_a_failure_lets_the_others_go(create: Make, tmp_path: Path) -> None:
-    """Given up after its last retry; before that the pull is tried again, and waited for."""
+def test_a_failure_is_passed_over(create: Make, tmp_path: Path) -> None:
+    """The results behind it count, and the next attempt counts as asked for after them."""
     study = create(retries=1)
-    first, second = of_arm(study.ask(4), "a")
-    study.tell(second, 0.5)
-    study.fail(first)
+    first, second, third, fourth = study.ask(4)
+    assert study.tell(second, 0.5)
     assert told(study, tmp_path) == []
-    (again,) = study.ask()
-    assert again.id == f"{first.id}.2"
-    study.fail(again)
+    study.fail(first)
     assert told(study, tmp_path) == [second.id]
+    again, fifth = study.ask(2)
+    assert again.id == f"{first.id}.2"
+    study.tell_many([(fifth, 0.5), (again, 0.5), (third, 0.5)])
+    assert told(study, tmp_path) == [second.id, third.id]
+    study.tell(fourth, 0.5)
+    assert told(study, tmp_path) == [pull.id for pull in (second, third, fourth, again, fifth)]
+    assert study.result().quality.failures == {first.arm: 1}
+
+
+def test_a_pull_that_was_given_up_is_passed_over(create: Make, tmp_path: Path) -> None:
+    """An answer that comes all the same counts after those to pulls under way."""
+    study = create(retries=0)
+    first, second, third = study.ask(3)
+    study.fail(first)
+    study.tell(first, 0.25)
+    assert (study.report().given_up, study.report().held) == (0, 1)
+    study.tell(third, 0.5)
+    study.tell(second, 0.5)
+    assert told(study, tmp_path) == [pull.id for pull in (second, third, first)]
+
+
+@pytest.mark.parametrize("gone", ["expired", "given back", "left", "lost"])
+def test_a_worker_that_vanishes_is_passed_over(
+    create: Make, clock: Clock, tmp_path: Path, gone: str, storage: str | None
+) -> None:
+    study = create()
+    (first,) = study.ask(worker="ada", lease=10)
+    second, third = study.ask(2, worker="ben")
+    study.tell(second, 0.5)
+    assert told(study, tmp_path) == []
+    if gone == "expired":
+        clock.passes(20)
+        study.tell(third, 0.5)
+        assert told(study, tmp_path) == [second.id, third.id]
+    else:
+        {
+            "given back": lambda: study.give_back(first),
+            "left": lambda: study.leave("ada"),
+            "lost": lambda: study.exchange(lost=[first], count=0),
+        }[gone]()
+        assert told(study, tmp_path) == [second.id]
+        study.tell(third, 0.5)
+    again, fifth = study.ask(2, worker="ben")
+    assert again.id == f"{first.id}.2"
+    if storage is not None:  # another process knows the same order
+        study = Study.load("ordered", storage)
+    study.tell(fifth, 0.5)
+    assert study.report().held == 1
+    study.tell(again, 0.5)
+    assert told(study, tmp_path) == [pull.id for pull in (second, third, again, fifth)]
+    quality = study.result().quality
+    assert quality.expired == ({first.arm: 1} if gone == "expired" else {})
+    assert quality.lost == ({first.arm: 1} if gone == "lost" else {})
+
+
+def test_a_result_that_is_told_after_its_lease_has_expired(create: Make, clock: Clock, tmp_path: Path) -> None:
+    """It is not lost: it counts after the results that did not wait for it."""
+    study = create()
+    slow, second = study.ask(2, lease=10)
+    clock.passes(20)
+    study.tell(second, 0.5)
+    (third,) = study.ask(worker="ben")  # the one that expired, again
+    assert third.id == f"{slow.id}.2"
+    assert study.tell(slow, 0.25)
+    assert not study.tell(third, 0.75)
+    assert told(study, tmp_path) == [second.id, slow.id]
+
+
+def test_a_renewed_lease_is_waited_for(create: Make, clock: Clock, tmp_path: Path) -> None:
+    study = create()
+    first, second = study.ask(2, lease=10)
+    for _ in range(3):
+        clock.passes(8)
+        assert study.renew([first], 10) == [True]
+    study.tell(second, 0.5)
+    assert (told(study, tmp_path), study.report().held) == ([], 1)
+    assert study.result().quality.expired == {}
+
+
+def test_trials_made_elsewhere_wait_for_nothing(create: Make) -> None:
+    study = create()
+    first, second = study.ask(2)
+    study.tell(second, 0.5)
+    study.observe("a", 0.25)
+    assert (study.report().told, study.report().held) == (1, 1)
+    study.tell(first, 0.5)
+    assert study.report().told == 3
+
+
+def test_an_arm_that_was_retired_is_not_waited_for() -> None:
+    study = Study.create("ordered", ["a", "b", "c"], reward_range=(0, 1), epsilon=0.01, expected_arms=4)
+    pulls = study.ask(6)
+    gone = [pull for pull in pulls if pull.arm == pulls[0].arm]
+    study.retire(pulls[0].arm)
+    rest = [pull for pull in pulls if pull not in gone]
+    study.tell_many([(pull, 0.5) for pull in rest])
+    assert (study.report().told, study.report().held) == (len(rest), 0)
+    study.tell_many([(pull, 0.5) for pull in gone])
+    assert study.report().told == 6
+
+
+def test_ten_thousand_in_progress_told_backwards() -> None:
+    study = Study.create("many", ARMS, reward_range=(0, 1), budget=20_000, policy="round-robin")
+    pulls = study.ask(10_000)
+    study.tell_many([(pull, 0.5) for pull in reversed(pulls[1:])])
+    assert (study.report().told, study.report().held) == (0, 9_999)
+    study.tell(pulls[0], 0.5)
+    assert (study.report().told, study.report().held) == (10_000, 0)
 
 
 def test_a_failure_that_counts_waits_its_turn(create: Make, tmp_path: Path) -> None:
     study = create(failure="worst")
-    first, second = of_arm(study.ask(4), "a")
+    first, second = study.ask(2)
     assert study.fail(second)
     assert study.fail(second)
     assert (study.report().told, study.report().held) == (0, 1)
     study.tell(first, 0.5)
     assert told(study, tmp_path) == [first.id, second.id]
-    assert study.result().arms[0].mean == 0.25
+    result = study.result()
+    assert result.arm(second.arm).mean == 0.0
+    assert (result.quality.failures, result.conditions) == ({second.arm: 1}, [])  # it counts: nothing replaced it
 
 
 def test_after_the_end_nothing_is_held(create: Make) -> None:
     study = create(budget=None, epsilon=0.3, policy="auto")
-    (early, late) = of_arm(study.ask(4), "a")
+    early, late = study.ask(2)
     assert study.tell(late, 0.5)
     while not study.done:
         study.observe("a", 0.9)

@@ -175,6 +175,7 @@ def test_no_error_moves_the_cursor(study: ramgape.Study, tmp_path: Path) -> None
     log.write_text(f'"{EVIL}",b\nA,1\n', encoding="utf-8", newline="")
     said = complaint("analyze", str(log), *COLUMNS)
     assert r"arm column of log.csv must be one of \x1b[31m[bold]x\r\nerror: none\u202e\x07, b" in said
+    log.write_text(f'"{EVIL}",b,c\nA,B,1\n', encoding="utf-8", newline="")
     assert r"\x1b[31m[bold]x\r\n" in complaint("study", "import", "models", str(log))
     assert r"\x1b[31m[bold]x\r\n" in complaint("study", "observe", "models", EVIL, "1")
     made = ramgape.Study.create("evil", [EVIL, "b"], budget=9, reward_range=(0, 1))

@@ -119,9 +119,9 @@ def test_a_long_file(tmp_path: Path) -> None:
         ("item,A,A\nx,1,0\ny,0,1\n", WIDE, "the name of an arm must be the name of one column"),
         ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--arm-column", "A"), "--arm-column must be absent with --wide"),
         (
-            "item,A,B\nx,1,0\ny,0,1\n",
+            "item,A,B,C\nx,1,0,1\ny,0,1,1\n",
             ("--arm-column", "A"),
-            "--reward-column must be given (one of item, A, B), or --wide",
+            "--reward-column must name the column with the rewards: scores.csv has no column 'reward' for them, and 2",
         ),
         ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--skip-empty"), "--skip-empty must be absent with items"),
         ("item,A,B\nx,1,0\ny,0,1\n", (*WIDE, "--items", "few"), "items must be population, all there are"),

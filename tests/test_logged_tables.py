@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ramgape import InvalidData, InvalidReward, InvalidSpec, UnknownName, analyze
+from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, UnknownName, analyze
 from ramgape.search.analysis import Analysis
 from ramgape.search.missing import is_missing
 from ramgape.tasks import make_task
@@ -86,7 +86,7 @@ def test_every_form_of_the_same_data_says_the_same(tmp_path: Path) -> None:
     ):
         assert analyze(table, **LONG, **BOUNDED).named(None).to_dict() == expected
     for table in (pd.DataFrame(lists), lists, {arm: np.array(each) for arm, each in lists.items()}, Polars(lists)):
-        assert analyze(table, **BOUNDED).to_dict() == expected
+        assert analyze(table, **BOUNDED, shared=False).to_dict() == expected
     frame.to_csv(tmp_path / "log.csv", index=False)
     assert call_json("analyze", str(tmp_path / "log.csv"), *COLUMNS) == {**expected, "reward_name": "reward"}
 
@@ -128,19 +128,37 @@ def test_items_in_tables() -> None:
 
 WIDE = pd.DataFrame({"A": [0.1, 0.2], "B": [0.3, 0.4]})
 FRAME = pd.DataFrame({"arm": ["A", "B"] * 3, "reward": [0.5, 0.25] * 3, "item": list("xxyyzz")})
+SCORES = pd.DataFrame({"model": ["A", "B"] * 3, "score": [0.5, 0.25] * 3, "seconds": [1, 2] * 3})
 
 
 @pytest.mark.parametrize(
     ("table", "options", "error", "words"),
     [
         (FRAME, {"arm_column": "arms", "reward_column": "reward"}, UnknownName, "did you mean 'arm'?"),
-        (FRAME, {"arm_column": "arm"}, InvalidSpec, "reward_column must be given, since the other column is"),
-        (FRAME, {"reward_column": "reward"}, InvalidSpec, "arm_column must be given, since the other column is"),
+        (
+            SCORES,
+            {"arm_column": "model"},
+            InvalidSpec,
+            "reward_column must name the column with the rewards: the table",
+        ),
+        (SCORES, {"arm_column": "model"}, InvalidSpec, "and 2 numeric columns (score, seconds)"),
+        (FRAME[["item", "reward"]], {"arm_column": "item", "reward_column": "item"}, InvalidSpec, "different ones"),
+        (WIDE, {"reward_column": "A"}, InvalidSpec, "no column 'arm' for them, and no text column among A, B"),
         (FRAME, {"arm_column": "arm", "reward_column": "arm"}, InvalidSpec, "must be different ones"),
-        (FRAME, {}, InvalidReward, "row 1, column 'arm': the reward must be a number from 0 to 1, got 'A'; exclude"),
+        (
+            SCORES,
+            {},
+            InvalidReward,
+            "row 1, column 'model': the reward must be a number from 0 to 1, got 'A' for arm 'model'; ex",
+        ),
         (FRAME, LONG | {"reward_column": "item"}, InvalidReward, "row 1: column 'item' must be a number"),
         (FRAME.replace(0.25, math.inf), LONG, InvalidReward, "row 2: column 'reward' must be a number from 0 to 1"),
-        (FRAME.replace(0.25, math.nan), LONG, InvalidReward, 'got nan; na="drop" leaves out what is missing'),
+        (
+            FRAME.replace(0.25, math.nan),
+            LONG,
+            InvalidReward,
+            "got nan for arm 'B'; na=\"drop\" leaves out what is missing",
+        ),
         (FRAME.replace("B", None), LONG, InvalidData, "row 2: column 'arm' must be a name, got"),
         (FRAME.iloc[:0], LONG, InvalidData, "the table must be one with rows"),
         (WIDE.iloc[:0], {}, InvalidData, "the table must be one with rows"),
@@ -194,6 +212,163 @@ def test_other_kinds_of_numbers() -> None:
         analyze({"A": masked, "B": [0.5]}, **BOUNDED)
 
 
+# --------------------------------------------------------------------- columns that nobody has named
+
+
+def test_the_usual_columns_of_a_table_need_no_names() -> None:
+    log = log_of(20)
+    expected = analyze(log, **BOUNDED).to_dict()
+    frame = long_frame(log)
+    for table in (frame, frame.assign(note="x", seconds=1.0), frame.to_dict("list"), frame.astype({"arm": "category"})):
+        for given in ({}, {"arm_column": "arm"}, {"reward_column": "reward"}):
+            assert analyze(table, **given, **BOUNDED).named(None).to_dict() == expected  # and no warning, an error here
+    numbered = {"arm": [1, 2] * 4, "reward": [0.5, 0.25] * 4}
+    assert [arm.name for arm in analyze(numbered, **BOUNDED).result.arms] == ["1", "2"]
+    items = frame.assign(item=[str(row // 3) for row in range(len(frame))])
+    assert analyze(items, item_column="item", **BOUNDED).result.reward_name == "reward"
+
+
+def test_the_only_columns_of_a_table_are_taken_and_named() -> None:
+    log = log_of(20)
+    expected = analyze(log, **BOUNDED).to_dict()
+    frame = long_frame(log).set_axis(["model", "score"], axis=1)
+    dates = pd.date_range("2024-01-01", periods=len(frame))
+    said = "arms are read from column 'model', the only text column; rewards are read from column 'score', the only"
+    for table in (frame, frame.to_dict("list"), frame.astype({"score": object}), frame.assign(day=dates)):
+        with pytest.warns(RamgapeWarning, match=said):
+            analysis = analyze(table, **BOUNDED)
+        assert analysis.named(None).to_dict() == expected
+        assert analysis.result.reward_name == "score"
+    with pytest.warns(RamgapeWarning, match="^rewards are read from column 'score', the only numeric column$"):
+        analyze(frame.assign(note="x"), arm_column="model", **BOUNDED)
+    with pytest.raises(InvalidReward, match="column 'A'"):  # each an arm: who knows how often a generator can be read
+        analyze({"A": (text for text in "xy"), "B": [0.5, 0.5]}, **BOUNDED)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("arm,reward\nA,0.5\nB,0.25\n", ""),
+        ("reward,seconds,note,arm\n0.5,7,x,A\n0.25,8,y,B\n", ""),
+        ("arm,reward\n1,0.5\n2,0.25\n", ""),
+        (
+            "model,score\nA,0.5\nB,0.25\n",
+            "warning: arms are read from column 'model', the only text column; rewards are read from column 'score', "
+            "the only numeric column\n",
+        ),
+        (
+            "score,none,model\n0.5,,A\n0.25,,1\n",
+            "warning: arms are read from column 'model', the only text column; rewards are read from column 'score', "
+            "the only numeric column\n",
+        ),
+        ("arm,score,\nA,0.5,\nB,0.25,\n", "warning: rewards are read from column 'score', the only numeric column\n"),
+        ("reward,model,n\n0.5,A,1\n0.25,B,2\n", "warning: arms are read from column 'model', the only text column\n"),
+    ],
+)
+def test_the_columns_of_a_file(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "log.csv"
+    head, *rows = text.splitlines(keepends=True)
+    file.write_text(head + "".join(rows) * 400)  # more than one part
+    given = call("analyze", str(file), "--reward-range", "0", "1", "--json")
+    assert given.exit_code == 0, given.output
+    assert [line + "\n" for line in given.stderr.splitlines() if "columns" in line or "read from" in line] == (
+        [said] if said else []
+    )
+    found = json.loads(given.stdout)
+    assert {arm["name"]: (arm["pulls"], arm["mean"]) for arm in found["arms"]} in (
+        {"A": (400, 0.5), "B": (400, 0.25)},
+        {"A": (400, 0.5), "1": (400, 0.25)},
+        {"1": (400, 0.5), "2": (400, 0.25)},
+    )
+    assert found["reward_name"] == ("reward" if "reward" in head else "score")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (
+            "date,model,score\n2024-01-01,A,0.5\n2024-01-02,B,0.5\n",
+            (),
+            "--arm-column must name the column with the arms: log.csv has no column 'arm' for them, and 2 text columns "
+            "(date, model); --wide reads a table with a column an arm",
+        ),
+        (
+            "id,model,score\n1,A,0.5\n2,B,0.5\n",
+            (),
+            "--reward-column must name the column with the rewards: log.csv has no column 'reward' for them, and 2 "
+            "numeric columns (id, score)",
+        ),
+        ("A,B\n0.5,0.25\n", (), "--arm-column must name the column with the arms: log.csv has no column 'arm' for"),
+        ("A,B\n0.5,0.25\n", (), "and no text column among A, B; --wide reads"),
+        ("model,score\n", (), "and no text column among model, score"),
+        ("model,score\nA,0.5\nB,x\n", (), "--arm-column must name"),
+        ("model,score\nA,0.5\nB,NA\n", (), "line 3: column 'score' must be a number from 0 to 1, got 'NA'"),
+        ("arm;reward\nA;0.5\n", (), "did you mean --delimiter ';'?"),
+        ("arm,arm,reward\nA,A,0.5\n", (), "arm column must be the name of one column of log.csv, not of 2"),
+        ("model,score\nA,0.5\nB\n", (), "line 3: the row must be 2 cells"),
+        ("", (), "log.csv must be a CSV file whose first line names its columns, got an empty file"),
+    ],
+)
+def test_columns_of_a_file_that_nobody_can_guess(
+    tmp_path: Path, text: str, options: tuple[str, ...], words: str
+) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(text)
+    refused = call("analyze", str(file), "--reward-range", "0", "1", *options)
+    assert refused.exit_code == 2
+    assert words in refused.stderr
+
+
+def test_a_mark_for_missing_values_is_no_text(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text("model,score\nA,0.5\nB,gone\nB,0.5\n")
+    found = call_json("analyze", str(file), "--reward-range", "0", "1", "--na", "gone")
+    assert found["missing"] == {"B": 1}
+
+
+# ------------------------------------------------------------------------------------ true and false
+
+
+@pytest.mark.parametrize("words", [("True", "False"), ("t", "f"), ("YES", "No"), (" true", "FALSE "), ("T", "no")])
+def test_words_for_true_and_false_are_rewards(tmp_path: Path, words: tuple[str, str]) -> None:
+    yes, no = words
+    file = tmp_path / "log.csv"
+    file.write_text("arm,reward\n" + f"A,{yes}\nB,{no}\nA,\nB,{yes}\nA,{yes}\nB,NA\n" * 200)  # more than one part
+    found = call_json("analyze", str(file), "--na", "NA")
+    assert {arm["name"]: (arm["pulls"], arm["mean"]) for arm in found["arms"]} == {"A": (400, 1.0), "B": (400, 0.5)}
+    assert found["missing"] == {"A": 200, "B": 200}
+    file.write_text("model,won\n" + f"A,{yes}\nB,{no}\n" * 20)  # a column of numbers, for whoever looks for one
+    assert call_json("analyze", str(file))["reward_name"] == "won"
+    file.write_text(f"A,B,C\n{no},0.25,1\n{yes},0.75,0\n" + f"{yes},0.5,1\n" * 600)  # each column by itself
+    means = {arm["name"]: round(arm["mean"] * 602, 6) for arm in call_json("analyze", str(file), "--wide")["arms"]}
+    assert means == {"A": 601.0, "B": 301.0, "C": 601.0}
+
+
+@pytest.mark.parametrize("before", [2, 700])  # in the same part and in a later one
+@pytest.mark.parametrize(
+    ("usual", "other", "words"),
+    [
+        ("True", "1", "must be true or false (or t, f, yes, no), like the rewards before it, got '1'"),
+        ("no", "0.5", "must be true or false (or t, f, yes, no), like the rewards before it, got '0.5'"),
+        ("1", "True", "must be a number from 0 to 1, like the rewards before it, got 'True'"),
+        ("0", "f", "must be a number from 0 to 1, like the rewards before it, got 'f'"),
+        ("True", "maybe", "must be true or false (or t, f, yes, no), got 'maybe' for arm"),
+        ("True", "nan", "must be true or false (or t, f, yes, no), got 'nan' for arm"),
+        ("True", "", "must be true or false (or t, f, yes, no) (--skip-empty leaves out rows without one), got ''"),
+    ],
+)
+def test_columns_of_two_kinds_are_refused(tmp_path: Path, before: int, usual: str, other: str, words: str) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text("arm,reward\n" + f"A,{usual}\n" * before + f"B,{other}\n" + f"B,{usual}\n" * 3)
+    said = complaint("analyze", str(file), *COLUMNS)
+    assert f"log.csv, line {before + 2}: column 'reward' {words}" in said
+    assert "for arm 'B'" in said
+    assert ("; --na" in said) == (other in ("maybe", "nan"))  # never for what is a reward
+    file.write_text("A,B\n" + f"{usual},0.5\n" * before + f"{other},0.5\n")
+    said = complaint("analyze", str(file), "--wide", "--reward-range", "0", "1")
+    assert f"log.csv, line {before + 2}, column 'A': the reward {words}" in said
+
+
 # ---------------------------------------------------------------------------------- missing values
 
 
@@ -237,9 +412,14 @@ def test_the_command_leaves_out_what_is_said_to_be_missing(tmp_path: Path) -> No
     found = call_json("analyze", str(file), *COLUMNS, "--na", "NA,nan")
     assert (found["rows"], found["skipped"], found["missing"]) == (16, 8, {"A": 2, "B": 4, "C": 2})
     said = complaint("analyze", str(file), *COLUMNS)
-    assert "line 3: column 'reward' must be a number from 0 to 1, got 'NA'; --na NA leaves out such rows" in said
+    assert (
+        "line 3: column 'reward' must be a number from 0 to 1, got 'NA' for arm 'A'; --na NA leaves out such rows"
+        in said
+    )
     assert "line 5" in complaint("analyze", str(file), *COLUMNS, "--na", "NA")
-    assert "got nan; --na nan leaves out such rows" in complaint("analyze", str(file), *COLUMNS, "--na", "NA")
+    assert "got nan for arm 'B'; --na nan leaves out such rows" in complaint(
+        "analyze", str(file), *COLUMNS, "--na", "NA"
+    )
     shown = " ".join(call("analyze", str(file), *COLUMNS, "--na", "NA,nan").stdout.replace("│", " ").split())
     assert "Data 16 rows, 8 of them left out without a reward (C 100.0%, B 50.0%, A 33.3%)" in shown
     numbers = "arm,reward\nA,0.5\nB,-999\nB,0.5\nA,0.25\n"
@@ -259,7 +439,7 @@ def test_arms_are_left_out_by_name(tmp_path: Path) -> None:
     log = [*log_of(50), ("broken", 7.0), ("broken", 8.0)]
     expected = analyze([row for row in log if row[0] in ("steady", "wild")], **BOUNDED).result
     for options in ({"exclude": ["poor", "broken"]}, {"only": ["steady", "wild"]}, {"only": ("wild", "steady")}):
-        for table, columns in ((log, {}), (long_frame(log), LONG), (wide_lists(log), {})):
+        for table, columns in ((log, {}), (long_frame(log), LONG), (wide_lists(log), {"shared": False})):
             analysis = analyze(table, **columns, **BOUNDED, **options).named(None)
             assert analysis.result == expected
             assert (analysis.rows, analysis.excluded) == (152, {"poor": 50, "broken": 2})
@@ -335,7 +515,7 @@ def test_a_certificate_without_thin_arms() -> None:
 def test_only_what_is_much_better_is_told() -> None:
     generator = np.random.default_rng(2)
     means = {"A": 1.0, "B": 0.0, "C": 0.9}
-    options: dict[str, Any] = {"noise": "gaussian", "task": "best-mean"}
+    options: dict[str, Any] = {"noise": "gaussian", "task": "best-mean", "shared": False}
     even = thin_log(generator, means, dict.fromkeys(means, 300))
     assert analyze(even, **options).without_thin is None  # none is thin
     beaten = {**even, "thin": generator.normal(-50.0, 1.0, 20)}
@@ -380,6 +560,8 @@ def test_a_certificate_follows_from_the_intervals_of_all_arms(task: str) -> None
     for corner in itertools.product((0, 1), repeat=2 * len(kept)):
         truth = [arm.mean_interval[end] for arm, end in zip(kept, corner, strict=False)]
         risks = [arm.risk_interval[end] for arm, end in zip(kept, corner[len(kept) :], strict=True)]
-        assert asked.is_right(answer, np.array(truth), np.array(risks), apart.certified_epsilon + 1e-9)
-        verdicts.add(asked.is_right(answer, np.array(truth), np.array(risks), 0.99 * apart.certified_epsilon))
+        # Of a guess against a control, which is_right would have proved without a tolerance, the regret is judged.
+        regret = asked.regret(answer, np.array(truth), np.array(risks))
+        assert regret < apart.certified_epsilon + 1e-9
+        verdicts.add(regret < 0.99 * apart.certified_epsilon)
     assert verdicts == {True, False}

@@ -16,7 +16,20 @@ from typing import Annotated, Any
 import pytest
 
 import ramgape
-from ramgape import InvalidSpec, Search, Study, Trials, UnknownName, analyze, identify, plan, replicate, simulate
+from ramgape import (
+    InvalidSpec,
+    Search,
+    SpecificationError,
+    Study,
+    Trials,
+    UnknownName,
+    analyze,
+    identify,
+    lower_bound,
+    plan,
+    replicate,
+    simulate,
+)
 from ramgape.cli import app
 from ramgape.cli.options import takes_options
 from ramgape.commands.study_files import KEYS
@@ -257,6 +270,61 @@ def test_what_a_door_does_not_take() -> None:
         Study.create("any", ["a", "b"], **RANGE, epsilon=0.05, timeout=3)
 
 
+LOG = [("a", 0.5), ("b", 0.4)] * 10
+DOORS: dict[str, Callable[..., Any]] = {
+    "identify": lambda **given: identify(lambda _: 0.5, ["a", "b"], **{**RANGE, "budget": 8, **given}),
+    "simulate": lambda **given: simulate("paper:46", **{"budget": 40, **given}),
+    "replicate": lambda **given: replicate("paper:46", runs=1, **{"budget": 40, **given}),
+    "plan": lambda **given: plan("paper:46", budgets=[], runs=1, **{"budget": 40, **given}),
+    "analyze": lambda **given: analyze(LOG, **{**RANGE, **given}),
+    "study": lambda **given: Study.create("any", ["a", "b"], **{**RANGE, "budget": 8, **given}),
+    "lower-bound": lambda **given: lower_bound("paper:46", **given),
+}
+
+
+def ignored(door: str) -> list[str]:
+    """The options that a door takes whatever they are: no code there reads them."""
+    found = []
+    for name in OPTIONS:
+        try:
+            DOORS[door](**{name: object()})
+        except SpecificationError:
+            continue
+        found.append(name)
+    return found
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_option_is_read_or_refused(door: str) -> None:
+    assert ignored(door) == []
+
+
+def test_an_option_without_a_use_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of the table that nobody reads: the test above would fail."""
+    monkeypatch.setitem(OPTIONS, "warm", OPTIONS["alpha"])
+    assert ignored("simulate") == ["warm"]
+
+
+@pytest.mark.parametrize("door", ["simulate", "replicate", "plan"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"workers": 2},
+        {"retries": 9},
+        {"timeout": 1.0},
+        {"in_order": False},
+        {"trials": Trials(retries=9)},
+        {"warm": 2.0},
+    ],
+)
+def test_a_simulation_takes_no_options_of_real_trials(door: str, given: dict[str, Any]) -> None:
+    with pytest.raises(SpecificationError) as refused:
+        DOORS[door](**given)
+    name = "plan" if door == "plan" else "simulate"
+    assert f"left out of {name}" in str(refused.value) or f"every keyword of {name}" in str(refused.value)
+    assert all(option in str(refused.value) for option in options_at(name))
+
+
 @pytest.mark.parametrize(("typo", "meant"), [("epsilom", "epsilon"), ("max_pull", "max_pulls"), ("polic", "policy")])
 def test_a_typo_is_told_the_nearest_name(typo: str, meant: str) -> None:
     calls: tuple[Callable[..., Any], ...] = (
@@ -264,12 +332,14 @@ def test_a_typo_is_told_the_nearest_name(typo: str, meant: str) -> None:
         lambda **given: simulate("paper:46", **given),
         lambda **given: replicate("paper:46", runs=1, **given),
         lambda **given: plan("paper:46", **given),
-        lambda **given: analyze([], **RANGE, **given),
         lambda **given: Study.create("any", ["a", "b"], **RANGE, **given),
     )
     for call in calls:
         with pytest.raises(UnknownName, match=f"got '{typo}'; did you mean '{meant}'"):
             call(**{typo: 1})
+    with pytest.raises(UnknownName, match=f"every keyword of analyze must be one of .* got '{typo}'") as refused:
+        analyze([], **RANGE, **{typo: 1})
+    assert (meant in str(refused.value)) == (meant in options_at(ANALYZE))  # nothing is suggested that it does not take
 
 
 @pytest.mark.long

@@ -23,7 +23,7 @@ from ramgape.studies.specification import StudySpec
 from ramgape.web.choose import choose, proof_of
 from ramgape.web.frame import make_frame
 from ramgape.web.history import MOST, SHOWN, History, remembered_moments
-from ramgape.web.live import RETRY, STILL_HERE, Live, LiveList, Slot, event
+from ramgape.web.live import RETRY, STILL_HERE, Live, Slot, event
 from ramgape.web.picture import COLUMNS, look_at, make_picture, study_state
 
 ARMS = {"safe": (0.5, 0.1), "bold": (0.6, 0.2), "poor": (0.45, 0.2)}
@@ -462,12 +462,12 @@ def test_other_arms_come_with_another_frame(place: str) -> None:
 
 
 def test_the_list_tells_what_has_changed_and_to_whom(place: str) -> None:
-    from ramgape.web.managing import summary_of
+    from ramgape.web.following import list_of
     from ramgape.web.rooms import Rooms
 
     rooms = Rooms(place)
     made(place, 60, "open").close()
-    listed = LiveList(rooms.summaries, lambda row, summary: summary_of(rooms, row, summary))
+    listed = list_of(rooms)
 
     async def watch() -> tuple[list[bytes], list[bytes]]:
         sent: tuple[list[bytes], list[bytes]] = [], []

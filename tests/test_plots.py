@@ -26,7 +26,7 @@ from ramgape.search.result import ArmReport, Result
 from ramgape.views.plots import style
 from ramgape.views.plots.crosses import Direction, draw_crosses, pareto_stairs
 from ramgape.views.plots.window import window
-from tests.results import NOT_PULLED, make_arm, make_result
+from tests.results import HOSTILE, NOT_PULLED, make_arm, make_result
 
 
 def three_verdicts() -> Result:
@@ -347,6 +347,14 @@ def test_odd_names_are_drawn_as_written() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # above all: a letter that is missing from the font
         axes.figure.figure.draw_without_rendering()
+
+
+def test_hostile_names_are_drawn_as_written() -> None:
+    axes = make_result(*(make_arm(name, 0.05 * i, 0.05 * i) for i, name in enumerate(HOSTILE))).plot().axes
+    shown = {name.get_text() for name in names_shown(axes)}
+    assert all(name in HOSTILE for name in shown if "..." not in name)  # which long ones have
+    assert len([name for name in shown if "\\" in name]) == len([name for name in HOSTILE if "\\" in name])
+    axes.figure.figure.draw_without_rendering()
 
 
 def test_arms_without_pulls_are_counted_but_not_drawn() -> None:

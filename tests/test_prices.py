@@ -362,15 +362,18 @@ def test_money_asks_for_every_price() -> None:
 def test_held_back_answers_keep_their_prices(storage: str | None) -> None:
     options: dict[str, Any] = {**BOUNDED, "budget": 20, "price": "told", "in_order": True, "policy": "round-robin"}
     with Study.create("held", ["A", "B"], storage=storage, **options) as study:
-        pulls = [each for each in study.ask(6) if each.arm == "A"]
-        study.tell(pulls[1], 0.5, price=2.0, info={"model": "x"})
-        assert study.report().held == 1
-        study.tell(pulls[0], 0.25, price=1.0)
+        first, second, third = study.ask(6)[:3]
+        assert [each.arm for each in (first, second, third)] == ["A", "B", "A"]
+        study.tell(third, 0.5, price=2.0, info={"model": "x"})
+        study.tell(second, 0.75, price=4.0)
+        assert study.report().held == 2
+        study.tell(first, 0.25, price=1.0)
         assert study.result().arm("A").spent == 3.0
         text = io.StringIO()
         study.export_jsonl(text)
         rows = [json.loads(line) for line in text.getvalue().splitlines()]
-        assert [(row["price"], row.get("info")) for row in rows] == [(1.0, None), (2.0, {"model": "x"})]
+        found = [(row["price"], row.get("info")) for row in rows]
+        assert found == [(1.0, None), (4.0, None), (2.0, {"model": "x"})]
         assert study.report().info == {"model": {"x": 1}}
         assert "Info:      with the last answers: model x (1)" in str(study.report())
 

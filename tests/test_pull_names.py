@@ -71,7 +71,7 @@ def test_names_are_plain_text(tmp_path: Path) -> None:
 def test_a_store_is_set_back_under_somebody_who_has_it_open(tmp_path: Path) -> None:
     """Memory then knows what the store does not, though all counters may agree: no pull of others is touched for it."""
     path, url = tmp_path / "studies.db", f"sqlite:///{tmp_path / 'studies.db'}"
-    witness = Study.create("restored", ARMS, storage=url, reward_range=(0, 1), budget=500, seed=1)
+    witness = Study.create("restored", ARMS, storage=url, reward_range=(0, 1), budget=500, seed=1, in_order=False)
     (under_way,) = witness.ask(lease=None)
     for told in (0, 1, 3):
         copy_database(path, tmp_path / "copy.db")

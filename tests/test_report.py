@@ -9,14 +9,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 import ramgape
 from ramgape.search.explained import Explained
 from ramgape.search.result import Alarm
-from ramgape.views.picture import DARK
+from ramgape.views.picture import DARK, inline_svg
 from ramgape.views.plots import style
 from tests.cli_support import call
-from tests.results import make_arm, make_result
+from tests.results import HOSTILE, make_arm, make_result
 
 SHAPES = {"steady": (40, 40), "wild": (0.2, 0.1), "poor": (1, 3), "<b>$odd$</b>": (2, 3)}
 
@@ -50,6 +51,45 @@ class Page(HTMLParser):
                 self.links.append(value)
             if name == "id" and value:
                 self.ids.append(value)
+
+
+class Titles(HTMLParser):
+    """What pictures say of themselves."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.titles: list[str] = []
+        self._inside = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "title" and any(name == "id" for name, _ in attrs):
+            self._inside = True
+            self.titles.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = self._inside and tag != "title"
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.titles[-1] += data
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_picture_says_any_name_as_it_is(name: str) -> None:
+    text, plain = (inline_svg(Figure(figsize=(1, 1)), each, "p-") for each in (f"keep {name}", "keep A"))
+    assert Titles(text).titles == [f"keep {name}"]
+    assert Page(text).tags == Page(plain).tags
+    assert Page(text).ids == Page(plain).ids
+
+
+def test_a_page_shows_any_names_as_they_are(tmp_path: Path) -> None:
+    names = ["\\g<9>", "\\1", "</title><script>"]
+    result = make_result(*(make_arm(name, 0.2 + 0.2 * i, 0.2 + 0.2 * i) for i, name in enumerate(names)))
+    text = written(result, tmp_path)
+    assert Titles(text).titles == [result.explanation().headlines[-1]] * 2  # a picture for each width
+    assert all(name in Titles(text).titles[0] for name in names)
+    assert "script" not in Page(text).tags
 
 
 def test_a_report_has_everything_and_needs_nothing(tmp_path: Path) -> None:

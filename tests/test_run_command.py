@@ -229,6 +229,48 @@ def test_nothing_goes_on_after_the_command(commands: Callable[..., CommandTrials
     assert eventually(lambda: not alive(int(finished.output)))
 
 
+# In a session of its own: as a child, as a daemon that nobody waits for, and without the environment of its trial.
+ESCAPED = "sh -c 'echo $$ > escaped; exec sleep 300'"
+WAIT = "while [ ! -s escaped ]; do sleep 0.01; done"
+ESCAPES = {
+    "child": f"setsid {ESCAPED}; ",
+    "daemon": f"setsid {ESCAPED} & {WAIT}; ",
+    "cleared": f"env -i $(which setsid) {ESCAPED} & {WAIT}; ",
+}
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who has left a process group")
+
+
+@ON_LINUX
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_a_timeout_ends_what_has_left_the_group(
+    escape: str, tmp_path: Path, commands: Callable[..., CommandTrials], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trials, "GRACE", 0.2)
+    for timeout in (1, 5, 25, 125):  # until there is time enough for it to start, also on a busy machine
+        with pytest.raises(ramgape.FailedTrial, match=f"timeout after {timeout} s"):
+            commands(f"{ESCAPES[escape]} sleep 300", timeout=float(timeout))("arm", 1)
+        if (tmp_path / "escaped").exists():
+            break
+    assert eventually(lambda: not alive(int((tmp_path / "escaped").read_text())))
+
+
+@ON_LINUX
+@pytest.mark.parametrize("escape", ["daemon", "cleared"])
+def test_no_daemon_goes_on_after_the_command(
+    escape: str, tmp_path: Path, commands: Callable[..., CommandTrials]
+) -> None:
+    """And the trials of others are left alone."""
+    neighbour, make = commands("echo $$ > other; sleep 300"), commands(f"{ESCAPES[escape]} echo 1")
+    thread = threading.Thread(target=lambda: neighbour.run("arm", 2), daemon=True)
+    thread.start()
+    other = int(eventually(lambda: (tmp_path / "other").exists() and (tmp_path / "other").read_text().strip()))
+    assert make("arm", 1) == 1.0
+    assert eventually(lambda: not alive(int((tmp_path / "escaped").read_text())))
+    assert alive(other)
+    neighbour.close()
+    thread.join()
+
+
 def test_closing_ends_what_other_threads_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "GRACE", 0.2)
     make = CommandTrials(described(tmp_path, stubborn(tmp_path), timeout=None))
@@ -323,7 +365,7 @@ BAD_STUDIES = {
     'rate = "60/day"': "the unit of rate '60/day' must be one of s, min, h, got 'day'",
     "rate = 0": "rate must be a number above 0 per second",
     "retries = -1": "retries must be a whole number of at least 0",
-    'failure = "wurst"': "failure must be one of retry, worst, got 'wurst'; did you mean 'worst'?",
+    'failure = "wurst"': "failure must be one of retry, worst, censored, got 'wurst'; did you mean 'worst'?",
     "reward_range = [1, 0]": "reward_range must be two finite numbers",
     'noise = "gauss"': "noise must be one of any, bounded, gaussian",
     "name = 5": "name must be text",
@@ -400,8 +442,10 @@ def test_bad_arms_are_refused_at_once(arms: str, message: str, write: Callable[.
 )
 def test_a_placeholder_in_quotes_is_refused(line: str, write: Callable[..., Path]) -> None:
     message = refused(write(arms=f"[arms]\na = 'echo 1'\nb = {json.dumps(line)}"))
-    assert "[arms]: arm 'b' must be a line with {arm}, {seed} and {item} outside quotes and here-documents" in message
-    assert "inside quotes write $RAMGAPE_ARM" in message
+    name = "seed" if "{seed}" in line else "arm"
+    assert f"[arms]: arm 'b': {{{name}}} stands " in message
+    assert f"Write it outside of quotes, as in ./trial {{{name}}}; inside double quotes," in message
+    assert f"write $RAMGAPE_{name.upper()}." in message
 
 
 @pytest.mark.parametrize(
@@ -437,7 +481,11 @@ def test_what_a_file_leaves_open(write: Callable[..., Path], tmp_path: Path) -> 
     assert (file.name, file.failure, file.folder, file.storage) == ("mine", "worst", tmp_path / "data", None)
     usual = {"failure": "worst", "in_order": True, "direction": "minimize", "epsilon": [0.1, 0.2]}
     assert file.options == {**usual, "interleave": True, "worst": 3.0}
-    assert file.earlier == {**usual, "reward_range": [0.0, 3.0]}
+    assert file.earlier[-1] == {**usual, "reward_range": [0.0, 3.0]}
+    fastest = '[study]\nreward = "elapsed"\ntimeout = 3\nepsilon = 0.1\ntask = "best-mean"\n'
+    file = read_study_file(write(fastest))
+    assert (file.options["failure"], file.options["worst"]) == ("censored", 3.0)
+    assert [each["failure"] for each in file.earlier] == ["worst", "worst"]
     bounded = '[study]\nreward = "elapsed"\ntimeout = 3\nepsilon = 0.1\n'
     for said in ('noise = "bounded"\n', "reward_range = [0.0, 3]\n", "interleave = false\nreward_range = [0, 3]\n"):
         file = read_study_file(write(bounded + said))
@@ -622,8 +670,8 @@ def test_when_we_are_killed_the_commands_end_too(registered: bool, write: Callab
     """Also what ignores requests to end; and what has no mark in its environment, or was not yet written down."""
     child = stubborn(tmp_path)
     path = write(arms=f'[arms]\nslow = "{"env -i " * registered}sh -c \'{child}\'"\nhigh = "echo 0.75"\n')
-    script = "from ramgape.cli import main; from ramgape.commands.watchdog import Guard; {}main()"
-    forget = "" if registered else "Guard.watch = lambda *_: None; "
+    script = "from ramgape.cli import main; from ramgape.commands.watchdog import TrialGuard; {}main()"
+    forget = "" if registered else "TrialGuard.watch = lambda *_: None; "
     command = [PYTHON, "-c", script.format(forget), "run", str(path)]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE) as started:
         processes = eventually(lambda: len(found := descendants(tmp_path)) == 2 and found)

@@ -108,7 +108,8 @@ SEARCHES = {
     "best-score:weight=0.5": " for the highest mean - 0.5 standard deviation. ",
     "top:2": "Choose two and three: the 2 arms with the highest means. ",
     "better-than:control=one": "two and three have a mean above that of one. ",
-    "better-than:control=three": "Keep three: no arm has a mean above that of three. ",
+    "better-than:control=two": "three has a mean above that of two; no other arm does by 0.1 or more. ",
+    "better-than:control=three": "Keep three: no arm has a mean above that of three by 0.1 or more. ",
 }
 
 
@@ -129,7 +130,8 @@ def test_every_task_has_its_sentence(task: str) -> None:
     options: dict[str, Any] = {"task": task, "reward_range": (0, 1), "alarm": None}
     proved = ramgape.identify(pull, ["one", "two", "three"], epsilon=0.1, **options)
     assert SEARCHES[task] in proved.sentence
-    assert "This is right within 0.1, with probability 0.95." in proved.sentence
+    close = "" if proved.control else " within 0.1,"
+    assert f"This is right{close} with probability 0.95." in proved.sentence
     capped = ramgape.identify(pull, ["one", "two", "three"], epsilon=0.01, max_pulls=40, **options)
     assert capped.sentence.startswith(("Best guess: ", "By the estimates "))
     assert capped.sentence.endswith(("Nothing is proved yet: all 3 arms are undecided.", "arms are undecided."))
@@ -152,12 +154,28 @@ def test_an_empty_answer_says_what_nobody_has() -> None:
 def test_a_control_is_kept_or_beaten() -> None:
     question = "the arms with a mean above that of A"
     others: dict[str, Any] = {"task": "better-than:control=A", "question": question, "control": "A"}
-    assert four("C", **others).sentence == f"C has a mean above that of A; the others do not. {SURE}"
-    assert four("B", "C", **others).sentence == f"B and C have a mean above that of A; D does not. {SURE}"
+    sure = "This is right with probability 0.95."
+    some = "a mean above that of A; no other arm does by 0.05 or more"
+    assert four("C", **others).sentence == f"C has {some}. {sure}"
+    both = four("B", "C", **others)
+    assert both.sentence == f"B and C have {some}. {sure}"
+    exact = replace(both, goal=replace(both.goal, epsilon=0.0), certified_epsilon=0.0)
+    assert exact.sentence == f"B and C have a mean above that of A; no other arm does. {sure}"
     nobody = replace(four(**others), front=(), empty_answer="no arm is better than A")
-    assert nobody.sentence == f"Keep A: no arm has a mean above that of A. {SURE}"
+    assert nobody.sentence == f"Keep A: no arm has a mean above that of A by 0.05 or more. {sure}"
     capped = replace(nobody, stopped="cap", goal_reached=False)
-    assert capped.sentence.startswith("Best guess: keep A, since no arm has a mean above that of A. ")
+    assert capped.sentence.startswith("Best guess: keep A; no arm is proved to have a mean above that of A. ")
+
+
+def test_above_a_control_is_said_only_of_arms_that_are_proved_to_be() -> None:
+    question = "the arms with a mean above that of A"
+    others: dict[str, Any] = {"task": "better-than:control=A", "question": question, "control": "A"}
+    some = replace(four("B", "C", **others), stopped="cap", goal_reached=False)
+    some = replace(some, arms=tuple(replace(arm, certificate="in" if arm.name == "B" else "none") for arm in some.arms))
+    assert some.sentence.startswith("B has a mean above that of A; best guess: C may, too. ")
+    none = replace(some, arms=tuple(replace(arm, certificate="none") for arm in some.arms))
+    assert none.sentence.startswith("Best guess: B and C may have a mean above that of A. ")
+    assert replace(none, stopped="open").sentence.startswith("So far: B and C may have a mean above that of A. ")
 
 
 def test_a_task_from_outside_has_a_sentence_too() -> None:
@@ -209,7 +227,8 @@ def test_tolerances_chances_and_rigour() -> None:
     pair = Goal("confidence", epsilon=0.05, delta=0.05, budget=None, risk_epsilon=0.01)
     assert four(goal=pair).sentence.endswith("right within 0.05 in mean and 0.01 in std, with probability 0.95.")
     assert four(rigour="approximate").sentence.endswith(
-        "This is approximately right within 0.05, with probability 0.95."
+        "This is approximately right within 0.05, with probability 0.95. An event with probability up to 3% may have "
+        "gone unseen in the 100 trials of A."
     )
     # Risks in units of their own: what is certified of both tells what epsilon is there.
     units = four(certified_epsilon=0.02, certified_risk_epsilon=0.04)

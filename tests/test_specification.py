@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,12 @@ def test_what_is_missing_has_its_default() -> None:
     for key in ("in_order", "expired", "seed"):
         del described[key]
     spec = StudySpec.from_text(json.dumps(described))
-    assert (spec.in_order, spec.expired, spec.seed) == (False, "retry", None)
+    assert (spec.in_order, spec.expired, spec.seed) == (True, "retry", None)
+    old = described | {"format": 3}
+    del old["first_format"]
+    spec = StudySpec.from_text(json.dumps(old))
+    assert (spec.in_order, spec.first_format) == (False, 3)
+    assert StudySpec.from_text(spec.to_text()) == spec  # it knows how it began, whatever is asked of it later
 
 
 def test_a_newer_format_is_refused() -> None:
@@ -158,9 +164,9 @@ def test_what_was_usual_then_is_usual_now(options: dict[str, Any], risk: str) ->
     pair = isinstance(options.get("epsilon"), tuple)
     alpha = 1.0 if pair else spec.search.risk.usual_scale(4.0)
     text = of_format_2(spec, alpha, spec.search.risk_epsilon if pair else None)
-    assert StudySpec.from_text(text) == spec
+    assert StudySpec.from_text(text) == replace(spec, first_format=3)
 
 
 def test_a_mean_variance_keeps_its_factor() -> None:
     spec = Study.create("paper", ["a", "b"], reward_range=(0, 1), epsilon=0.05, rho=0.01, alpha=0.7).spec
-    assert StudySpec.from_text(of_format_2(spec, 0.7, None)) == spec
+    assert StudySpec.from_text(of_format_2(spec, 0.7, None)) == replace(spec, first_format=3)

@@ -75,6 +75,7 @@ NEW = {
     "core/alarm.py": "rewards that are watched",
     "search/alarms.py": "rewards that are watched",
     "search/blocks.py": "means of consecutive rows",
+    **dict.fromkeys(["search/sharing.py", "studies/sharing.py"], "arms that share rows or blocks"),
     **dict.fromkeys(
         ["search/batch.py", "search/missing.py", "search/selection.py", "search/tables.py", "search/thin.py"],
         "logged data in tables: missing values, arms left out, certificates without thin arms",
@@ -102,9 +103,13 @@ NEW = {
     "engines/": "calls in threads and on an event loop, on executors, on Dask and on Ray",
     "common/extras.py": "what is not installed, for layers below the search",
     "storage/migrations/versions/0006_lost.py": "trials that are lost with a machine",
+    **dict.fromkeys(
+        ["search/asking.py", "search/quality.py", "studies/books.py"],
+        "results that count in the order of asking, and trials that others replaced",
+    ),
     "search/calls.py": "several calls under way, with a rate, a timeout and retries",
     "search/trying.py": "several calls under way, of functions that may be async",
-    **dict.fromkeys(["core/items.py", "bounds/items.py", "search/item"], "test sets"),
+    **dict.fromkeys(["core/items.py", "bounds/items.py", "search/item", "common/exact.py"], "test sets"),
     "core/task_costs.py": "tasks under a budget",
     "paper/tasks.py": "tasks in the benchmark",
     "paper/beyond.py": "the paper's experiments with our defaults",
@@ -124,6 +129,8 @@ NEW = {
         "commands that are timed as they are typed",
     ),
     **dict.fromkeys(["cli/timing.py", "views/timing.py"], "commands that are timed as they are typed"),
+    **dict.fromkeys(["commands/placeholders.py", "commands/shell_lines.py"], "values that no shell reads as code"),
+    "commands/descendants.py": "what has left the process group of its trial",
     **dict.fromkeys(
         ["views/plots/answers.py", "views/plots/control.py", "views/plots/lines.py", "common/plane.py"],
         "pictures of tasks: what an answer goes by, and arms against a control",
@@ -246,7 +253,31 @@ GROWN = {
         "pictures and reports of every command, arms at the border of a plane, notes on the way of a search",
         160,
     ),
+    "search/analysis.py, search/tables.py, cli/, studies/, options.py, ...": (
+        "blocks that arms share: declared, read from tables and files, told with trials",
+        65,
+    ),
+    "search/, studies/": ("results that count in the order of asking, and trials that others replaced", 30),
+    "cli/serve.py, web/guard.py, commands/trials.py": ("secrets kept out of logs, and daemons of trials", 30),
+    "cli/csv_rows.py, cli/listing.py, common/columns.py, options.py, search/, studies/": (
+        "columns by name or kind, words for true and false, extensions in lists, options that are refused, arms in "
+        "errors; answers of a server that are checked",
+        155,
+    ),
+    "risks/, tasks/pareto.py, search/engine.py, search/inference.py, search/truth.py": (
+        "what a complete test set says, by exact arithmetic",
+        45,
+    ),
     "cli/reproduce.py, cli/listing.py": ("the numbers beyond the paper, and what auto stands for, in 80 columns", 20),
+    "search/naming.py, search/first_statement.py, search/assumptions.py, views/, ...": (
+        "verdicts against a control, the best average, caps that are too small, two values, unseen events",
+        130,
+    ),
+    "web/, storage/, studies/, remote/": ("floods that are bounded, stops that end in time", 130),
+    "core/, bounds/, search/, studies/specification.py, commands/, views/timing.py, views/counted_runs.py": (
+        "trials that were cut off, ratios of times with intervals, failed runs that are counted, early looks",
+        85,
+    ),
 }
 
 # Tables, which a reader takes in at a glance however long they are.

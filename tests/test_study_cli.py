@@ -251,7 +251,7 @@ def test_a_warm_start(shell: Shell, tmp_path: Path) -> None:
         "arm,reward\nsteady,0.5\nsteady,7\n": "log.csv, line 3: reward must be a number from 0 to 1, got 7.0",
         "arm,reward\nstedy,0.5\n": "line 2: arm must be one of steady, wild, poor, got 'stedy'; did you mean 'steady'?",
         "arm,reward\nsteady,1_0\n": "log.csv, line 2: reward must be a number, got '1_0'",
-        "name,reward\nsteady,0.5\n": "a column of",
+        "name,note,reward\nsteady,x,0.5\n": "--arm-column must name the column with the arms: ",
     }.items():
         file.write_text(text, encoding="utf-8")
         assert words in shell.complaint("study", "create", "bad", *CONFIDENCE, "--data", str(file))
@@ -282,7 +282,10 @@ def test_a_study_that_exists(models: Shell, tmp_path: Path) -> None:
         (("--reward-range", "0", "1", "--budget", "many"), "budget must be a number, got 'many'"),
         (("--reward-range", "0", "1", "--budget", "100", "--delta", "0.1"), "budget"),
         (("--reward-range", "0", "1", "--policy", "ramgap"), "did you mean 'ramgape'?"),
-        (("--reward-range", "0", "1", "--failure", "ignore"), "failure must be one of retry, worst, got 'ignore'"),
+        (
+            ("--reward-range", "0", "1", "--failure", "ignore"),
+            "failure must be one of retry, worst, censored",
+        ),
         (("--reward-range", "0", "1", "--retries", "-1"), "retries must be a whole number of at least 0, got -1"),
         (("--noise", "gaussian", "--failure", "worst"), "failure must be 'retry' for rewards without a range"),
         (("--reward-range", "0", "1", "--arm", "A"), "arms must be"),
@@ -646,7 +649,8 @@ def words_of(report: Report, width: int = 100) -> str:
 
 @pytest.fixture
 def study() -> Iterator[Study]:
-    with Study.create("models", ["steady", "wild", "poor"], reward_range=(0, 1), epsilon=0.05, rho=0.01) as made:
+    options = {"reward_range": (0, 1), "epsilon": 0.05, "rho": 0.01, "in_order": False}
+    with Study.create("models", ["steady", "wild", "poor"], **options) as made:
         yield made
 
 
@@ -785,6 +789,30 @@ def test_observations_go_out_and_come_back(models: Shell, tmp_path: Path, form: 
     assert said == "5 trials imported.\n"
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "guessed"),
+    [
+        ("a.csv", "model,score\nsteady,0.5\nwild,-0.5\n", "'model', the only text column; rewards are read from"),
+        ("a.jsonl", '{"model": "steady", "score": 0.5}\n{"model": "wild", "score": 1}\n', "column 'score', the only"),
+        ("a.csv", "told_at,worker,score,arm\n2024-01-01T00:00:00Z,w,0.5,wild\n,,1,wild\n", "warning: rewards are read"),
+        ("a.csv", "arm,reward,note\nsteady,0.5,x\nwild,1,y\n", ""),
+        ("a.csv", "arm,reward\nsteady,True\nwild,no\n", ""),
+        ("a.jsonl", '{"arm": "steady", "reward": "yes"}\n{"arm": "wild", "reward": "FALSE"}\n', ""),
+    ],
+)
+def test_import_finds_the_columns(models: Shell, tmp_path: Path, file: str, content: str, guessed: str) -> None:
+    (tmp_path / file).write_text(content, encoding="utf-8")
+    for command in (
+        ("import", "models", str(tmp_path / file)),
+        ("create", "new", *BUDGET, "--data", str(tmp_path / file)),
+    ):
+        result = models("study", *command)
+        assert result.exit_code == 0, result.output
+        assert guessed in result.stderr
+        assert bool(guessed) == ("read from column" in result.stderr)
+        assert "2 trials" in result.stdout
+
+
 def test_import_of_other_files(models: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 
@@ -798,7 +826,15 @@ def test_import_of_other_files(models: Shell, tmp_path: Path, monkeypatch: pytes
     broken = {
         packed: (b"no gzip", "must be whole and packed by gzip"),
         tmp_path / "rows.csv": (b"arm,reward\nsteady,0.5\nwild,5\n", "rows.csv, line 3: reward must be a number from"),
-        tmp_path / "rows.jsonl": (b'{"arm": "steady"}\n', "rows.jsonl, line 1 must have 'reward'"),
+        tmp_path / "rows.jsonl": (b'{"arm": "steady"}\n', "--reward-column must name the column with the rewards"),
+        tmp_path / "some.jsonl": (b'{"arm": "wild", "reward": 1}\n{"arm": "wild"}', "line 2 must have 'reward'"),
+        tmp_path / "true.csv": (
+            b"arm,reward\nwild,True\nwild,1\n",
+            "line 3: reward must be true or false (or t, f, yes",
+        ),
+        tmp_path / "one.csv": (b"arm,reward\nwild,1\nwild,True\n", "line 3: reward must be a number, like the rewards"),
+        tmp_path / "head.csv": (b"model,score\n", "no text column among model, score"),
+        tmp_path / "two.csv": (b"day,model,score\nMon,wild,0.5\n", "2 text columns (day, model)"),
         tmp_path / "text.jsonl": (b"steady 0.5\n", "text.jsonl, line 1 must be a JSON object"),
         tmp_path / "bytes.csv": (b"arm,reward\nsteady,\xff\n", "bytes.csv must be text in UTF-8, got byte 0xff"),
         tmp_path / "empty.csv": (b"", "empty.csv must begin with a header"),

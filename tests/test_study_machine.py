@@ -34,6 +34,8 @@ from hypothesis.stateful import (
 import ramgape
 from ramgape import Pull, Study
 from ramgape.search.engine import Engine
+from ramgape.search.quality import TrialQuality
+from ramgape.studies.books import NOTED
 from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.pull_ids import read_pull_id
 from ramgape.studies.remote_desk import RemoteDesk
@@ -70,6 +72,7 @@ class Open:
     failed_attempt: int = 0
     given_up: bool = False
     answer: tuple[int, float, bool] | None = None  # held back: which attempt, the reward, and whether it is a failure
+    place: tuple[float, float] = (0.0, 0.0)  # in the order of asking
 
     @property
     def under_way(self) -> bool:
@@ -77,8 +80,11 @@ class Open:
 
 
 def written(result: ramgape.Result) -> str:
-    """To the last bit; what is not known yet is NaN, which equals nothing, but reads the same."""
-    return repr(dataclasses.asdict(result))
+    """To the last bit; what is not known yet is NaN, which equals nothing, but reads the same.
+
+    Without what became of trials that gave no result: some may fail after the end, and are counted.
+    """
+    return repr(dataclasses.asdict(dataclasses.replace(result, quality=TrialQuality(), guarantee="", warnings=())))
 
 
 class Changed(Exception):
@@ -100,6 +106,8 @@ class Model:
     seen: list[tuple[str, float]] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
     failures: set[int] = field(default_factory=set)  # that count as the worst reward
+    expired_of: Counter[str] = field(default_factory=Counter)
+    moves: int = 0
 
     @property
     def asked(self) -> int:
@@ -134,7 +142,7 @@ class Model:
         if number not in self.open:
             assert number == self.asked
             assert attempt == 1
-            self.open[number] = Open(arm, 1, worker, until)
+            self.open[number] = Open(arm, 1, worker, until, place=(number, math.inf))
             return
         pull = self.open[number]
         assert pull.arm == arm
@@ -161,16 +169,24 @@ class Model:
 
     def _answer(self, number: int, attempt: int, reward: float, failed: bool = False) -> None:
         pull = self.open[number]
-        waits = self.in_order and not pull.given_up and self._first_under_way(pull.arm) < number
+        if pull.given_up:
+            pull.given_up = False
+            self.move(pull)
         pull.answer = (attempt, reward, failed)
-        if not waits:
-            self._count(number)
-            self.let_go(pull.arm)
+        self.let_go(everything=not self.in_order)
 
-    def _first_under_way(self, arm: str) -> float:
-        return min(
-            (number for number, pull in self.open.items() if pull.arm == arm and pull.under_way), default=math.inf
-        )
+    def move(self, pull: Open) -> None:
+        """It counts as asked for now."""
+        self.moves += 1
+        pull.place = (self.asked, self.moves)
+
+    def note_expired(self, now: float) -> None:
+        for _, pull in sorted(self.open.items()):
+            if pull.under_way and NOTED < pull.until <= now:
+                pull.until = NOTED
+                self.expired_of[pull.arm] += 1
+                self.move(pull)
+        self.let_go()
 
     def _count(self, number: int) -> None:
         pull = self.open.pop(number)
@@ -181,12 +197,12 @@ class Model:
         if failed:
             self.failures.add(number)
 
-    def let_go(self, arm: str, done: bool = False) -> None:
+    def let_go(self, everything: bool = False) -> None:
         """Count what need not be held back any longer."""
-        for number in sorted(
-            number for number, pull in self.open.items() if pull.arm == arm and pull.answer is not None
-        ):
-            if done or number < self._first_under_way(arm):
+        first = min((pull.place for pull in self.open.values() if pull.under_way), default=(math.inf, math.inf))
+        held = sorted((pull.place, number) for number, pull in self.open.items() if pull.answer is not None)
+        for place, number in held:
+            if everything or place < first:
                 self._count(number)
 
     def fail(self, pull_id: tuple[int, int]) -> bool:
@@ -207,8 +223,8 @@ class Model:
         pull.failed_attempt = attempt
         pull.given_up = pull.failures > self.retries
         pull.worker, pull.until = None, -math.inf
-        if pull.given_up:
-            self.let_go(pull.arm)
+        self.move(pull)
+        self.let_go()
         return True
 
     def give_back(self, pull_id: tuple[int, int]) -> bool:
@@ -216,6 +232,8 @@ class Model:
         if pull is None or pull.attempt != pull_id[1] or not pull.under_way:
             return False
         pull.worker, pull.until = None, -math.inf
+        self.move(pull)
+        self.let_go()
         return True
 
     def renew(self, pull_id: tuple[int, int], until: float) -> bool:
@@ -229,6 +247,7 @@ class Model:
         again = [pull for _, pull in sorted(self.open.items()) if pull.given_up][: int(max(0, min(self.room, 10**9)))]
         for pull in again:
             pull.given_up, pull.failures, pull.until = False, 0, -math.inf
+            self.move(pull)
         return len(again)
 
 
@@ -322,8 +341,7 @@ class Machine(RuleBasedStateMachine):
             if self.told_only.stopped:
                 self.stopped_at = self.learnt
         if self.stopped_at is not None:
-            for arm in ARMS:
-                self.model.let_go(arm, done=True)
+            self.model.let_go(everything=True)
         return self.stopped_at is not None
 
     def attempt(self, work: Callable[[], Any]) -> Any:
@@ -335,6 +353,18 @@ class Machine(RuleBasedStateMachine):
             self.model = before
             return ramgape.ChangedAnswer
 
+    def expire(self) -> None:
+        """What a study notes of leases that have run out, whenever it is asked or told something."""
+        if self.model.expired:
+            for number in sorted(self.model.open):
+                pull = self.model.open.get(number)
+                ended = pull is not None and pull.under_way and -math.inf < pull.until <= self.clock.now
+                if pull is not None and ended and not self.done:
+                    self.model.fail((number, pull.attempt))
+        elif not self.done:
+            self.model.note_expired(self.clock.now)
+        _ = self.done  # which lets go of what was held
+
     # --- rules ---
 
     @rule(place=st.integers(0, 1), count=st.integers(1, 4), worker=WORKERS, lease=LEASES)
@@ -345,6 +375,8 @@ class Machine(RuleBasedStateMachine):
             pulls = self.handles[place].ask(count, worker, lease)
         except ramgape.FailingArm as caught:
             message = str(caught)
+        if not message:
+            self.expire()
         expected = self.expect_pulls(pulls, count, worker, lease, failing=bool(message))
         if message:
             assert not expected
@@ -352,7 +384,7 @@ class Machine(RuleBasedStateMachine):
 
     def retries_spent(self, message: str) -> bool:
         given_up = {pull.arm for pull in self.model.open.values() if pull.given_up}
-        return any(f"arm {arm!r} has failed {self.model.retries + 1} times" in message for arm in given_up)
+        return any(f"arm {arm!r} has failed {self.model.retries + 1} time" in message for arm in given_up)
 
     def expect_pulls(
         self, pulls: list[Pull], count: int, worker: str | None, lease: float | None, failing: bool
@@ -362,12 +394,6 @@ class Machine(RuleBasedStateMachine):
         With `failing` it may have given less: an arm has failed too often.
         """
         model = self.model
-        if model.expired and not failing:
-            for number in sorted(model.open):
-                pull = model.open.get(number)
-                ended = pull is not None and pull.under_way and -math.inf < pull.until <= self.clock.now
-                if pull is not None and ended and not self.done:
-                    model.fail((number, pull.attempt))
         if self.done:
             assert pulls == []
             return []
@@ -416,11 +442,15 @@ class Machine(RuleBasedStateMachine):
 
         def work() -> list[bool]:
             accepted = [model.tell(self.number_of(pull), reward) for pull, reward in told]
-            _ = self.done  # which lets go of what was held
+            if told:
+                self.expire()
             for pull in lost:
                 accepted.append(model.fail(self.number_of(pull)))
                 _ = self.done
-            return accepted + [model.give_back(self.number_of(pull)) for pull in back]
+            for pull in back:
+                accepted.append(model.give_back(self.number_of(pull)))
+                _ = self.done
+            return accepted
 
         expected = self.attempt(work)
         more: dict[str, Any] = {"failed": [(pull, "no luck") for pull in lost], "given_back": back, "count": count}
@@ -441,6 +471,7 @@ class Machine(RuleBasedStateMachine):
             return
         assert [answer.accepted for answer in exchanged.answers] == expected
         if count:
+            self.expire()
             failing = given and any(pull.given_up for pull in model.open.values())
             self.expect_pulls(list(exchanged.pulls), count, worker, lease, failing)
         else:
@@ -458,6 +489,7 @@ class Machine(RuleBasedStateMachine):
                 self.handles[place].tell(pull, reward)
             return
         answer = self.handles[place].tell(pull.id if named else pull, reward)
+        self.expire()
         assert (answer.accepted, answer.done) == (expected, self.done)
 
     @precondition(lambda self: self.pull_ids)
@@ -470,6 +502,7 @@ class Machine(RuleBasedStateMachine):
                 self.handles[place].tell_many(told)
             return
         found = self.handles[place].tell_many(told)
+        self.expire()
         assert [(answer.accepted, answer.done) for answer in found] == [(each, self.done) for each in expected]
 
     @precondition(lambda self: self.pull_ids)
@@ -572,6 +605,7 @@ class Machine(RuleBasedStateMachine):
             assert (report.failed, report.given_up) == (model.failed.total(), given_up)
             assert {arm: count for arm, count in report.arms_failed.items() if count} == model.failed
             assert report.done == study.done == done
+            assert report.result.quality.expired == model.expired_of
             assert report.late == (len(model.seen) - self.stopped_at if self.stopped_at is not None else 0)
             assert not model.budget or report.told + report.pending + report.held <= model.limit
             if report.done:
@@ -589,7 +623,7 @@ class Machine(RuleBasedStateMachine):
             desk = study._desk
             if isinstance(desk, RemoteDesk):
                 names = ("arm", "attempt", "worker", "given_up")
-                rows = desk._get("/pulls")["pulls"]
+                rows = desk._get("/pulls", lambda *_: None)["pulls"]
                 assert {read_pull_id(row["id"]).number: tuple(row[name] for name in names) for row in rows} == expected
                 continue
             assert isinstance(desk, LocalDesk)
@@ -614,7 +648,9 @@ class Machine(RuleBasedStateMachine):
                 replayed.observe(*trials[0])
             place += len(trials)
         for study in self.handles:
-            assert written(study.result()) == written(replayed.result())
+            result = study.result()
+            assert written(result) == written(replayed.result())
+            assert result.conditions or result.guarantee == replayed.result().guarantee
             assert study.done == replayed.done
 
 

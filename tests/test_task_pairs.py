@@ -102,8 +102,8 @@ def proved_of_control(engine: Engine, epsilon: float, margin: float, both: bool)
     ahead, proved, share = claims(engine), [], (len(engine.arms) - 1.0) / (1.0 - FOR_ENDS)
     for arm, inside in enumerate(engine.arms["in_front"] == 1):
         if inside:
-            found = ahead("mean", arm, 1, epsilon - margin, share)
-            found = found and (not both or ahead("risk", arm, 1, epsilon, share))
+            found = ahead("mean", arm, 1, -margin, share)
+            found = found and (not both or ahead("risk", arm, 1, 0.0, share))
         else:
             found = ahead("mean", 1, arm, epsilon + margin, share / (IN_MEAN if both else 1.0))
             found = found or (both and ahead("risk", 1, arm, epsilon, share / (1.0 - IN_MEAN)))

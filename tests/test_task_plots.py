@@ -16,7 +16,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Polygon
+from matplotlib.patches import Polygon, Rectangle
 
 import ramgape
 from ramgape import BestMean, BestScore, BetterThan, LeastRisk, Pareto, Result, Task, Top, simulate
@@ -79,6 +79,7 @@ def compared(
             (-1.0, 1.0),
             arm.risk - 0.1,
             (arm.risk - 0.15, arm.risk - 0.05),
+            {"in": "better", "out": "not better", "undecided": "open"}[arm.verdict],  # type: ignore[arg-type]
         )
         for arm in arms[1:]
     )
@@ -244,12 +245,14 @@ def test_a_row_for_each_arm_the_best_on_top() -> None:
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
     assert legend_of(axes) == [
         "better (2)",
-        "undecided (1)",
+        "open (1)",
         "not better (1)",
         "control",
         "mean of now plus 0.02",
-        "tolerance: ± 0.05",
+        "tolerance: 0.05",
     ]
+    (band,) = (shade for shade in shades(axes) if isinstance(shade, Rectangle))
+    assert (band.get_x(), band.get_width()) == pytest.approx((0.02, 0.05))
     assert axes.get_xlabel() == "Difference in mean reward to now  (higher is better →)"
     assert np.asarray(line_named(axes, "mean of now").get_xdata()) == pytest.approx(0.02)
     assert set(np.asarray(line_named(axes, "control").get_xdata())) == {0.0}
@@ -267,6 +270,8 @@ def test_costs_are_better_to_the_left() -> None:
     assert [text.get_text() for text in axes.get_yticklabels()] == ["arm 1", "arm 0"]
     assert axes.get_xlabel() == "Difference in mean cost to now  (← lower is better)"
     assert np.asarray(line_named(axes, "mean of now minus").get_xdata()) == pytest.approx(-0.02)
+    (band,) = (shade for shade in shades(axes) if isinstance(shade, Rectangle))
+    assert (band.get_x(), band.get_width()) == pytest.approx((-0.07, 0.05))
 
 
 def test_without_a_margin_one_line_and_without_a_tolerance_no_band() -> None:
@@ -290,7 +295,7 @@ def test_both_objectives_stand_side_by_side() -> None:
 def test_a_tolerance_in_risk_of_its_own() -> None:
     asked = replace(compared(0.1).goal, risk_epsilon=0.01)
     axes = compared(0.1, about_risk=True, goal=asked).plot().axes
-    assert [text for text in legend_of(axes) if "tolerance" in text] == ["tolerance: ± 0.05", "tolerance: ± 0.01"]
+    assert [text for text in legend_of(axes) if "tolerance" in text] == ["tolerance: 0.05", "tolerance: 0.01"]
 
 
 def test_the_plane_is_there_as_well() -> None:

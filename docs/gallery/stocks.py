@@ -6,7 +6,7 @@
 #
 # **Data**: daily prices of twenty large companies of the S&P 500, 1990 to 2022, adjusted for dividends and splits,
 # from the package `skfolio` (BSD-3-Clause). A reward is a month's return in per cent. Nothing is stated of returns,
-# so whatever is said is approximate (large samples).
+# so whatever is said is approximate.
 
 # %%
 import recorded

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from ramgape.search.items import Items
     from ramgape.search.outcome import Outcome
     from ramgape.search.progress import Progress
+    from ramgape.search.quality import TrialQuality
     from ramgape.search.replication import Replication, replicate
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
     from ramgape.search.runs import Run
@@ -158,6 +159,7 @@ __all__ = [
     "Task",
     "Top",
     "TrialError",
+    "TrialQuality",
     "Trials",
     "Truth",
     "Uniform",
@@ -225,6 +227,7 @@ _HOMES = {
     "search.curves": ("CurvePoint",),
     "search.extension": ("Extension",),
     "search.outcome": ("Outcome",),
+    "search.quality": ("TrialQuality",),
     "search.result": ("Alarm", "ArmReport", "ArmTruth", "ControlDifference", "Expectation", "Goal", "Result", "Truth"),
     "registry": ("register",),
     "risks.cvar": ("CVaR",),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
 from ramgape.common.parsing import as_typed, number_or_name, number_or_pairs, number_range, parse_number, tolerance
-from ramgape.errors import known_name, require
+from ramgape.errors import InvalidSpec, UnknownName, require, shorten, suggestion
 
 if TYPE_CHECKING:
     from ramgape.bounds import Bound
@@ -153,12 +153,18 @@ class GoalOptions(TypedDict, total=False):
     noise: Annotated[str | None, Option(TRIALS, NAME, doors=(*REAL, COMMANDS), help=
         "gaussian, for Gaussian rewards, any, for rewards of any kind, or heavy:kurtosis=10, say, for long tails: they "
         "have no range.", unless=
-        "bounded with a {reward_range}; without one any, and what is said is approximate (large samples)",
+        "bounded with a {reward_range}; without one any, and what is said is approximate",
         at={ANALYZE: {"panel": DATA}, COMMANDS: {"unless": "any, and what is said is approximate", "help":
             "What times are: any, for any kind; bounded, up to the {timeout}, or heavy:kurtosis=10, say, for long "
             "tails, for a proof; or gaussian."}})]
     block: Annotated[int, Option(TRIALS, COUNT, doors=(ANALYZE,), default=1, at={ANALYZE: {"panel": DATA}}, help=
         "Take the mean of so many consecutive rows of an arm for a reward; the risk is then that of such a mean.")]
+    shared: Annotated[bool | None, Option(TRIALS, FLAG, doors=REAL, help=
+        "Arms share rows or blocks (a day, a game, a seed), where their rewards may depend on each other. What is said "
+        "then goes by intervals for each arm, which allow that and take more trials.", unless=
+        "no: arms are independent of each other", at={ANALYZE: {"panel": DATA, "unless":
+            "yes for a table with a column an arm, and where blocks are given; otherwise no: arms are independent of "
+            "each other"}})]
     na: Annotated[Any, Option(TRIALS, TEXTS, doors=(ANALYZE,), at={ANALYZE: {"panel": DATA}}, help=
         "Texts that stand for a missing reward, NA,NaN,null, say. Rows that have one, or nothing at all, are left out, "
         "counted and reported by arm: what is said holds if rewards are missing by chance. drop: only what is nothing, "
@@ -249,21 +255,21 @@ class TrialOptions(TypedDict, total=False):
     """How a trial is made: the fields of `Trials`."""
 
     failure: Annotated[str, Option(TRIALS, NAME, doors=STUDIES, default="retry", help=
-        "What a failed trial is: one to retry, or the worst reward there is.")]
+        "What a failed trial is: one to retry; the worst reward there is; or censored, a cost of {worst} or more.")]
     retries: Annotated[int, Option(TRIALS, COUNT, doors=(IDENTIFY, *STUDIES), default=3, help=
         "How often a trial is tried again before it is given up.",
         at={IDENTIFY: {"help": "How often a trial is tried again that raises one of {retry_on}, or `ramgape.Retry`."}})]
-    in_order: Annotated[bool, Option(TRIALS, FLAG, doors=(IDENTIFY, *STUDIES), default=False, help=
-        "Hold an arm's answers back until those to its earlier pulls are in: for rewards that have to do with how "
-        "long a trial takes, when several are under way.")]
+    in_order: Annotated[bool, Option(TRIALS, FLAG, doors=(IDENTIFY, *STUDIES), default=True, help=
+        "With several trials in progress: count results in the order of asking, over all arms. Turn it off only if "
+        "the time a trial takes is unrelated to its reward.")]
     worst: Annotated[float | None, Option(TRIALS, NUMBER, doors=STUDIES, help=
-        "With {failure} worst and rewards without a range: what a failed trial counts as.", unless=
+        "With {failure} worst or censored, and rewards without a range: what a failed trial counts as.", unless=
         "the worst end of the {reward_range}")]
     timeout: Annotated[float | None, Option(TRIALS, SECONDS, doors=(*CALLING, FILE, COMMANDS), shell=False, help=
         "Seconds after which a trial has failed.", at={
             **{door: {"help": "Seconds after which a trial is waited for no longer, which is a TimeoutError: an async "
                 "call is cancelled, but nothing can end a thread."} for door in CALLING},
-            COMMANDS: {"shell": True, "help": "Seconds after which a run is ended; it counts as so many."},
+            COMMANDS: {"shell": True, "help": "Seconds after which a run is ended; it counts as so many or more."},
         })]
     rate: Annotated[float | str | None, Option(TRIALS, NAME, doors=(*CALLING, FILE), shell=False, help=
         "The most trials that may begin: 60/min, 5/s, 1000/h, or a number per second. They are spaced evenly.")]
@@ -281,7 +287,7 @@ class StudyOptions(Options, TrialOptions, total=False):
     """The keywords of a study: those of a search, and what becomes of its trials."""
 
     expired: Annotated[str, Option(TRIALS, NAME, doors=STUDIES, default="retry", help=
-        "What an expired lease is: a trial to retry with somebody else or, with {failure} worst, to fail.")]
+        "What an expired lease is: a trial to retry with somebody else or, with {failure} worst or censored, to fail.")]
     seed: Annotated[int | None, Option(TRIALS, SEED, doors=(*STUDIES, COMMANDS), unless="a random one", help=
         "For a study that can be repeated: the seeds of its trials come from it.")]
     expected_arms: Annotated[int | None, Option(GOAL, COUNT, doors=STUDIES, help=
@@ -346,8 +352,8 @@ GROUPS: dict[str, Any] = {"search": Search, "trials": Trials}  # options that st
 # --- what a door was given --------------------------------------------------------------------------------------------
 
 
-def flatten(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options by name, those in a `Search` or in `Trials` beside the others.
+def flatten(options: Mapping[str, Any], door: str = "") -> dict[str, Any]:
+    """Options by name, those in a `Search` or in `Trials` beside the others; an error names those that a door takes.
 
     Examples:
         >>> flatten({"epsilon": 0.1, "search": Search(policy="egp")})
@@ -357,7 +363,10 @@ def flatten(options: Mapping[str, Any]) -> dict[str, Any]:
         ramgape.errors.UnknownName: every keyword must be one of ... got 'epsilom'; did you mean 'epsilon'?
     """
     for name in options:
-        known_name(name, OPTIONS, "every keyword")
+        if name not in OPTIONS:
+            taken = list(options_at(door) if door else OPTIONS)
+            what, allowed = f"every keyword of {door}" if door else "every keyword", f"one of {', '.join(taken)}"
+            raise UnknownName(what=what, allowed=allowed, given=shorten(name), hint=suggestion(name, taken))
     flat = {name: value for name, value in options.items() if name not in GROUPS}
     for name, kind in GROUPS.items():
         group = options.get(name)
@@ -372,11 +381,13 @@ def flatten(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def options_for(options: Mapping[str, Any], door: str) -> dict[str, Any]:
     """What a door was given, flat; what it cannot take is refused."""
-    flat = flatten(options)
+    flat = flatten(options, door)
     for name, value in flat.items():
         doors = OPTIONS[name].doors
-        allowed = f"left out of {door}: it is an option of {', '.join(doors)}"
-        require(door in doors or _is_default(name, value), name, allowed, value)
+        if door not in doors and not _is_default(name, value):
+            allowed = f"left out of {door}: it is an option of {', '.join(doors)}"
+            hint = f"; {door} takes {', '.join(options_at(door))}"
+            raise InvalidSpec(what=name, allowed=allowed, given=shorten(value), hint=hint)
     return {name: value for name, value in flat.items() if door in OPTIONS[name].doors}
 
 

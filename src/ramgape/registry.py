@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ramgape.errors import known_name, require
 
@@ -74,6 +74,49 @@ def names(kind: str) -> list[str]:
     """All names that things of a kind from outside have."""
     stated = [entry.name for entry in _stated(kind)]
     return list(dict.fromkeys([*_registered[kind], *stated]))
+
+
+class InstalledExtension(NamedTuple):
+    """A thing from outside, for whoever lists them.
+
+    Attributes:
+        kind: As for `register`.
+        name: By which it is asked for.
+        package: The installed package that states it; empty for what this process has registered.
+        meaning: In a line; why, if it cannot be loaded.
+        usable: Whether it could be loaded.
+    """
+
+    kind: str
+    name: str
+    package: str
+    meaning: str
+    usable: bool = True
+
+
+def extensions(kind: str, built_in: Iterable[str] = ()) -> list[InstalledExtension]:
+    """All things of a kind from outside; one that cannot be loaded is among them, and says why.
+
+    Args:
+        kind: As for `register`.
+        built_in: The names that the package itself has, which come first.
+    """
+    own = set(built_in)
+    found = {name: InstalledExtension(kind, name, "", _meaning(thing)) for name, thing in _registered[kind].items()}
+    for entry in _stated(kind):
+        package = "" if entry.dist is None else entry.dist.name
+        try:
+            found[entry.name] = InstalledExtension(kind, entry.name, package, _meaning(entry.load()))
+        except Exception as error:  # noqa: BLE001 - whatever a module does when it is imported
+            why = f"cannot be loaded: {type(error).__name__}: {error}"
+            found[entry.name] = InstalledExtension(kind, entry.name, package, why, usable=False)
+    return [each for each in found.values() if each.name not in own]
+
+
+def _meaning(thing: Any) -> str:
+    """What a thing is, in a line: its `meaning`, or the first line of its documentation."""
+    stated = getattr(thing, "meaning", None) or getattr(thing, "__doc__", None)
+    return stated.strip().partition("\n")[0] if isinstance(stated, str) else ""
 
 
 def is_registered(kind: str, name: str, thing: object) -> bool:

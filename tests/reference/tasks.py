@@ -96,20 +96,21 @@ def limited_to(boxes: Sequence[Box], score: Score, other: Score, floor: float, r
     return {best}, doubts
 
 
-def control(boxes: Sequence[Box], place: int, margin: float, both: bool) -> Found:
-    """Each arm against the control: whichever side is nearer to being proved."""
+def control(boxes: Sequence[Box], place: int, margin: float, both: bool, epsilon: float) -> Found:
+    """Each arm against the control: better, or not better by epsilon, whichever is nearer to being proved."""
     base, answer, doubts = boxes[place], set(), []
     for i, box in enumerate(boxes):
         if i == place:
             doubts.append(Doubt(-math.inf, place))
             continue
         inside, outside = [base.mean_high + margin - box.mean_low], [box.mean_high - base.mean_low - margin]
-        better = box.mean > base.mean + margin
+        better = box.mean > base.mean + margin + epsilon / 2
         if both:
             inside.append(box.risk_high - base.risk_low)
             outside.append(base.risk_high - box.risk_low)
-            better = better and box.risk < base.risk
-        if max(inside) < min(outside) or (max(inside) == min(outside) and better):
+            better = better and box.risk < base.risk - epsilon / 2
+        is_in = max(inside) + epsilon
+        if is_in < min(outside) or (is_in == min(outside) and better):
             answer.add(i)
-        doubts.append(Doubt(max(inside) if i in answer else min(outside), place))
+        doubts.append(Doubt(is_in if i in answer else min(outside), place))
     return answer, doubts

@@ -88,12 +88,25 @@ def risk_ends(row, problem):
     return reach(ratio, spread, -below), reach(ratio, spread, above)
 
 
+@inlined
+def least_of_cut(row, count, level):
+    """The highest mean of an arm, all of whose `count` rewards were cut off, but for a chance of e^-level.
+
+    Such rewards are costs, 0 or less here, cut off at the average. The product of them, each over the mean, is a
+    supermartingale, and has come to (average / mean)^n.
+    """
+    return row.average * math.exp(-level / count)
+
+
 @kernel
 def box(row, past, search, problem):
     """Nothing is said of an arm before its first looks, nor while its rewards are all equal."""
     row.mean_low, row.mean_high, row.risk_low, row.risk_high = -math.inf, math.inf, -math.inf, math.inf
     if not row.variance > 0.0:
-        if row.pulls >= MOST_EQUAL:
+        if row.cut > 0:
+            if row.pulls >= problem.first_looks[0]:
+                row.mean_high = least_of_cut(row, float(row.pulls), row.level)
+        elif row.pulls >= MOST_EQUAL:
             set_aside(row)
         return
     if row.pulls >= problem.first_looks[0]:
@@ -109,7 +122,9 @@ def box(row, past, search, problem):
 
 @inlined
 def is_unknown(row):
-    """Whether nothing is said yet of an arm's mean, or of its risk."""
+    """Whether nothing is said yet of an arm's mean, or of its risk; of a cut-off arm no more may ever be said."""
+    if row.cut > 0:
+        return False
     return row.mean_high - row.mean_low == math.inf or row.risk_high - row.risk_low == math.inf
 
 

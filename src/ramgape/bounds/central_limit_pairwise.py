@@ -29,7 +29,7 @@ import math
 from typing import Any
 
 from ramgape.bounds import central_limit
-from ramgape.bounds.central_limit import SKEW_PULLS, SPREAD_PULLS, USUAL_SKEW
+from ramgape.bounds.central_limit import SKEW_PULLS, SPREAD_PULLS, USUAL_SKEW, least_of_cut
 from ramgape.core import comparisons
 from ramgape.core.comparisons import PULLS, RISK, sums
 from ramgape.core.kernel import inlined, kernel
@@ -114,6 +114,20 @@ def mean_evidence(row, rival, problem, epsilon, count, average, rival_count, riv
 
 
 @kernel
+def ahead_of_cut(row, rival, problem, epsilon, count, average, rival_count, level):
+    """Whether an arm's mean is more than that of a rival, all of whose rewards were cut off, less epsilon.
+
+    The rival is taken at the highest mean that its rewards leave. That, and the row's being below it, are two errors:
+    `level` is more than that of one claim by ln 2.
+    """
+    if min(row.pulls, rival.pulls) < problem.first_looks[0] or not row.variance > 0.0:
+        return False
+    difference = average - least_of_cut(rival, rival_count, level) + epsilon
+    growth = mean_growth(row, -1.0)
+    return difference_evidence(difference, count, row.variance, growth, rival_count, 0.0, 0.0, 0.5) >= level
+
+
+@kernel
 def risk_evidence(row, rival, problem, epsilon, count, risk, rival_count, rival_risk):
     """ln of the evidence that an arm's risk is less than the rival's plus epsilon, likewise."""
     if min(row.pulls, rival.pulls) < problem.first_looks[1] or not (row.variance > 0.0 and rival.variance > 0.0):
@@ -150,6 +164,8 @@ def mean_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
     if min(own[0], others[0]) < 1.0:
         return False
     average, rival_average = row.shift + own[1] / own[0], rival.shift + others[1] / others[0]
+    if rival.cut > 0 and not rival.variance > 0.0:
+        return ahead_of_cut(row, rival, problem, epsilon, own[0], average, others[0], level + math.log(2.0))
     return mean_evidence(row, rival, problem, epsilon, own[0], average, others[0], rival_average) >= level
 
 

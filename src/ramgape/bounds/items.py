@@ -1,7 +1,7 @@
 """Scores on the items of a test set, the same for all arms in one random order: evidence without replacement.
 
 What is estimated is the mean over the N items, and their standard deviation (divided by N), not those of a distribution
-behind them: an arm that has seen all items is known exactly. core/items.py has the evidence, with its proof.
+behind them: an arm that has seen all items is known, but for rounding. core/items.py has the evidence, with its proof.
 
 Mean: by its own scores, from above and from below. Two arms: by the differences on the items that both have seen, so
 that what makes items hard for everybody drops out. A claim about two arms that is false has a supermartingale of its
@@ -27,9 +27,11 @@ from ramgape.core.items import (
     SCORE,
     SQUARE,
     SQUARE_LACK,
+    average_of,
     evidence,
     evidence_of,
     highest,
+    item_value,
     upper_end,
 )
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
@@ -68,10 +70,23 @@ def renew_when_complete(row, problem):
 
 
 @inlined
-def set_exact(row):
-    """The box of an arm that has been asked all items."""
-    row.mean_low = row.mean_high = row.average
-    row.risk_low = row.risk_high = row.risk
+def set_known_mean(row, problem):
+    """The interval of the mean of an arm that has been asked all items: nothing is open but what rounding did."""
+    row.mean_low, row.mean_high = row.average - problem.dust, row.average + problem.dust
+
+
+@inlined
+def set_known_moments(row, problem):
+    """The box of such an arm. What rounding did to a deviation is as little as to a mean, hence less to a variance."""
+    set_known_mean(row, problem)
+    alpha, dust = problem.alpha, problem.dust
+    if problem.risk_root:
+        deviation = math.sqrt(row.risk / alpha)
+        least, most = max(deviation - dust, 0.0), deviation + dust
+        row.risk_low, row.risk_high = alpha * least * least, alpha * most * most
+    else:
+        dust *= alpha * (1.0 + problem.rho)
+        row.risk_low, row.risk_high = row.risk - dust, row.risk + dust
 
 
 @kernel
@@ -128,7 +143,7 @@ def variance_high(row, past, problem, low, high, known):
 def moments_box(row, past, search, problem):
     """Mean first: the variance is that of the means that are left."""
     if is_complete(row, problem):
-        set_exact(row)
+        set_known_moments(row, problem)
         return
     renew_when_complete(row, problem)
     alpha, rho = problem.alpha, problem.rho
@@ -144,10 +159,14 @@ def moments_box(row, past, search, problem):
 
 
 @open_kernel
-def box_of_parts(highest_part, untransform, row, past, search, problem):
+def box_of_parts(highest_part, average_part, untransform, row, past, search, problem):
     """The box where the risk is a function of the mean of a transformed score."""
     if is_complete(row, problem):
-        set_exact(row)
+        set_known_mean(row, problem)
+        part = average_part(past, problem, int(problem.item_count))
+        first = untransform(problem, max(part - problem.dust, 0.0))
+        second = untransform(problem, min(part + problem.dust, 1.0))
+        row.risk_low, row.risk_high = min(first, second), max(first, second)
         return
     renew_when_complete(row, problem)
     narrow_item_mean(row, past, search, problem)
@@ -159,7 +178,8 @@ def box_of_parts(highest_part, untransform, row, past, search, problem):
 
 def means_box(transform: Kernel, untransform: Kernel) -> Kernel:
     """The kernel that makes the box of such a risk."""
-    return fixed(box_of_parts, fixed(upper_end, evidence_of(transform)), untransform)
+    average_part = fixed(average_of, fixed(item_value, transform))
+    return fixed(box_of_parts, fixed(upper_end, evidence_of(transform)), average_part, untransform)
 
 
 @kernel

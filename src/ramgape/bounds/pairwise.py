@@ -29,7 +29,7 @@ from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.mixture import log_mixture, log_mixture_below
-from ramgape.core.statistics import FEWEST_PULLS
+from ramgape.core.statistics import FEWEST_PULLS, LEAST_ERROR
 
 BOXES = 0.05  # of delta
 RISK_SCALES = (0.03, 0.3, 3.0)
@@ -107,11 +107,11 @@ def mean_compared(proved_on_mean, row, past, rival, rival_past, epsilon, problem
     count, rival_count = sums(row, past, problem, since)[0], sums(rival, rival_past, problem, since)[0]
     if count < FEWEST_PULLS or rival_count < FEWEST_PULLS:
         return False
-    weight, rival_weight = count / (row.variance + 1e-12), rival_count / (rival.variance + 1e-12)
+    error, rival_error = row.variance / count + LEAST_ERROR, rival.variance / rival_count + LEAST_ERROR
     difference = row.average - rival.average + epsilon
-    if is_hopeless(difference, 1.0 / weight + 1.0 / rival_weight, level):
+    if is_hopeless(difference, error + rival_error, level):
         return False
-    middle = (weight * row.average + rival_weight * (rival.average - epsilon)) / (weight + rival_weight)
+    middle = row.average - difference * error / (error + rival_error)
     return proved_on_mean((low, high, middle), level, row, past, rival, rival_past, problem, epsilon, since)
 
 
@@ -181,7 +181,7 @@ def risk_compared(proved_on_risk, row, past, rival, rival_past, epsilon, problem
     count, rival_count = sums(row, past, problem, since)[0], sums(rival, rival_past, problem, since)[0]
     if count < FEWEST_PULLS or rival_count < FEWEST_PULLS:
         return False
-    error, rival_error = (row.risk_spread + 1e-14) / count, (rival.risk_spread + 1e-14) / rival_count
+    error, rival_error = row.risk_spread / count + LEAST_ERROR, rival.risk_spread / rival_count + LEAST_ERROR
     difference = rival.risk - row.risk + epsilon
     if is_hopeless(difference, error + rival_error, level):
         return False

@@ -2,52 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.csv_rows import Layout, Rows, Source, check_delimiter, header_of, open_source
-from ramgape.cli.errors import warnings_told
-from ramgape.cli.options import OUTPUT, Text, option, takes_options
+from ramgape.cli.csv_rows import Layout, Rows, Source, check_delimiter, open_source
+from ramgape.cli.errors import options_named, warnings_told
+from ramgape.cli.options import OUTPUT, Text, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
-from ramgape.common.formatting import list_names
 from ramgape.common.parsing import parse_number
-from ramgape.errors import RamgapeError, require
+from ramgape.errors import require
 from ramgape.options import ANALYZE, DATA, Options
 from ramgape.views.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
     from ramgape.search.analysis import Analysis
 
-MOST_COLUMNS = 30  # in an error
 OFTEN = 20_000  # rows after which the bar moves
 
 FILE = "A CSV file whose first line names its columns (UTF-8; .csv.gz is unpacked); - for standard input."
 NEXT = "For how many further pulls to tell which arms should get them."
-WIDE = "A column an arm, a row an item or a moment, in place of --arm-column and --reward-column."
+ARM_COLUMN = "The column with the arms' names. Default: arm, or the only text column."
+REWARD_COLUMN = "The column with the rewards. Default: reward, or the only numeric column."
+WIDE = (
+    "A column an arm, a row an item or a moment, in place of --arm-column and --reward-column. Arms may depend on each "
+    "other within a row, unless --no-shared."
+)
 ITEM_COLUMN = "The column with what a score is about: arms are then compared item by item (see --items)."
+BLOCK_COLUMN = (
+    "The column with what trials of several arms share, a day or a game: there arms may depend on each other. An arm "
+    "has one row a block at most."
+)
 SKIP_EMPTY = "Short for --na drop: leave out rows without a reward, and count them, instead of refusing the file."
 DELIMITER = "What stands between two columns: one letter, or tab."
 
 
+def further_columns(
+    item_column: Annotated[Text, option(DATA, "NAME", ITEM_COLUMN)] = None,
+    block_column: Annotated[Text, option(DATA, "NAME", BLOCK_COLUMN)] = None,
+) -> tuple[Text, Text]:
+    """The columns that a table may have besides those of arms and rewards."""
+    return item_column, block_column
+
+
 @takes_output()
 @takes_options(ANALYZE)
+@gathers("further", further_columns)
 def analyze(
     data: Annotated[str, typer.Argument(metavar="DATA.CSV", help=FILE, show_default=False)],
     options: Options,
     out: Output,
-    arm_column: Annotated[Text, option(DATA, "NAME", "The column with the arms' names.")] = None,
-    reward_column: Annotated[Text, option(DATA, "NAME", "The column with the rewards.")] = None,
-    item_column: Annotated[Text, option(DATA, "NAME", ITEM_COLUMN)] = None,
+    arm_column: Annotated[Text, option(DATA, "NAME", ARM_COLUMN)] = None,
+    reward_column: Annotated[Text, option(DATA, "NAME", REWARD_COLUMN)] = None,
+    further: tuple[Text, Text] = (None, None),
     wide: Annotated[bool, typer.Option("--wide", help=WIDE, rich_help_panel=DATA)] = False,
     delimiter: Annotated[str, option(DATA, "LETTER", DELIMITER)] = ",",
     skip_empty: Annotated[bool, typer.Option("--skip-empty", help=SKIP_EMPTY, rich_help_panel=DATA)] = False,
     next_pulls: Annotated[str, typer.Option("--next", metavar="PULLS", help=NEXT, rich_help_panel=OUTPUT)] = "10",
 ) -> None:
     """Tell what logged rewards prove about the Pareto set, and which arms to try next.
+
+    [bold]ramgape analyze log.csv --reward-range 0 1[/bold]
+    the columns arm and reward, or the only text column and the only numeric column
 
     [bold]ramgape analyze log.csv --arm-column model --reward-column score --reward-range 0 1[/bold]
     the set, what is certain of each arm, and who should get the next 10 trials
@@ -62,30 +81,29 @@ def analyze(
     items, of which every score is kept.
 
     What is proved is true with probability 1 - delta, if each arm's rewards are
-    independent draws from one distribution and no row is missing because of its
-    reward. Without --reward-range and --noise it is so approximately, for large
-    samples, and said to be. How arms were chosen does not matter, and you may look again as often
+    independent draws from one distribution, arms are independent of each other (except
+    within rows or blocks that they share), and no row is missing because of its
+    reward. Without --reward-range and --noise it is so approximately, and said
+    to be. How arms were chosen does not matter, and you may look again as often
     as you like while the file grows, with the same options.
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
     letter = check_delimiter(delimiter)
-    further = parse_number(next_pulls, "next")
-    if not wide and (arm_column is None or reward_column is None):
-        with open_source(data) as source:
-            check_layout(arm_column, reward_column, item_column, wide, header_of(source, letter))
-    layout = check_layout(arm_column, reward_column, item_column, wide)
+    item_column, block_column = further
+    for name, column in (("--arm-column", arm_column), ("--reward-column", reward_column)):
+        require(column is None or not wide, name, "absent with --wide, where every column is an arm", column)
     if item_column is not None:
         options.setdefault("items", "sample")
     about_items = options.get("items") is not None
     require(not (about_items and skip_empty), "--skip-empty", "absent with items, of which none may be missing", True)
     require(wide or not about_items or item_column is not None, "--item-column", "given with --items, or --wide", None)
-    words = ("the name of an arm", "the reward") if wide else (f"column {arm_column!r}", f"column {reward_column!r}")
-    with warnings_told() as told, open_source(data) as source:
-        rows = Rows(source, layout, letter)
-        with options_named():
-            analysis = read(source, rows, options, further, words, skip_empty)
-    analysis = analysis.named(reward_column)
+    layout = Layout(arm_column, reward_column, item_column, block_column, wide)
+    missing = str(options.get("na") or "").split(",")
+    with warnings_told() as told, open_source(data) as source, options_named():
+        rows = Rows(source, layout, letter, missing)
+        analysis = read(source, rows, options, parse_number(next_pulls, "next"), skip_empty)
+    analysis = analysis.named(rows.reward)
     if out.as_json:
         typer.echo(analysis.to_json())
     else:
@@ -94,35 +112,14 @@ def analyze(
     out.write(analysis)
 
 
-def check_layout(arm: Text, reward: Text, item: Text, wide: bool, header: Sequence[str] = ()) -> Layout:
-    """Where things stand: in two columns, which are among those of a header, or in a wide table."""
-    listed = f" (one of {list_names(header, MOST_COLUMNS)})" if header else ""
-    for name, column in (("--arm-column", arm), ("--reward-column", reward)):
-        allowed = "absent with --wide, where every column is an arm" if wide else f"given{listed}, or --wide"
-        require((column is None) == wide, name, allowed, column)
-    return Layout(arm, reward, item)
-
-
-@contextmanager
-def options_named() -> Iterator[None]:
-    """Let an error about arms to choose name the option as one types it."""
-    try:
-        yield
-    except RamgapeError as error:
-        if error.what in ("exclude", "only", "min_rows", "na"):
-            error.what = f"--{error.what.replace('_', '-')}"
-        raise
-
-
-def read(
-    source: Source, rows: Rows, options: Options, further: Any, words: tuple[str, str], skip_empty: bool
-) -> Analysis:
+def read(source: Source, rows: Rows, options: Options, further: Any, skip_empty: bool) -> Analysis:
     """All rows, with a bar over the bytes of the file; an interrupt says how far it came."""
     try:
         with watching_bytes(source) as show:
-            from ramgape.search.analysis import Reading
+            from ramgape.search.analysis import Reading, share_blocks
 
-            reading = Reading(options, next_pulls=further, words=words, skip_empty=skip_empty)
+            share_blocks(options, wide=rows.layout.wide, named=rows.layout.block is not None)
+            reading = Reading(options, next_pulls=further, words=rows.words, skip_empty=skip_empty)
             shown = 0
             for _ in rows.read_into(reading):
                 if show is not None and rows.count >= shown + OFTEN:

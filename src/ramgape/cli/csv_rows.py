@@ -1,6 +1,6 @@
 """Logged rewards from a CSV file, in small parts, so that a file of any size fits into memory.
 
-Nothing is guessed and nothing dropped: what is no reward is an error that names file, line and column.
+No value is guessed and none dropped: what is no reward is an error that names file, line and column.
 """
 
 from __future__ import annotations
@@ -15,15 +15,24 @@ import shutil
 import stat
 import sys
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, cast
 
-from ramgape.common.columns import find_column
+from ramgape.common.columns import (
+    FLAG_WORDS,
+    LIKE_OTHERS,
+    RewardTexts,
+    choose_columns,
+    find_column,
+    is_flag,
+    kind_of_texts,
+)
 from ramgape.common.files import as_text, open_file, read_number
 from ramgape.errors import InvalidData, located, require, shorten
 
@@ -111,67 +120,101 @@ def check_delimiter(delimiter: str) -> str:
     return letter
 
 
-def header_of(source: Source, delimiter: str) -> list[str]:
-    """The columns of a file, for somebody who has not said which of them matter; none where that cannot be read."""
-    with suppress(csv.Error, UnicodeDecodeError, *UNPACKING):
-        return next(filter(None, csv.reader(source.text, delimiter=delimiter)), [])
-    return []
-
-
 class Layout(NamedTuple):
-    """What stands where: arms and rewards in a column each; or wide, a column an arm, where both are None. Items, if
-    they have names, in a column of their own."""
+    """The columns of a file. Of a wide one every column but `item` and `block` is an arm; of another one, `Rows` finds
+    the arm and the reward if they are None."""
 
     arm: str | None
     reward: str | None
     item: str | None = None
+    block: str | None = None
+    wide: bool = False
 
 
 class Rows:
-    """The rows of an open file, for the columns that matter; `count` are those read."""
+    """The rows of an open file, for the columns that matter.
 
-    def __init__(self, source: Source, layout: Layout, delimiter: str) -> None:
-        named = [column for column in layout if column is not None]
+    Args:
+        source: The file.
+        layout: Its columns.
+        delimiter: The letter between two columns.
+        missing: Texts that stand for a missing reward.
+
+    Attributes:
+        count: The number of rows read.
+        words: What errors call an arm and a reward.
+        reward: The column with the rewards; None of a wide table.
+    """
+
+    def __init__(self, source: Source, layout: Layout, delimiter: str, missing: Sequence[str] = ()) -> None:
+        named = [column for column in layout[:4] if column is not None]
         twice = next((column for column in named if named.count(column) > 1), None)
-        require(twice is None, "the columns for arms, rewards and items", "different ones", twice)
+        require(twice is None, "the columns for arms, rewards, items and blocks", "different ones", twice)
         self.count = 0
+        self.layout = layout
         self._source = source
         self._reader = csv.reader(source.text, delimiter=delimiter, strict=True)
+        self._columns: defaultdict[str, RewardTexts] = defaultdict(RewardTexts)  # of the arms, in a wide table
+        self._any_flags = False
+        self._peeked: tuple[int, list[list[str]]] | None = None
+        self._header = header = self._read_header(delimiter)
+        self._width = len(header)
+        self._item = None if layout.item is None else self._find(layout.item, "item column")
+        self._block = None if layout.block is None else self._find(layout.block, "block column")
+        self._arm = self._reward = -1
+        self._arms: list[int] = []  # the columns of the arms, in a wide table
+        self.words, self.reward = ("the name of an arm", "the reward"), None
+        if layout.wide:
+            self._arms = [column for column in range(len(header)) if column not in (self._item, self._block)]
+            for column in self._arms:
+                self._find(header[column], "the name of an arm")
+            return
+        arm, self.reward = layout[:2] if None not in layout[:2] else self._choose(layout, missing)
+        self._arm, self._reward = self._find(arm, "arm column"), self._find(self.reward, "reward column")
+        self.words = f"column {arm!r}", f"column {self.reward!r}"
+
+    def _read_header(self, delimiter: str) -> list[str]:
+        """The names of at least two columns."""
         with self._complaining():
             header = next(filter(None, self._reader), None)
         if header is None:
             allowed = "a CSV file whose first line names its columns"
-            raise InvalidData(place=source.name, allowed=allowed, given="an empty file")
-        self._width = len(header)
-        self._header = header
-        item = layout.item
-        self._item = None if item is None else self._find(item, header, "item column", delimiter)
-        self._arm = self._reward = -1
-        self._arms: list[int] = []  # the columns of the arms, in a wide table
-        if layout.arm is not None and layout.reward is not None:
-            self._arm = self._find(layout.arm, header, "arm column", delimiter)
-            self._reward = self._find(layout.reward, header, "reward column", delimiter)
-        else:
-            self._arms = [column for column in range(len(header)) if column != self._item]
-            for column in self._arms:
-                self._find(header[column], header, "the name of an arm", delimiter)
-
-    def _find(self, column: str, header: Sequence[str], what: str, delimiter: str) -> int:
-        """The place of a column."""
+            raise InvalidData(place=self._source.name, allowed=allowed, given="an empty file")
         if len(header) == 1:
             others = (name for letter, name in OTHER_DELIMITERS.items() if letter in header[0] and letter != delimiter)
             hint = next((f"; did you mean --delimiter {name}?" for name in others), "")
             allowed = f"the names of at least two columns with {delimiter!r} between them"
             place, given = f"{self._source.name}, line 1", f"only {shorten(header[0])}"
             raise InvalidData(place=place, allowed=allowed, given=given, hint=hint)
-        return find_column(column, header, what, self._source.name)
+        return header
+
+    def _choose(self, layout: Layout, missing: Sequence[str]) -> tuple[str, str]:
+        """The columns of arms and rewards, by the header and by the first rows."""
+        self._peeked = self._read_part()
+        rows = [row for row in self._peeked[1] if len(row) == self._width]
+        kinds = [
+            (name, kind_of_texts([row[place] for row in rows], missing))
+            for place, name in enumerate(self._header)
+            if place not in (self._item, self._block)
+        ]
+        remark = "; --wide reads a table with a column an arm"
+        return choose_columns(layout.arm, layout.reward, kinds, self._source.name, remark)
+
+    def _find(self, column: str | None, what: str) -> int:
+        """The place of a column."""
+        return find_column(str(column), self._header, what, self._source.name)
+
+    def _read_part(self) -> tuple[int, list[list[str]]]:
+        """The next rows, and the line of the first."""
+        first = self._reader.line_num + 1
+        with self._complaining():
+            return first, list(islice(self._reader, CHUNK))
 
     def read_into(self, reading: Reading) -> Iterator[None]:
         """Hand everything over, part by part; between two parts it yields."""
         while True:
-            first = self._reader.line_num + 1
-            with self._complaining():
-                part = list(islice(self._reader, CHUNK))
+            first, part = self._peeked or self._read_part()
+            self._peeked = None
             if not part:
                 return
             self._add_rows(reading, part, first)
@@ -188,9 +231,11 @@ class Rows:
         elif self._arms:
             items = [str(number) for number in range(self.count + 1, self.count + 1 + len(rows))]
         self.count += len(rows)
+        blocks = None if self._block is None else list(map(itemgetter(self._block), rows))
         if self._arms:
             cells = [(self._header[column], row[column]) for row in rows for column in self._arms]
             items = [item for item in items or () for _ in self._arms]
+            blocks = None if blocks is None else [block for block in blocks for _ in self._arms]
         else:
             cells = [(row[self._arm], row[self._reward]) for row in rows]
         width = max(len(self._arms), 1)
@@ -199,26 +244,48 @@ class Rows:
             column = f", column {self._header[self._arms[position % width]]!r}" if self._arms else ""
             return self._place(part, rows[position // width], first) + column
 
-        reading.take(Batch([name for name, _ in cells], [text for _, text in cells], place, items), self._read_rewards)
+        names, texts = [name for name, _ in cells], [text for _, text in cells]
+        reading.take(Batch(names, texts, place, items, blocks), self._read_rewards)
 
     def _read_rewards(self, accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
         """The rewards as numbers; whether they are possible ones is for the accumulator to say."""
         import numpy as np
 
         texts = cast(Sequence[str], batch.values)
+        rewards = None if self._any_flags else self._read_numbers(batch, texts)
+        if rewards is None:
+            found = [self._column(batch, position).read(text) for position, text in enumerate(texts)]
+            self._any_flags = any(column.flags for column in self._columns.values())
+            if None in found:
+                self._refuse(accumulator, batch, found.index(None))
+            rewards = np.array(found, np.float64)
+        if np.isnan(rewards).any():
+            self._refuse(accumulator, batch, int(np.isnan(rewards).argmax()))
+        return rewards
+
+    def _read_numbers(self, batch: Batch, texts: Sequence[str]) -> NDArray[np.float64] | None:
+        """The rewards if all are numbers, as nearly always; faster than one by one."""
+        import numpy as np
+
         joined = "".join(texts)
         plain = "_" not in joined and joined.isascii()  # as nearly always; then `read_number` would do the same
         try:
             rewards = np.fromiter(map(float if plain else read_number, texts), np.float64, len(texts))
         except ValueError:
-            self._refuse(accumulator, batch, next(place for place, text in enumerate(texts) if not _is_number(text)))
-        if np.isnan(rewards).any():
-            self._refuse(accumulator, batch, int(np.isnan(rewards).argmax()))
+            return None
+        for name in set(batch.names):
+            self._columns[name if self._arms else ""].flags = False
         return rewards
 
+    def _column(self, batch: Batch, position: int) -> RewardTexts:
+        """What is known of the column in which a reward stands."""
+        return self._columns[batch.names[position] if self._arms else ""]
+
     def _refuse(self, accumulator: Accumulator, batch: Batch, position: int) -> NoReturn:
-        """Complain of a text that is no number: perhaps it stands for what is missing, or its column is no arm."""
+        """Complain of a text that is no reward: perhaps it stands for what is missing, or its column is no arm."""
         text, place = str(batch.values[position]), batch.place(position)
+        flags = self._column(batch, position).flags
+        digits = any(letter.isdigit() for letter in text)
         hint = remark = ""
         if not text.strip():
             empty = (
@@ -227,11 +294,14 @@ class Rows:
                 else "--skip-empty leaves out rows without one"
             )
             hint = f" ({empty})"
-        elif len(text) <= LONGEST_MARK and not any(letter.isdigit() for letter in text) and not accumulator.gapless:
+        elif is_flag(text) or (flags and digits):
+            hint = LIKE_OTHERS
+        elif len(text) <= LONGEST_MARK and not digits and not accumulator.gapless:
             remark = f"; --na {text.strip()} leaves out such rows, and counts them: are they missing by chance?"
         elif self._arms:
             remark = f"; --exclude {shlex.quote(batch.names[position])} leaves out a column that is no arm"
-        accumulator.refuse_reward(read_number(text) if _is_number(text) else text, place, hint, remark)
+        reward = read_number(text) if _is_number(text) and not flags else text
+        accumulator.refuse_reward(reward, batch.names[position], place, hint, remark, FLAG_WORDS if flags else "")
 
     def _whole_rows(self, part: Sequence[list[str]], first: int) -> list[list[str]]:
         """The rows without empty lines, which are none; all must be as wide as the header."""

@@ -20,6 +20,7 @@ __all__ = [
     "USAGE",
     "Commands",
     "guarded",
+    "options_named",
     "tell",
     "usage_printable",
     "warnings_told",
@@ -27,6 +28,8 @@ __all__ = [
 
 # Arguments that were not understood. Typer has Click's class inside itself or beside it, depending on its version.
 USAGE: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "UsageError")
+
+TYPED = ("arm_column", "reward_column", "exclude", "only", "min_rows", "na", "shared")  # arguments that have an option
 
 
 class Commands(TyperGroup):
@@ -80,3 +83,14 @@ def warnings_told() -> Iterator[list[str]]:
 
         warnings.showwarning = show
         yield told
+
+
+@contextmanager
+def options_named() -> Iterator[None]:
+    """Let an error name an option as one types it."""
+    try:
+        yield
+    except RamgapeError as error:
+        if error.what in TYPED:
+            error.what = f"--{error.what.replace('_', '-')}"
+        raise

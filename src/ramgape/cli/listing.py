@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.bounds import AUTOMATIC, BOUNDS, BOXLESS
-from ramgape.errors import known_name
+from ramgape.bounds import AUTOMATIC, BOUNDS, BOXLESS, OWN_BOUNDS
+from ramgape.errors import known_name, printable
 from ramgape.policies import ALIASES, POLICIES
+from ramgape.registry import GROUPS, extensions
 from ramgape.risks.table import RISKS, risk_notation
+from ramgape.storage.urls import SCHEMES
 from ramgape.tasks import TASKS
 from ramgape.views.terminal import output
 
@@ -24,6 +26,16 @@ FILE_EXAMPLE = """\
   {"name": "B", "distribution": "bernoulli", "p": 0.4},
   {"name": "C", "distribution": "uniform", "low": 0.2, "high": 0.9},
   {"name": "D", "distribution": "data", "values": [0.1, 0.4, 0.3]}]}"""
+
+EXTENSIONS = "extensions"
+# Names that no extension can have.
+BUILT_IN: dict[str, Iterable[str]] = {
+    "policy": ("auto", *POLICIES, *ALIASES),
+    "bound": ("auto", *BOUNDS, *OWN_BOUNDS),
+    "risk": RISKS,
+    "task": TASKS,
+    "store": SCHEMES,
+}
 
 # What the instances are for, by the first name of each group.
 USES = {
@@ -39,21 +51,53 @@ USES = {
 
 def show_list(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="tasks, policies, bounds, risks or instances.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="WHAT", help="tasks, policies, bounds, risks, instances or extensions.", show_default=False
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """List the tasks, policies, bounds, risks or instances that can be simulated, and what they mean.
+    """List the tasks, policies, bounds, risks, instances or extensions, and what they mean.
 
     [bold]ramgape list policies[/bold]
+
+    [bold]ramgape list extensions[/bold]
+    whatever installed packages add: policies, bounds, risks, tasks, stores
     """
     describe, show = LISTS[known_name(what, LISTS, "what to list")]
+    added = found_extensions(what)
     if as_json:
         from ramgape.search.explained import SCHEMA_VERSION
 
-        typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **describe()}, indent=2))
+        typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **describe(), "extensions": added}, indent=2))
     else:
         show()
+        show_extensions(added, alone=what == EXTENSIONS)
+
+
+def found_extensions(what: str) -> list[dict[str, Any]]:
+    """The things from outside that belong to a list."""
+    kinds = BUILT_IN if what == EXTENSIONS else [kind for kind in BUILT_IN if GROUPS[kind].endswith(f".{what}")]
+    return [each._asdict() for kind in kinds for each in extensions(kind, BUILT_IN[kind])]
+
+
+def show_extensions(added: Sequence[dict[str, Any]], alone: bool) -> None:
+    """One row for each thing from outside, below what the package itself has."""
+    from rich.markup import escape
+
+    console = output()
+    if not added:
+        if alone:
+            console.print("No installed package adds a policy, bound, risk, task or store.")
+        return
+    if not alone:
+        console.print("\nFrom installed packages:\n")
+    rows = [
+        (each["name"], each["kind"], escape(printable(each["meaning"])), each["package"] or "this process")
+        for each in added
+    ]
+    console.print(listing_table(("extension", "is a", "meaning", "from"), rows))
 
 
 def describe_policies() -> dict[str, Any]:
@@ -234,4 +278,5 @@ LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], None]]] = {
     "bounds": (describe_bounds, show_bounds),
     "risks": (describe_risks, show_risks),
     "instances": (describe_instances, show_instances),
+    EXTENSIONS: (dict, lambda: None),
 }

@@ -14,7 +14,7 @@ from ramgape.cli.completion import completer
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
 from ramgape.errors import require
-from ramgape.options import GOAL, GROUPS, METHOD, NAMES, RANGE, RISK, RUNS, TRIALS, Option, options_at
+from ramgape.options import FLAG, GOAL, GROUPS, METHOD, NAMES, RANGE, RISK, RUNS, TRIALS, Option, options_at
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -95,13 +95,14 @@ def takes_options(door: str) -> Callable[[Callable[..., None]], Callable[..., No
 
 def _parameter(name: str, row: Option) -> inspect.Parameter:
     """A row as a parameter of a command; its default as one would type it."""
-    flag, default = isinstance(row.default, bool), row.default
-    kind: Any = bool if flag else {RANGE: tuple[str, str] | None, NAMES: list[str] | None}.get(row.kind, Text)
+    flag, default = row.kind is FLAG, row.default
+    switch: Any = bool | None if default is None else bool
+    kind: Any = switch if flag else {RANGE: tuple[str, str] | None, NAMES: list[str] | None}.get(row.kind, Text)
     if not flag and isinstance(default, int | float):
         default = f"{default:_}" if isinstance(default, int) else f"{default:g}"
     written = f"--{name.replace('_', '-')}"
     declared = typer.Option(
-        f"{written}/--no-{written[2:]}" if default is True else written,
+        f"{written}/--no-{written[2:]}" if flag and default is not False else written,
         metavar=row.kind.metavar,
         help=row.text(shell=True),
         rich_help_panel=row.panel,

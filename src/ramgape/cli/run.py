@@ -22,7 +22,7 @@ from ramgape.commands.how_timed import HowTimed
 from ramgape.common.formatting import plural
 from ramgape.errors import FailingArm, InvalidSpec, RamgapeWarning, StudyExists, located, require
 from ramgape.noises import ANY
-from ramgape.options import COMMANDS, RUNS, Trials
+from ramgape.options import COMMANDS, RUNS, StudyOptions, Trials
 from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
@@ -85,13 +85,14 @@ def run(
     of the study, or old and new trials are mixed.
 
     In a study a timeout or an exit code other than 0 is a failed trial. With
-    reward = "elapsed" it counts as the worst time, the timeout; with "output"
-    it is tried again, up to retries times. failure = "retry" or "worst" says
-    otherwise.
+    reward = "elapsed" it counts as the timeout or more; with "output" it is
+    tried again, up to retries times. failure = "retry", "worst" or "censored"
+    says otherwise.
 
-    An arm that has failed too often ends the run with exit code 1, and so does a
-    command that cannot be started, fails in each of its first 3 runs, or (unless
-    noise = "bounded") takes longer than the timeout in each of its first 10.
+    An arm that has failed too often ends the run with exit code 1. So does a
+    command that cannot be started or fails in each of its first 3 runs. If you
+    ask for more than the fastest command, so does one that takes longer than
+    the timeout in each of its first 10 runs (unless noise = "bounded").
 
     Exit codes: 0 done, 1 unexpected failure, 2 bad input or usage, 130 interrupted.
     """
@@ -124,8 +125,10 @@ def run(
             result = replace(study.result(ended, expect=False), reward_name=named, history=result.history)
         report = replace(report, result=result)
         timing = times_of(study, described, report, shell)
+    if timing is not None:
+        report = timing.report
     if out.as_json:
-        typer.echo(report.to_json())
+        typer.echo(report.to_json() if timing is None else timing.to_json())
     else:
         untold = tuple(warning for warning in report.result.warnings if warning not in told)
         show_findings(replace(report, result=replace(report.result, warnings=untold)), timing)
@@ -135,10 +138,21 @@ def run(
     if code != FAILED and (timing is None or not timing.typed):
         tell_failures(report, described)
     if code > SIGNALLED:
-        kept = "are stored; run it again to go on" if study.durable else "were made; with --name they would be stored"
-        tell("interrupted", f"{plural(report.told, 'trial')} {kept}", "bold yellow")
+        tell("interrupted", interrupted_words(report.told, study.durable), "bold yellow")
     if code:
         raise typer.Exit(code)
+
+
+def interrupted_words(count: int, stored: bool) -> str:
+    """What is left of a run after an interrupt.
+
+    >>> interrupted_words(1, False)
+    '1 trial was made; with --name it would be stored'
+    """
+    trials = plural(count, "trial")
+    if stored:
+        return f"{trials} {'is' if count == 1 else 'are'} stored; run it again to go on"
+    return f"{trials} {'was made; with --name it' if count == 1 else 'were made; with --name they'} would be stored"
 
 
 def read_commands(what: list[str], how: HowTimed, options: dict[str, Any]) -> StudyFile:
@@ -169,17 +183,19 @@ def open_study(file: StudyFile, url: str | None) -> Study:
     from ramgape.commands.typed import in_words_of_runs, refuse_other_commands
     from ramgape.studies.study import Study
 
-    where = "the command line" if file.path is None else f"{file.path}, [study]"
-    try:
-        with located(where) if file.path else nullcontext(), file.naming_defaults():
-            study = Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.options)
+    def opened(options: StudyOptions) -> Study:
+        study = Study.create(file.name, file.commands, storage=url, exist_ok=True, **options)
         if file.path is None:
             refuse_other_commands(study, file)
         return study
+
+    try:
+        with located(f"{file.path}, [study]") if file.path else nullcontext(), file.naming_defaults():
+            return opened(file.options)
     except StudyExists as error:
-        if file.earlier is not None:
+        for earlier in file.earlier:
             with suppress(StudyExists):
-                return Study.create(file.name, file.commands, storage=url, exist_ok=True, **file.earlier)
+                return opened(earlier)
         delete = f"ramgape study delete {shlex.quote(file.name)}"
         another = f"another name in {file.path}"
         if file.path is None:
@@ -251,7 +267,7 @@ def tried(study: Study) -> tuple[list[str], dict[str, int]]:
     if not study.known_progress().samples:
         return [], {}
     report = study.report(expect=False)
-    counted = report.arms_failed if study.spec.failure == "worst" else {}
+    counted = report.arms_failed if study.spec.counts_failures else {}
     return [arm.name for arm in report.result.arms if arm.pulls > counted.get(arm.name, 0)], counted
 
 
@@ -273,7 +289,9 @@ def tell_failures(report: Report, file: StudyFile) -> None:
     from ramgape.views.study import reason_words
 
     counts = ", ".join(f"{count:,} of {arm!r}" for arm, count in report.arms_failed.items() if count)
-    if file.failure == "worst":
+    if file.failure == "censored":
+        became = f"each counts as {file.timeout:g} s or more, whether it took too long or ended with an error"
+    elif file.failure == "worst":
         worst = "the worst time" if file.reward == "elapsed" else "the worst reward"
         became = f"each counts as {worst} there is"
         if file.reward == "elapsed":

@@ -29,6 +29,9 @@ UNIX = "Instead of host and port: the path of a Unix socket, for its owner alone
 PUBLIC = "Where a proxy before the server is reached. With https, the server may listen at any address."
 INSECURE = "Let other machines in although nothing is encrypted: everybody on the way can read tokens and rewards."
 TOKENS = "The file of tokens (ramgape token). Unless given: ramgape/tokens.json in XDG_STATE_HOME, or ~/.local/state."
+LINK = (
+    "Print a login link also where output is not a terminal. A service's output ends up in a log that others may read."
+)
 PROXY = "A proxy or network whose X-Forwarded-For is believed. With --public-url, this machine is. May be repeated."
 
 
@@ -95,6 +98,7 @@ def serve(
         bool, typer.Option("--open-metrics", help="Show /metrics without a token.", rich_help_panel=WHO)
     ] = False,
     storage: Storage = None,
+    login_link: Annotated[bool, typer.Option("--login-link", help=LINK, rich_help_panel=OUTPUT)] = False,
     open_browser: Annotated[
         bool, typer.Option("--open", help="Open the page in a browser.", rich_help_panel=OUTPUT)
     ] = False,
@@ -104,9 +108,9 @@ def serve(
 ) -> None:
     """Serve the studies of a store: an API for workers on other machines, and live pages.
 
-    [bold]ramgape serve[/bold] prints a link for the browser. Programs of the same user on this machine need nothing but
-    the address: [bold]ramgape study ask models --storage http://127.0.0.1:8460[/bold]. Others need a token, which
-    [bold]ramgape token new[/bold] makes. Stop it with Ctrl-C: what is under way is finished.
+    [bold]ramgape serve[/bold] prints a link for the browser if output is a terminal. Programs of the same user on this
+    machine need only the address: [bold]ramgape study ask models --storage http://127.0.0.1:8460[/bold]. Others need a
+    token, which [bold]ramgape token new[/bold] makes. Stop it with Ctrl-C: what is under way is finished.
     """
     url = storage_url(storage)
     require(not is_remote(url), "storage", "a store, not another server", shown(url), StorageError)
@@ -116,28 +120,35 @@ def serve(
     serving = Serving(place, manner, application(url))
 
     def started() -> None:
-        link = serving.login_link()
         if as_json:
-            write_now(json.dumps({"address": serving.address, "login": link, "token_file": str(serving.token_file)}))
+            said = {"address": serving.address, "login": serving.login_link(), "token_file": str(serving.token_file)}
+            write_now(json.dumps(said))
         else:
-            announce(serving, url, link)
+            announce(serving, url, login_link or (sys.stdout is not None and sys.stdout.isatty()))
             watch_terminal(lambda: write_now(f"Log in: {serving.login_link()}"))
         if open_browser:
             import webbrowser
 
-            webbrowser.open(link)
+            webbrowser.open(serving.login_link())
 
     warn_insecure(place)
     serving.run(started)
 
 
-def announce(serving: Serving, url: str, link: str) -> None:
-    """Say where it is."""
+def announce(serving: Serving, url: str, with_link: bool) -> None:
+    """Print where the server is, and a login link if `with_link`."""
     minutes = f"{serving.gate.settings.login_minutes:g}"
     write_now(f"Serving {shown(url)} at {serving.address}")
-    write_now(f"Log in: {link}")
-    again = "; Enter prints another" if sys.stdin and sys.stdin.isatty() else ""
-    write_now(f"(for one login within {minutes} minutes{again}; programs of yours on this machine need none)")
+    enter = sys.stdin and sys.stdin.isatty()
+    if with_link:
+        again = "; Enter prints another" if enter else ""
+        write_now(f"Log in: {serving.login_link()}")
+        write_now(f"(for one login within {minutes} minutes{again}; programs of yours on this machine need none)")
+    else:
+        how = "press Enter or start it with --login-link" if enter else "start it with --login-link"
+        write_now(
+            f"(no login link, because output is not a terminal: {how}; programs of yours on this machine need none)"
+        )
 
 
 def write_now(text: str) -> None:

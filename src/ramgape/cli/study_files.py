@@ -11,6 +11,7 @@ from typing import IO, Annotated
 import typer
 
 from ramgape.cli.csv_rows import STANDARD_INPUT, reading
+from ramgape.cli.errors import options_named
 from ramgape.cli.options import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.streams import write_json
@@ -20,8 +21,9 @@ from ramgape.views.terminal import waiting
 
 FILE, START = "What is in the file", "Start"
 
-ARM_COLUMN = "The column, or key, with the arms' names."
-REWARD_COLUMN = "The column, or key, with the rewards."
+ARM_COLUMN = "The column, or key, with the arms' names. Default: arm, or the only text column."
+REWARD_COLUMN = "The column, or key, with the rewards. Default: reward, or the only numeric column."
+BLOCK_COLUMN = "The column, or key, with what trials of several arms share, in a study created with --shared."
 FORM = "csv, or jsonl: one JSON object a line. Unless given: by the ending of the file; csv for a stream."
 SOURCE = "A file that ends in .csv or .jsonl (.gz is unpacked); - for standard input."
 TARGET = "A file that ends in .csv or .jsonl; - for standard output."
@@ -34,8 +36,9 @@ def import_trials(
     name: Name,
     file: Annotated[str, typer.Argument(metavar="FILE", help=SOURCE, show_default=False)],
     form: Format = None,
-    arm_column: Annotated[str, option(FILE, "NAME", ARM_COLUMN)] = "arm",
-    reward_column: Annotated[str, option(FILE, "NAME", REWARD_COLUMN)] = "reward",
+    arm_column: Annotated[Text, option(FILE, "NAME", ARM_COLUMN)] = None,
+    reward_column: Annotated[Text, option(FILE, "NAME", REWARD_COLUMN)] = None,
+    block_column: Annotated[Text, option(FILE, "NAME", BLOCK_COLUMN)] = None,
     storage: Storage = None,
     as_json: AsJson = False,
 ) -> None:
@@ -43,7 +46,8 @@ def import_trials(
     chosen = form_of(file, form)
     with waiting("importing"), opened_study(name, storage) as study, reading(file) as stream:
         take_in = study.import_csv if chosen == "csv" else study.import_jsonl
-        count = take_in(stream, arm_column=arm_column, reward_column=reward_column)
+        with options_named():
+            count = take_in(stream, arm_column=arm_column, reward_column=reward_column, block_column=block_column)
         done = study.done
     if as_json:
         write_json({"imported": count, "done": done})
@@ -113,13 +117,13 @@ def writing(file: str) -> Iterator[IO[str]]:
 def warm_start(
     data: Annotated[Text, option(START, "FILE", TRIALS)] = None,
     form: Format = None,
-    arm_column: Annotated[str, option(START, "NAME", ARM_COLUMN)] = "arm",
-    reward_column: Annotated[str, option(START, "NAME", REWARD_COLUMN)] = "reward",
+    arm_column: Annotated[Text, option(START, "NAME", ARM_COLUMN)] = None,
+    reward_column: Annotated[Text, option(START, "NAME", REWARD_COLUMN)] = None,
 ) -> WarmStart | None:
     """The trials that a study begins with, if there are any."""
     if data is not None:
         return WarmStart(data, form, arm_column, reward_column)
-    if (form, arm_column, reward_column) != (None, "arm", "reward"):
+    if (form, arm_column, reward_column) != (None, None, None):
         what = "--format, --arm-column and --reward-column"
         raise InvalidSpec(what=what, verb="go", allowed="with --data", given="no data")
     return None
@@ -128,7 +132,7 @@ def warm_start(
 class WarmStart:
     """The trials that a study begins with."""
 
-    def __init__(self, file: str, form: str | None, arm_column: str, reward_column: str) -> None:
+    def __init__(self, file: str, form: str | None, arm_column: Text, reward_column: Text) -> None:
         self.file, self._form, self._columns = file, form_of(file, form), (arm_column, reward_column)
         self._place = ""
         self._read: list[tuple[str, str, float]] | None = None
@@ -138,7 +142,7 @@ class WarmStart:
         if self._read is None:
             from ramgape.studies.files import read_rows
 
-            with reading(self.file) as stream:
+            with reading(self.file) as stream, options_named():
                 rows = read_rows(stream, self._form, *self._columns)
                 self._read = [(place, row.arm, row.reward) for place, row in rows]
         for place, arm, reward in self._read:

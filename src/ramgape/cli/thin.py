@@ -32,6 +32,7 @@ from ramgape.cli.work_words import (
 from ramgape.common.parsing import parse_number
 from ramgape.errors import DataError, FailingArm, RamgapeError, SpecificationError
 from ramgape.remote.address import is_remote
+from ramgape.remote.answers import DONE
 from ramgape.remote.connection import ServerConnection
 from ramgape.remote.studies import Json, RemoteStudy, known_study
 
@@ -172,6 +173,14 @@ class There:
         assert self._connection is not None
         return RemoteStudy(self._connection, number)
 
+    def done(self) -> bool:
+        """Whether its goal is reached."""
+        row = self.row()
+        assert self._connection is not None
+        with self._connection.understanding("GET /studies"):
+            DONE(row, "the study")
+        return bool(row["done"])
+
     def close(self) -> None:
         """Let go of the connection."""
         if self._connection is not None:
@@ -252,7 +261,7 @@ def renew(study: There, pulls: list[str], lease: str, as_json: bool) -> None:
 
 def done(study: There, as_json: bool) -> int:
     """Whether there is no more to try."""
-    return show_done(study.row()["done"], as_json)
+    return show_done(study.done(), as_json)
 
 
 def _request(count: str, worker: str | None, lease: str) -> Json:

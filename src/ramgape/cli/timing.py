@@ -33,9 +33,9 @@ PREPARE = "A command to run before each run, not timed: once for all commands, o
 SHELL = "The shell that runs the commands, by its name or as a line such as 'bash --norc'; none: no shell."
 NO_SHELL = "The same as --shell none."
 MIN_RUNS = "Runs of each command before anything is said. Unless given: 10, or 2 under a --budget."
-RUNS = "Exactly so many runs of each command, whatever comes out; instead of the others that say how many."
+RUNS = "Exactly so many runs of each command, whatever they prove; instead of the others that say how many."
 MAX_RUNS = "Give up, undecided, after so many runs of each command, on average over all of them."
-IGNORE = "Let exit codes other than 0 count as well; otherwise they are an error."
+IGNORE = "Let runs with exit codes other than 0 count, and say how many there were; otherwise they are an error."
 EXPORT_JSON = "Write every run into a JSON file, in the form that hyperfine writes."
 EXPORT_MARKDOWN = "Write a table into a Markdown file, in the form that hyperfine writes."
 

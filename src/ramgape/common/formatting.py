@@ -260,6 +260,17 @@ def confidence(delta: float) -> str:
     return f"1 - {round_up(delta)}" if float(written) > 1.0 - delta or float(written) >= 1.0 else written
 
 
+def unseen_words(name: str, trials: int, delta: float) -> str:
+    """How probable an event may be that none of an arm's trials has shown, which happens with probability delta.
+
+    >>> unseen_words("B", 10, 0.05), unseen_words("C", 2000, 0.05)
+    ('an event with probability up to 26% may have gone unseen in the 10 trials of B', \
+'an event with probability up to 0.15% may have gone unseen in the 2,000 trials of C')
+    """
+    most = round_up(-100.0 * math.expm1(math.log(delta) / trials), 2)
+    return f"an event with probability up to {most}% may have gone unseen in the {trials:,} trials of {name}"
+
+
 def share(pulls: int, samples: int) -> str:
     """A part of all pulls in per cent.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ramgape.core.kernel import inlined, kernel
 
 NOWHERE = 1e300
@@ -45,6 +47,16 @@ def set_aside(row):
 def is_set_aside(row):
     """Whether an arm's box is inside out."""
     return row.mean_low > row.mean_high
+
+
+@inlined
+def forget_ends_of_cut(row):
+    """Keep only what holds for an arm with rewards that were cut off: its mean is no higher, its risk no lower.
+
+    The other two ends are about the rewards as they were counted. The true ones may be far worse.
+    """
+    if row.cut > 0:
+        row.mean_low, row.risk_high = -math.inf, math.inf
 
 
 @inlined

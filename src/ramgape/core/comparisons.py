@@ -34,7 +34,7 @@ import numpy as np
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.prices import for_the_money
-from ramgape.core.statistics import PSEUDO_PULLS, all_sums
+from ramgape.core.statistics import LEAST_ERROR, PSEUDO_PULLS, all_sums
 
 IN_MEAN = 0.7  # b: of an arm's weight, for claims that it withstands in mean; the rest is for risk
 AT_ANY_TIME = 0.15  # of delta at epsilon 0, for answers that nobody has fixed beforehand
@@ -127,7 +127,7 @@ def risk_error(row, problem):
 def set_all_errors(arms, memory, problem, since):
     """The squared errors of all estimates, drawn towards the average of all arms while pulls are few."""
     count = len(arms)
-    mean_average = risk_average = 1e-12
+    mean_average = risk_average = LEAST_ERROR
     for arm in range(count):
         mean_average += arms[arm].variance / count
         risk_average += arms[arm].risk_spread / count
@@ -139,6 +139,8 @@ def set_all_errors(arms, memory, problem, since):
         weight = (pulls + PSEUDO_PULLS) * pulls
         row.mean_error = (pulls * row.variance + PSEUDO_PULLS * mean_average) / weight
         row.mean_error += unseen_in_mean(problem, pulls)
+        if row.cut > 0 and row.variance == 0.0:  # all were cut off, at the average; one more might have shown nearly 0
+            row.mean_error += UNSEEN * (row.average / pulls) ** 2
         row.risk_error = (pulls * row.risk_spread + PSEUDO_PULLS * risk_average) / weight
         row.risk_error += unseen_in_risk(problem, row, pulls)
 

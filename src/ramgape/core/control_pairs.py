@@ -1,16 +1,18 @@
 """The arms that are better than a control, by comparisons of each with that one.
 
-An arm i is proved to be in when its mean is proved to be more than the control's plus the margin less epsilon, and its
-risk, where that counts, less than the control's plus epsilon, with evidence of ln((K - 1) / d') each. It is proved to
-be out when its mean is proved to be less than the control's plus margin and epsilon, with that evidence; where the risk
-counts, with ln((K - 1) / (b d')), or its risk to be more than the control's less epsilon, with
-ln((K - 1) / ((1 - b) d')). Proof: for every arm but the control at most one of the two is false, and
+An arm i is proved to be better when its mean is proved to be more than the control's plus the margin, and its risk,
+where that counts, less than the control's, with evidence of ln((K - 1) / d') each. It is proved to be not better when
+its mean is proved to be less than the control's plus margin and epsilon, with that evidence; where the risk counts,
+with ln((K - 1) / (b d')), or its risk to be more than the control's less epsilon, with ln((K - 1) / ((1 - b) d')).
+Proof: let d be the true difference in mean less the margin, r the control's risk less the arm's, and
 
-    E = 1 / (K - 1) sum over i of M[a false claim that i is in], or b M_mean + (1 - b) M_risk of the two that it is out
+    E = 1 / (K - 1) sum over i of   M[i is ahead in mean], or in risk if r counts and is less than d,  where i is no
+                                    better (d <= 0, or r <= 0 where it counts)
+                                    b M_mean + (1 - b) M_risk of the claims that the control is ahead, where i is better
 
-is a supermartingale that begins with at most 1, which a false proof makes at least 1 / d'. (Of several false claims
-that i is in, E has one that is false with the tolerance, if there is one.) What is proved without a tolerance is false
-only if a claim of E is, so that it holds at the same time.
+E is a supermartingale that begins with at most 1, which a false proof makes at least 1 / d'. "Better" is false only in
+the first case, "not better" only in the second. E does not depend on epsilon: so what is proved with other tolerances,
+and that i is not worse (ahead of the control plus margin less epsilon), holds at the same time.
 
 Where the difference of two means is, at that very time, costs a part of E: with 1 - s of it for what is above and the
 part s for the other direction of the difference, a lower end x is proved by evidence of ln((K - 1) / ((1 - s) d')) that
@@ -59,14 +61,14 @@ def level_of_arm(count, problem):
 
 @open_kernel
 def has_place(mean_ahead, risk_ahead, arms, memory, search, problem, arm, inside):
-    """Whether it is proved that an arm is in, or out of, the answer."""
+    """Whether it is proved that an arm is better, without a tolerance; or that it is not better by epsilon."""
     place, margin = int(problem.task_parameters[0]), problem.task_parameters[1]
     both = problem.task_parameters[2] > 0.0
     row, past, control, control_past = arms[arm], memory[arm], arms[place], memory[place]
     level, epsilon = level_of_arm(len(arms), problem) - math.log(1.0 - FOR_ENDS), search.epsilon
     if inside:
-        return mean_ahead(row, past, control, control_past, epsilon - margin, problem, BY_ALL, level) and (
-            not both or risk_ahead(row, past, control, control_past, epsilon, problem, BY_ALL, level)
+        return mean_ahead(row, past, control, control_past, -margin, problem, BY_ALL, level) and (
+            not both or risk_ahead(row, past, control, control_past, 0.0, problem, BY_ALL, level)
         )
     in_mean, in_risk = (level - math.log(IN_MEAN), level - math.log(1.0 - IN_MEAN)) if both else (level, math.inf)
     return mean_ahead(control, control_past, row, past, epsilon + margin, problem, BY_ALL, in_mean) or (
@@ -76,7 +78,7 @@ def has_place(mean_ahead, risk_ahead, arms, memory, search, problem, arm, inside
 
 @open_kernel
 def stop_control(has_place, arms, memory, search, problem):
-    """Whether the place of every arm is proved."""
+    """Whether every arm is proved to be better, or to be not better."""
     if is_early(search):
         return False
     place, missing = int(problem.task_parameters[0]), 0
@@ -102,7 +104,7 @@ def prove_control(has_place, arms, memory, searches, problems, inside, proofs):
 
 @kernel
 def next_for_control(arms, memory, search, problem):
-    """The control, or the arm of which estimates say least on which side of it it is."""
+    """The control, or the arm whose nearer verdict the estimates support least."""
     place, margin = int(problem.task_parameters[0]), problem.task_parameters[1]
     both, epsilon = problem.task_parameters[2] > 0.0, search.epsilon
     set_all_errors(arms, memory, problem, False)
@@ -112,12 +114,12 @@ def next_for_control(arms, memory, search, problem):
         row = arms[arm]
         if arm == place or row.blocker == INSIDE_PROVED:
             continue
-        side = 1.0 if row.in_front else -1.0
+        side, allowed = (1.0, 0.0) if row.in_front else (-1.0, epsilon)
         error = row.mean_error + control.mean_error
-        in_mean = certainty(side * (row.average - control.average - margin) + epsilon, error)
+        in_mean = certainty(side * (row.average - control.average - margin) + allowed, error)
         found, this_mean = in_mean, True
         if both:
-            in_risk = certainty(side * (control.risk - row.risk) + epsilon, row.risk_error + control.risk_error)
+            in_risk = certainty(side * (control.risk - row.risk) + allowed, row.risk_error + control.risk_error)
             found = min(in_mean, in_risk) if row.in_front else max(in_mean, in_risk)
             this_mean = found == in_mean
         if found < least:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.prices import for_the_money, least_paid
-from ramgape.core.statistics import squared_error, third_moment
+from ramgape.core.statistics import LEAST_ERROR, squared_error, third_moment
 
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 EXPLORED = 0.1  # of all pulls
@@ -73,7 +73,7 @@ def set_priors(arms, search):
     risk of any arm is spread more than its mean: rare rewards move a variance by R^2, those of a fair coin by nothing.
     """
     count, spread_out, steepest = len(arms), 0.0, 0.0
-    search.mean_prior = search.risk_prior = 1e-300
+    search.mean_prior = search.risk_prior = LEAST_ERROR
     search.mean_reach = 0.0
     for arm in range(count):
         row = arms[arm]

@@ -16,7 +16,9 @@ from ramgape.core.scores import highest_score, lowest_score, seen_score
 
 @inlined
 def is_before(arms, one, other, by, mean_weight, risk_weight):
-    """Whether an arm comes before another in decreasing order of `seen`."""
+    """Whether an arm comes before another in decreasing order of `seen`; for the answer, cut-off arms come last."""
+    if by == 1 and (arms[one].cut == 0) != (arms[other].cut == 0):
+        return arms[one].cut == 0  # nothing can prove that an arm with cut-off rewards is the best
     if arms[one].seen[by] != arms[other].seen[by]:
         return arms[one].seen[by] > arms[other].seen[by]
     first = seen_score(arms[one], mean_weight, risk_weight)

@@ -10,6 +10,10 @@ a supermartingale that begins with at most 1; M are those of false claims
 answer is epsilon or more behind the m-th best, it is not in T, so that some j of T is outside; that i is ahead of j was
 verified, although it is false: E is at least 1 / d'. E does not depend on epsilon, so what the same evidence proves
 with an epsilon of 0 holds as well, at the same time.
+
+Rewards that were cut off are upper limits of the true ones, and so is their average. An arm that has some may be proved
+to be behind, never to be ahead. If another arm is proved to be behind the average of such an arm, no number of trials
+can settle the two. A search ends when all other claims are proved; `infer` then finds the answer not proved.
 """
 
 from __future__ import annotations
@@ -37,8 +41,17 @@ def level_of(problem, count, wanted):
 
 
 @open_kernel
-def stop_highest(ahead, arms, memory, search, problem):
-    """Whether the present answer is proved."""
+def is_far_behind(ahead, row, past, rival, rival_past, problem, level):
+    """Whether no number of trials can prove that the row is ahead of the rival, since rewards were cut off.
+
+    The tolerance is left out: then either this or the claim within epsilon is proved after finitely many trials.
+    """
+    return row.cut > 0 or (rival.cut > 0 and ahead(rival, rival_past, row, past, 0.0, problem, BY_ALL, level))
+
+
+@open_kernel
+def stop_highest(ahead, is_far_behind, arms, memory, search, problem):
+    """Whether the present answer is proved, but for claims that no trial can prove."""
     if is_early(search):
         return False
     count, wanted, missing = len(arms), 0, 0
@@ -52,7 +65,9 @@ def stop_highest(ahead, arms, memory, search, problem):
             row, rival = arms[arm], arms[other]
             if not row.in_front or rival.in_front:
                 continue
-            if not ahead(row, memory[arm], rival, memory[other], search.epsilon, problem, BY_ALL, level):
+            if row.cut == 0 and ahead(row, memory[arm], rival, memory[other], search.epsilon, problem, BY_ALL, level):
+                continue
+            if not is_far_behind(row, memory[arm], rival, memory[other], problem, level):
                 row.blocker, rival.blocker = other, arm
                 missing += 1
     return accept_front(arms, missing)
@@ -73,7 +88,9 @@ def prove_highest(ahead, arms, memory, searches, problems, inside, proofs):
             last = arm
             for other in range(count):
                 row, rival = arms[arm], arms[other]
-                if not inside[other] and not ahead(
+                if inside[other]:
+                    continue
+                if row.cut > 0 or not ahead(
                     row, memory[arm], rival, memory[other], search.epsilon, problem, BY_ALL, level
                 ):
                     proofs[arm] = proofs[other] = NOT_PROVED
@@ -102,4 +119,6 @@ def next_for_highest(arms, memory, search, problem):
 
 def highest_by_pairs(ahead: Kernel) -> ByPairs:
     """From the evidence that a bound brings for means."""
-    return ByPairs(fixed(stop_highest, ahead), fixed(prove_highest, ahead), next_for_highest)
+    return ByPairs(
+        fixed(stop_highest, ahead, fixed(is_far_behind, ahead)), fixed(prove_highest, ahead), next_for_highest
+    )

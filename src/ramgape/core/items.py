@@ -13,6 +13,11 @@ product whose factor could come near 0 at the worst of values is given up for go
 not even the best of the remaining items can make true is rejected with certainty, and so nothing is left to doubt
 when all items are in.
 
+Rounding decides nothing. An average on the engine's scale is off by less than `problem.dust` (`dust_of`): a hypothesis
+is rejected with certainty only if it is farther than that from all that is possible, and the box of an arm that has
+been asked everything is so much wider on each side (bounds/items.py). Two arms that differ by less are not told apart
+before the test set is complete; then exact arithmetic decides (search/items_exact.py).
+
 No product of evidence from two arms is made here, for the same items do not speak independently. The difference of
 two arms on the same item is one value; and every such stream is judged in the order of its items, so it does not matter
 which arm was asked for more of them, nor why.
@@ -32,7 +37,7 @@ MODEST = 8  # so many of them for differences, whose average is never near the b
 MOST = 0.95  # that a stake grows to
 LEAST = 0.01  # a factor that may become less than this ends a product
 STRIDE = 16  # factors that are multiplied before a logarithm is taken; each is between LEAST and 65
-DUST = 1e-9  # of the range: what rounding may have added to a sum
+LEAST_DUST = 1e-9  # of the range
 HALVINGS = 12
 
 # What is averaged over items. Not mere numbers, for each of which all would be compiled by itself.
@@ -49,11 +54,14 @@ def itself(problem, score):
 
 @open_kernel
 def item_value(part, past, others, problem, place, kind, centre):
-    """What an item adds to an average; `part` is what a risk makes of a score, in [0, 1], or the score itself."""
+    """What an item adds to an average; `part` is what a risk makes of a score, in [0, 1], or the score itself.
+
+    Scores are kept in the user's units.
+    """
     score = past[problem.first_item + place]
     if kind == LEAD:
-        return others[problem.first_item + place] - score
-    value = min(max(part(problem, score), 0.0), 1.0)
+        return (others[problem.first_item + place] - score) / problem.span
+    value = min(max(part(problem, (score - problem.origin) / problem.span), 0.0), 1.0)
     if kind >= SQUARE:
         value = (value - centre) * (value - centre)
     return 1.0 - value if kind % 2 else value
@@ -88,7 +96,7 @@ def average_evidence(item_value, log_product, past, others, problem, count, kind
         total = 0.0
         for place in range(count):
             total += item_value(past, others, problem, place, kind, centre)
-        if problem.item_count * (hypothesis - DUST) > total + problem.item_count - count:
+        if problem.item_count * (hypothesis - problem.dust) > total + problem.item_count - count:
             return math.inf  # not even the best of values for the items that are left bring the average there
     largest, total, stakes = -math.inf, 0.0, MODEST if kind == LEAD else len(STAKES)
     for number in range(stakes):
@@ -112,6 +120,25 @@ def upper_end(average_evidence, past, problem, count, kind, centre, level, inner
         else:
             inner = middle
     return known
+
+
+@open_kernel
+def average_of(item_value, past, problem, count):
+    """The average over the first `count` items."""
+    total = 0.0
+    for place in range(count):
+        total += item_value(past, past, problem, place, SCORE, 0.0)
+    return total / count
+
+
+def dust_of(count: int, low: float, high: float) -> float:
+    """More than rounding may have changed an average of so many scores in a range, in units of the range.
+
+    A score and a limit are numbers that somebody has written: the float is off by a part of 2^-53 of what was written,
+    and so is the end of the range that is taken away from it. A plain sum loses at most as large a part with each
+    summand.
+    """
+    return LEAST_DUST + 2.0**-52 * (count + 16.0 * max(abs(low), abs(high)) / (high - low))
 
 
 def evidence_of(part: Kernel) -> Kernel:

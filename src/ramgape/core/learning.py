@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from ramgape.core.box import narrow_box
+from ramgape.core.box import forget_ends_of_cut, narrow_box
 from ramgape.core.kernel import inlined, open_kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
 
@@ -23,12 +23,6 @@ from ramgape.core.statistics import FEWEST_PULLS, observe
 @inlined
 def nothing(row, past, problem, value):
     """Remember nothing."""
-
-
-@inlined
-def keep_score(row, past, problem, value):
-    """Remember the score on the next item: whoever compares two arms does so item by item."""
-    past[problem.first_item + row.pulls] = value
 
 
 @inlined
@@ -49,10 +43,20 @@ def learn(remember, remember_more, estimate, due, box, arms, memory, search, pro
     value = (reward - problem.origin) / problem.span
     remember(row, past, problem, value)
     remember_more(row, past, problem, value)
+    row.cut += value <= problem.cutoff
     observe(row, search, value)
     estimate(row, past, problem)
     if row.pulls >= FEWEST_PULLS and due(row):
         box(row, past, search, problem)
+    forget_ends_of_cut(row)
+
+
+@open_kernel
+def learn_score(learn, arms, memory, search, problem, arm, reward):
+    """Add the score on an arm's next item. It is kept as it came: two arms are compared item by item, and a complete
+    test set is judged by exact arithmetic."""
+    memory[arm][problem.first_item + arms[arm].pulls] = reward
+    learn(arms, memory, search, problem, arm, reward)
 
 
 @open_kernel
@@ -62,6 +66,7 @@ def look(estimate, box, arms, memory, searches, problems):
         if arms[arm].pulls >= FEWEST_PULLS:
             estimate(arms[arm], memory[arm], problems[0])
             box(arms[arm], memory[arm], searches[0], problems[0])
+            forget_ends_of_cut(arms[arm])
 
 
 @open_kernel

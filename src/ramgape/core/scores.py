@@ -10,7 +10,8 @@ from __future__ import annotations
 from ramgape.core.box import is_set_aside
 from ramgape.core.kernel import inlined
 
-TRIFLE = 1e-12
+TRIFLE = 1e-12  # of a score
+LEAST_TRIFLE = 1e-300  # where that is 0
 
 
 @inlined
@@ -32,7 +33,7 @@ def lowest_score(row, mean_weight, risk_weight):
     """The least that it may be."""
     if is_set_aside(row):
         seen = seen_score(row, mean_weight, risk_weight)
-        return seen + TRIFLE * (1.0 + abs(seen))
+        return seen + (TRIFLE * abs(seen) + LEAST_TRIFLE)
     return weighted(row.mean_low, row.risk_high, mean_weight, risk_weight)
 
 
@@ -41,5 +42,5 @@ def highest_score(row, mean_weight, risk_weight):
     """The most that it may be."""
     if is_set_aside(row):
         seen = seen_score(row, mean_weight, risk_weight)
-        return seen - TRIFLE * (1.0 + abs(seen))
+        return seen - (TRIFLE * abs(seen) + LEAST_TRIFLE)
     return weighted(row.mean_high, row.risk_low, mean_weight, risk_weight)

@@ -6,6 +6,7 @@ from ramgape.core.kernel import inlined, kernel
 
 FEWEST_PULLS = 2  # no variance, and hence no box, before the second pull
 PSEUDO_PULLS = 2.0  # the weight of the other arms' variances in an arm's own
+LEAST_ERROR = 1e-300  # of a squared error that others are divided by: nothing in any unit of rewards
 
 
 @inlined

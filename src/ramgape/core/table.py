@@ -37,6 +37,7 @@ ARM = np.dtype(
         ("fourths_carry", np.float64),
         ("last", np.float64),  # the last reward, and how many were equal to the one before or to the first
         ("repeats", np.int64),
+        ("cut", np.int64),  # rewards that were cut off: the true ones are as low or lower
         ("average", np.float64),  # estimates
         ("variance", np.float64),
         ("risk", np.float64),
@@ -116,6 +117,7 @@ PROBLEM = np.dtype(
         ("initial_pulls", np.int64),
         ("origin", np.float64),  # engine reward = (reward - origin) / span
         ("span", np.float64),  # negative when minimising
+        ("cutoff", np.float64),  # the reward of a trial that was cut off; NaN where none is
         ("rho", np.float64),
         ("alpha", np.float64),
         ("bounded", np.int64),  # 1 for rewards in [0, 1], 0 for rewards without a range
@@ -152,7 +154,8 @@ PROBLEM = np.dtype(
         ("keep_smallest", np.int64),  # 1: remember the front at the round of smallest doubt
         ("interleave", np.int64),  # 1: pulls are decided in rounds; 2: in rounds of all arms
         ("item_count", np.float64),  # of a test set; infinite where its items are a sample of more, 0 without one
-        ("first_item", np.int64),  # the column of the memory for the score on the first item
+        ("first_item", np.int64),  # the column of the memory for the score on the first item, in the user's units
+        ("dust", np.float64),  # what rounding may have changed an average over items by
         ("shrinks", np.int64),  # 1: the answer is the front of shrunken estimates
     ],
     align=True,

@@ -26,7 +26,7 @@ from ramgape.common.proportions import clopper_pearson
 from ramgape.engines.engine import TaskEngine
 from ramgape.engines.pieces import Makers, check_executor, engine_for
 from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, require
-from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, flatten, shows_options
+from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, shows_options
 from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
 from ramgape.planning.lower_bound import LowerBound, in_numbers, is_known, lower_bound, relative_entropy
 from ramgape.problems.environments import Instance
@@ -36,7 +36,7 @@ from ramgape.search.inference import goal_of, rigour_of, risk_label
 from ramgape.search.progress import check_callback
 from ramgape.search.replication import Replication, replicate
 from ramgape.search.runs import Run, Runs
-from ramgape.search.simulation import Source, simulated_spec
+from ramgape.search.simulation import Source, simulated_options, simulated_spec
 from ramgape.search.spec import Spec, parse_share
 from ramgape.search.truth import TrueArms
 
@@ -99,7 +99,7 @@ def plan(
     count, seed = whole(runs, "runs", "a whole number of at least 1", 1), check_seed(seed)
     check_callback(callback)
     check_executor(executor)
-    options = cast(Options, flatten(options))
+    options = simulated_options(options, PLAN)
     if options.get("max_pulls") is None:
         options["max_pulls"] = PLANNED_PULLS
     if options.get("budget") is not None or budgets is not None:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ramgape.common.exact import Exact
 from ramgape.core.kernel import inlined
 from ramgape.errors import require
 from ramgape.noises import NOISES
@@ -19,10 +22,13 @@ from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ramgape.problems.distributions import Distribution
 
+EXACT_DIGITS = 200  # exp(-MOST_GAMMA) takes 131 of them
 MOST_GAMMA = 300.0  # in units of the reward range: beyond, squares of exp(-gamma) are no floats, and nothing is learnt
 
 WORST, TOTAL, SQUARES, CUBES = range(4)  # of the memory, for rewards without a range
@@ -146,6 +152,20 @@ class Entropic(Measure):
     def value_in(self, rewards: NDArray[np.float64]) -> float:
         low = float(rewards.min())
         return float(np.log1p(np.expm1(-self.gamma * (rewards - low)).mean())) / self.gamma - low
+
+    def exact_in(self, pairs: Sequence[tuple[Decimal, int]]) -> Exact:
+        """In so many digits that two risks which are not equal differ.
+
+        Exponentials of different fractions are independent of each other over fractions (Lindemann and Weierstrass). So
+        two arms of equally many rewards have the same risk only if they have the same rewards, and then they have the
+        same digits; and a risk is a fraction only if all rewards are the same, where it is minus that reward.
+        """
+        worst = pairs[0][0]
+        with localcontext(Context(prec=EXACT_DIGITS)):
+            gamma = Decimal(repr(self.gamma))
+            parts = [(count * (gamma * (worst - value)).exp()) for value, count in pairs]
+            found = (sum(parts, Decimal(0)) / sum(count for _, count in pairs)).ln() / gamma
+        return Exact(Fraction(found - worst))
 
     @property
     def made_of(self) -> tuple[str, ...]:

@@ -6,10 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ramgape.common.exact import Exact, exactly, moments
 from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from decimal import Decimal
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -65,6 +69,10 @@ class Moments(Measure):
 
     def value_in(self, rewards: NDArray[np.float64]) -> float:
         return float(rewards.var() - self.rho * rewards.mean())
+
+    def exact_in(self, pairs: Sequence[tuple[Decimal, int]]) -> Exact:
+        mean, variance = moments(pairs)
+        return Exact(variance - exactly(self.rho) * mean)
 
     def write(self, problem: Any) -> None:
         """With the width of the paper's boxes in units of that of the mean."""

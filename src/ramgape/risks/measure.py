@@ -39,10 +39,12 @@ from ramgape.noises import NOISES
 from ramgape.risks.table import MEAN, MEANS, NORMAL, RISKS, UNRANGED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from decimal import Decimal
 
     from numpy.typing import NDArray
 
+    from ramgape.common.exact import Exact
     from ramgape.core.kernel import Kernel
     from ramgape.problems.distributions import Distribution
 
@@ -284,6 +286,15 @@ class Measure:
             rewards: Each as likely as any other.
         """
         return self._value(float(rewards.min()), float(rewards.max()), lambda function: float(function(rewards).mean()))
+
+    def exact_in(self, pairs: Sequence[tuple[Decimal, int]]) -> Exact | None:
+        """The same without rounding; None where only floats are known. See search/items_exact.py.
+
+        Args:
+            pairs: Different rewards in increasing order, as they were written, and how often each is there. The present
+                context loses nothing of their sums and products.
+        """
+        return None
 
     def _value(self, low: float, high: float, expectation: Callable[[Callable[[Floats], Floats]], float]) -> float:
         """From the expectation of the transformed reward, by the kernels themselves."""

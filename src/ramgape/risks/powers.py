@@ -12,10 +12,10 @@ from ramgape.core.kernel import inlined
 from ramgape.core.statistics import FEWEST_PULLS, third_moment
 from ramgape.core.statistics import fourth_moment as fourth_moment
 from ramgape.risks import moments, root
+from ramgape.risks.root import ROUNDING
 
 FIFTHS, SIXTHS = 0, 1  # columns of the memory: sums of (X - first reward)^5 and ^6
 COLUMNS = 2
-ROUNDING = 1e-12  # a spread below this part of the squared variance is what rounding leaves of none
 
 
 @inlined

@@ -9,17 +9,23 @@ from ramgape.core.kernel import inlined, open_kernel
 from ramgape.core.learning import nothing as nothing
 from ramgape.core.statistics import FEWEST_PULLS, fourth_moment
 
+ROUNDING = 1e-12  # a spread below this part of the squared variance is what rounding leaves of none
+
 
 @inlined
 def estimate(row, past, problem):
-    """The plug-in deviation, and its spread by the delta method: that of (X - mean)^2 over four times the variance."""
+    """The plug-in deviation, and its spread by the delta method: that of (X - mean)^2 over four times the variance.
+
+    Two different rewards, or as many of each, have no such spread; what rounding leaves of it depends on their unit.
+    """
     if row.pulls < FEWEST_PULLS:
         return
     row.risk = problem.alpha * math.sqrt(row.variance)
     row.risk_spread = 0.0
     if row.variance > 0.0:
-        excess = max(fourth_moment(row) / row.variance - row.variance, 0.0)
-        row.risk_spread = 0.25 * problem.alpha * problem.alpha * excess
+        excess = fourth_moment(row) / row.variance - row.variance
+        if excess > ROUNDING * row.variance:
+            row.risk_spread = 0.25 * problem.alpha * problem.alpha * excess
 
 
 @open_kernel

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ramgape.common.exact import Exact, average
 from ramgape.core.kernel import inlined, kernel
 from ramgape.errors import require
 from ramgape.risks.measure import Measure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ramgape.problems.distributions import Distribution
@@ -123,6 +127,10 @@ class Semivariance(Measure):
 
     def value_in(self, rewards: NDArray[np.float64]) -> float:
         return float(np.square(np.maximum(self.target - rewards, 0.0)).mean())
+
+    def exact_in(self, pairs: Sequence[tuple[Decimal, int]]) -> Exact:
+        target = Decimal(repr(self.target))
+        return Exact(average([(max(target - value, Decimal(0)) ** 2, count) for value, count in pairs]))
 
     def write(self, problem: Any) -> None:
         least, most = self.unit_range()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ramgape.common.exact import Exact, average
 from ramgape.core.kernel import inlined, kernel
 from ramgape.errors import require
 from ramgape.risks.measure import Measure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ramgape.problems.distributions import Distribution
@@ -100,3 +104,7 @@ class Shortfall(Measure):
 
     def value_in(self, rewards: NDArray[np.float64]) -> float:
         return float((rewards < self.threshold).mean())
+
+    def exact_in(self, pairs: Sequence[tuple[Decimal, int]]) -> Exact:
+        threshold = Decimal(repr(self.threshold))
+        return Exact(average([(Decimal(value < threshold), count) for value, count in pairs]))

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ramgape.common.exact import Exact, moments
 from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from decimal import Decimal
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -77,6 +82,9 @@ class StandardDeviation(Measure):
 
     def value_in(self, rewards: NDArray[np.float64]) -> float:
         return float(rewards.std())
+
+    def exact_in(self, pairs: Sequence[tuple[Decimal, int]]) -> Exact:
+        return Exact(Fraction(0), moments(pairs)[1])
 
     def write(self, problem: Any) -> None:
         """Of the variance, by which it is known."""

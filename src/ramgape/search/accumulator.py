@@ -22,6 +22,7 @@ from ramgape.search.batch import Place
 from ramgape.search.blocks import Blocks
 from ramgape.search.engine import Engine
 from ramgape.search.missing import NA_REMARK, is_missing
+from ramgape.search.outcome import of_arm
 from ramgape.search.samples import Sample
 from ramgape.search.spec import Spec, check_names
 
@@ -91,7 +92,7 @@ class Accumulator:
         self, names: Sequence[str], rewards: NDArray[np.float64], place: Place, items: Sequence[str] | None = None
     ) -> None:
         """Count one reward for each name, in this order, if all of them can be."""
-        self._check_rewards(rewards, place)
+        self._check_rewards(names, rewards, place)
         if names:
             chosen = self.mention(names, place)
             self._waiting.append((chosen, rewards))
@@ -119,10 +120,11 @@ class Accumulator:
             if part is not None:
                 part.keep(kept)
 
-    def _check_rewards(self, rewards: NDArray[np.float64], place: Place) -> None:
+    def _check_rewards(self, names: Sequence[str], rewards: NDArray[np.float64], place: Place) -> None:
         usable = (rewards >= self.low) & (rewards <= self.high)  # false for NaN
         if not usable.all():
-            self.refuse_reward(float(rewards[usable.argmin()]), place(int(usable.argmin())))
+            first = int(usable.argmin())
+            self.refuse_reward(float(rewards[first]), names[first], place(first))
 
     def mention(self, names: Sequence[str], place: Place) -> NDArray[np.int64]:
         """The arms' numbers; an arm that is mentioned exists, whether or not it has a reward."""
@@ -132,14 +134,16 @@ class Accumulator:
             self._welcome(self.names[known:], names, place)
         return chosen
 
-    def refuse_reward(self, reward: object, place: str, hint: str = "", remark: str = "") -> NoReturn:
-        """Complain about a reward, with its place; `hint` is about what is allowed, `remark` about what was given."""
+    def refuse_reward(
+        self, reward: object, arm: str, place: str, hint: str = "", remark: str = "", allowed: str = ""
+    ) -> NoReturn:
+        """Complain about a reward; `hint` is about what is allowed, `remark` about what was given."""
         size = "a finite number" if self.spec.reward_range is None else "a number"
-        allowed = f"{size} from {self.low:g} to {self.high:g}{hint}"
+        allowed = f"{allowed or f'{size} from {self.low:g} to {self.high:g}'}{hint}"
         if is_missing(reward) and not self.gapless and not remark:
             remark = NA_REMARK
         given, what = shorten(reward), self._reward_words
-        raise InvalidReward(place=place, what=what, allowed=allowed, given=given, hint=remark)
+        raise InvalidReward(place=place, what=what, allowed=allowed, given=given, hint=of_arm(arm) + remark)
 
     def _welcome(self, newcomers: Sequence[str], names: Sequence[str], place: Place) -> None:
         """Arms that have turned up; complain about those that cannot be meant."""

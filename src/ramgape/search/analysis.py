@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -31,8 +31,9 @@ from ramgape.search.items import Items
 from ramgape.search.missing import is_missing, make_missing
 from ramgape.search.result import Result
 from ramgape.search.selection import Selection
+from ramgape.search.sharing import refuse_block
 from ramgape.search.spec import Spec, check_names, make_spec
-from ramgape.search.tables import Columns, arms_of, as_table, batches, check_columns
+from ramgape.search.tables import Columns, arms_of, as_table, batches, check_columns, complete_columns
 from ramgape.search.thin import WithoutThin, certify_without_thin
 from ramgape.tasks import PARETO, make_task
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 CHUNK = 512  # rows that are looked at together
 MOST_NEXT = 10_000  # each of them is a decision
+ROWS = {2: "pair", 3: "triple"}  # by how many parts they have
 UNLIMITED = 2**53  # pulls: data are as many as they are
 
 
@@ -144,30 +146,37 @@ def analyze(
     arm_column: Any = None,
     reward_column: Any = None,
     item_column: Any = None,
+    block_column: Any = None,
     **options: Unpack[Options],
 ) -> Analysis:
     """Find what logged rewards prove about the Pareto set, and which arms to try next.
 
     With probability 1 - delta everything that is said to be proved is true, if each arm's rewards are independent draws
     from one distribution, and whether a row was logged does not depend on its reward. Which arm was tried when may have
-    depended on everything before: any adaptive sampling is fine, dropping bad rows is not. The bounds hold at all times
+    depended on everything before: any adaptive sampling is fine, dropping bad rows is not. Arms must be independent of
+    each other, unless they share rows or blocks (`shared`, as by default in a table with a column an arm): there they
+    may depend on each other in any way, if no arm skips a block because of its rewards. The bounds hold at all times
     at once, so it is fine to look again whenever there are more rows, with the same options and the same arms. Delta
     is shared among the arms: if further ones may turn up between two looks, name all of them from the start (`arms`).
 
     Args:
-        rows: A data frame (of pandas, polars, ...): one row a trial, with `arm_column` and `reward_column`; without
+        rows: A data frame (of pandas, polars, ...): one row a trial, with columns for arms and rewards; without
             these one column an arm. Or a dictionary of lists, an arm's rewards each. Or pairs (arm, reward), in the
             order in which they came; read once, and not kept, but for the rewards (8 bytes each) with noise="gaussian"
             and a risk beyond mean and variance, which are shown beside the model's value. With `items` triples (arm,
             item, reward), in any order, or a table, which is long with an `item_column`, or wide with a row an item.
+            With `shared` also triples (arm, reward, block).
         {options}
         arms: All arms there are, if some may have no row yet; unless given, those that turn up.
         next_pulls: For how many pulls to tell which arm to try, by `policy`.
         skip_empty: Leave out rows whose reward is None, and count them, instead of refusing them; `na` leaves out NaN,
             too.
-        arm_column: Of a table with a row a trial: the column with the arms' names.
-        reward_column: The column with the rewards.
-        item_column: The column with what a score is about; in a wide table the only one that is no arm.
+        arm_column: Of a table with a row a trial: the column with the arms' names. Default: `arm`, or the only column
+            of text.
+        reward_column: The column with the rewards. Default: `reward`, or the only column of numbers.
+        item_column: The column with what a score is about; in a wide table it is no arm.
+        block_column: The column with what trials of several arms share, for example a day; in a wide table it is no
+            arm. Of an arm a block has one trial at most.
 
     Examples:
         >>> import random, ramgape
@@ -180,24 +189,42 @@ def analyze(
         >>> ramgape.analyze({"A": [0.2, 0.4, None], "B": [0.9]}, reward_range=(0, 1), na="drop").missing
         {'A': 1}
     """
-    columns, table = Columns(arm_column, reward_column, item_column), as_table(rows)
+    table = as_table(rows)
+    columns = complete_columns(table, Columns(arm_column, reward_column, item_column, block_column))
     check_columns(table, columns)
     if item_column is not None:
         options.setdefault("items", "sample")
+    share_blocks(options, wide=table is not None and columns.arm is None, named=block_column is not None)
     reading = Reading(options, arms, next_pulls, columns.words or USUAL_WORDS, skip_empty=skip_empty)
-    long_with_items = reading.about_items and arm_column is not None
+    long_with_items = reading.about_items and columns.arm is not None
     require(not long_with_items or item_column is not None, "item_column", "given with items, of a long table", None)
     if table is not None:
         reading.expect(arms_of(table, columns))
-        with _explaining_texts(wide=arm_column is None):
+        with _explaining_texts(wide=columns.arm is None):
             for batch in batches(table, columns, reading.about_items, reading.selection.keeps):
                 reading.take(batch, as_rewards)
         require(reading.rows > 0, "the table", "one with rows", "none", InvalidData)
-        return reading.infer().named(reward_column)
-    check_many(rows, "rows", "triples (arm, item, reward)" if reading.about_items else "pairs (arm, reward)")
+        return reading.infer().named(columns.reward)
+    parts = ("arm", "item", "reward") if reading.about_items else ("arm", "reward")
+    check_many(rows, "rows", f"{ROWS[len(parts)]}s ({', '.join(parts)})")
     for first, chunk in _chunks(rows):
-        reading.take(_as_batch(chunk, first, reading.about_items), as_rewards)
+        reading.take(_as_batch(chunk, first, parts, bool(options.get("shared"))), as_rewards)
     return reading.infer()
+
+
+def share_blocks(options: Options, *, wide: bool, named: bool) -> None:
+    """Say that arms share blocks where they do: the rows of a wide table, or blocks that have names.
+
+    Args:
+        options: What was asked for, to which this is added.
+        wide: Whether the data are a table with a column an arm.
+        named: Whether they say which block a row belongs to.
+    """
+    items = options.get("items")
+    require(not named or items is None, "items", "absent with blocks: arms are compared item by item anyway", items)
+    require(not named or options.get("shared") is not False, "shared", "true, or absent, where blocks are given", False)
+    if (named or wide) and items is None and options.get("shared") is None:
+        options["shared"] = True
 
 
 class Reading:
@@ -239,6 +266,7 @@ class Reading:
             warnings.warn(warning, RamgapeWarning, stacklevel=3)
         self._arms = None if arms is None else check_names(arms)
         kept = None if self._arms is None else [name for name in self._arms if self.selection.keeps(name)]
+        self._blocks: set[tuple[str, str]] = set()  # of each arm
         self.accumulator: Accumulator = Accumulator(spec, kept, words, self._block)
         if self.about_items:
             self.accumulator = ItemTable(spec, known, kept, words)
@@ -275,7 +303,19 @@ class Reading:
             self.accumulator.mention(batch.names, batch.place)  # who has no reward is an arm all the same
             self.accumulator.skip([batch.names[place] for place in missing], batch.place)
             batch = batch.without(missing)
+        if batch.blocks is not None:
+            self._take_blocks(batch, batch.blocks)
         self.accumulator.add(batch.names, read(self.accumulator, batch), batch.place, batch.items)
+
+    def _take_blocks(self, batch: Batch, blocks: Sequence[str | None]) -> None:
+        """Complain of a block that has two rows of one arm, or no name."""
+        for place, (arm, block) in enumerate(zip(batch.names, blocks, strict=True)):
+            if block is None:
+                continue
+            if not block or (arm, block) in self._blocks:
+                with located(batch.place(place)):
+                    refuse_block(arm, block)
+            self._blocks.add((arm, block))
 
     def infer(self) -> Analysis:
         """What the rows have shown."""
@@ -400,27 +440,31 @@ def _chunks(rows: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
         first += len(chunk)
 
 
-def _as_batch(chunk: list[Any], first: int, about_items: bool) -> Batch:
-    """Rows that are pairs, or triples, of which the first has this number."""
+def _as_batch(chunk: list[Any], first: int, parts: tuple[str, ...], shared: bool) -> Batch:
+    """Rows that have these parts, and perhaps a block if arms share them; the first row has this number."""
 
     def place(position: int) -> str:
         return f"row {first + position}"
 
-    parts = ("arm", "item", "reward") if about_items else ("arm", "reward")
-    columns = list(zip(*(_as_tuple(row, parts, place(position)) for position, row in enumerate(chunk)), strict=True))
-    names = [_as_name(arm, place(position)) for position, arm in enumerate(columns[0])]
-    return Batch(names, columns[-1], place, [str(item) for item in columns[1]] if about_items else None)
+    rows = [_as_tuple(row, parts, shared, place(position)) for position, row in enumerate(chunk)]
+    columns = dict(zip((*parts, "block"), zip(*rows, strict=True), strict=True))
+    names = [_as_name(arm, place(position)) for position, arm in enumerate(columns["arm"])]
+    items = [str(item) for item in columns["item"]] if "item" in columns else None
+    blocks = [None if is_missing(block) else str(block) for block in columns["block"]] if shared else None
+    return Batch(names, columns["reward"], place, items, blocks)
 
 
-def _as_tuple(row: Any, parts: tuple[str, ...], place: str) -> tuple[Any, ...]:
-    """What a row has, if that is as much as it should."""
+def _as_tuple(row: Any, parts: tuple[str, ...], shared: bool, place: str) -> tuple[Any, ...]:
+    """What a row has, and its block or None, if that is as much as it should."""
     if not isinstance(row, str | bytes):  # two letters are no pair
         with contextlib.suppress(TypeError):
-            found = tuple(islice(row, len(parts) + 1))
+            found = tuple(islice(row, len(parts) + 2))
             if len(found) == len(parts):
+                return (*found, None)
+            if shared and len(found) == len(parts) + 1:
                 return found
-    kind = {2: "pair", 3: "triple"}[len(parts)]
-    raise InvalidData(place=place, allowed=f"a {kind} ({', '.join(parts)})", given=shorten(row))
+    allowed = f"a {ROWS[len(parts)]} ({', '.join(parts)})" + (", or with a block behind it" if shared else "")
+    raise InvalidData(place=place, allowed=allowed, given=shorten(row))
 
 
 def _as_name(arm: object, place: str) -> str:
@@ -440,7 +484,7 @@ def as_rewards(accumulator: Accumulator, batch: Batch) -> NDArray[np.float64]:
     found = [value if type(value) is float else as_number(value) for value in values]
     if None in found:
         place = found.index(None)
-        accumulator.refuse_reward(values[place], batch.place(place))
+        accumulator.refuse_reward(values[place], batch.names[place], batch.place(place))
     return np.array(found, np.float64)
 
 

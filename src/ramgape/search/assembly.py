@@ -13,6 +13,7 @@ from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import comparisons, learning, stopping
 from ramgape.core import rule as rules
 from ramgape.core.comparisons import ByPairs
+from ramgape.core.items import dust_of
 from ramgape.core.kernel import Kernel, fixed
 from ramgape.core.loop import replay
 from ramgape.core.rounds import WHOLE_ROUNDS
@@ -72,11 +73,12 @@ def make_prove(spec: Spec) -> Kernel:
 def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
     """The kernel that adds a reward: what the risk remembers and estimates, and a box by the bound if one is wanted."""
     kernels, risk = the_bound(bound).kernels, spec.risk.kernels(spec.noise)
-    more = getattr(kernels, "remember", learning.nothing) if spec.items is None else learning.keep_score
+    more = getattr(kernels, "remember", learning.nothing)
     due, box = getattr(kernels, "due", learning.always), make_box(spec, bound)
     if not boxes:
         due, box = learning.always, learning.no_box
-    return fixed(learning.learn, risk.remember, more, risk.estimate, due, box)
+    learn = fixed(learning.learn, risk.remember, more, risk.estimate, due, box)
+    return learn if spec.items is None else fixed(learning.learn_score, learn)
 
 
 def make_look(spec: Spec, bound: str | Bound) -> Kernel:
@@ -142,6 +144,8 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     low, high = spec.reward_range or (0.0, 0.0)
     record["initial_pulls"] = spec.initial_pulls
     record["origin"], record["span"] = (low, span) if spec.direction == "maximize" else (high, -span)
+    # As `learn` scales a reward, to the last bit.
+    record["cutoff"] = math.nan if spec.cutoff is None else (spec.cutoff - record["origin"]) / record["span"]
     record["alpha"] = spec.unit_scale
     record["bounded"] = bounded
     record["first_looks"] = spec.first_looks
@@ -170,6 +174,7 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     if spec.items is not None:
         record["item_count"] = len(spec.items) if spec.items.population else math.inf
         record["first_item"] = spec.risk.kernels(spec.noise).columns
+        record["dust"] = dust_of(len(spec.items), low, high)
     # Tasks that weigh mistakes themselves have shrunken their estimates already.
     shrinks = rule_of(spec.policy).shrinks and spec.items is None  # what is known exactly needs none of it
     record["shrinks"] = spec.goal == "budget" and shrinks and not spec.task.weighs

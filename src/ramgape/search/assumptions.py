@@ -9,16 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import Bound, the_bound
-from ramgape.common.formatting import list_names, plural
+from ramgape.common.formatting import exponent, list_names, plural
 from ramgape.core.table import Table
+from ramgape.errors import shorten
 from ramgape.noises import ANY, HEAVY
 from ramgape.search.estimands import estimand_of
 from ramgape.search.result import Alarm
+from ramgape.search.sharing import WORDS as SHARED
 from ramgape.search.spec import Spec
 
 FAR = 10.0  # standard errors
 FEW_NAMES = 3  # in a sentence that is not about them
 SMALLEST = 1e-140  # variances whose squares have all their digits
+TYPICAL = 10  # trials an arm, on average, before what rewards have shown is taken for what they are
+DUST, DIGITS = 1e-6, 6  # what rounding may add to moments of two values; and digits of their difference
 
 
 class Objection(NamedTuple):
@@ -44,11 +48,20 @@ def assumption_of(spec: Spec, bound: str | Bound) -> str:
                 f"any rewards in [{low:g}, {high:g}], however they drift or depend on each other, about "
                 f"{estimand_of(bound)}"
             )
-        return f"independent draws from one distribution for each arm, in [{low:g}, {high:g}]"
+        return (
+            f"independent draws from one distribution for each arm, in [{low:g}, {high:g}]{between_arms(spec, bound)}"
+        )
     known = f", with standard deviation at most {spec.sigma_max:g}" if the_bound(bound).needs_sigma_max else ""
     rounded = "" if spec.resolution is None else f", rounded to {spec.resolution:g}"
     law = "Gaussian distribution" if spec.rewards.normal else "distribution"
-    return f"independent draws from one {law} for each arm{known or _stated(spec)}{rounded}"
+    return f"independent draws from one {law} for each arm{known or _stated(spec)}{rounded}{between_arms(spec, bound)}"
+
+
+def between_arms(spec: Spec, bound: str | Bound) -> str:
+    """What is assumed of arms together: evidence about two of them is a product."""
+    if spec.shared:
+        return SHARED
+    return ", with arms independent of each other" if the_bound(bound).compares_pairs else ""
 
 
 def shown_items(spec: Spec) -> str:
@@ -104,7 +117,7 @@ def equal_rewards(spec: Spec, arms: Table) -> str:
 
     A range, a resolution or a kurtosis limits how rarely rewards may vary, so that equal ones tell something.
     """
-    equal = (arms["variance"] == 0.0) & (arms["pulls"] >= spec.first_looks[0])
+    equal = (arms["variance"] == 0.0) & (arms["pulls"] >= spec.first_looks[0]) & (arms["cut"] == 0)
     names = _names(spec, equal)
     if spec.noise != ANY or not names:
         return ""
@@ -114,6 +127,44 @@ def equal_rewards(spec: Spec, arms: Table) -> str:
         f"{arms_said}, which tells nothing of how they may vary, so nothing is claimed of {'it' if one else 'them'}; "
         "a stated range (reward_range), or the step to which rewards were rounded (noise gaussian:resolution=STEP), "
         f"lets {'it' if one else 'them'} be claimed"
+    )
+
+
+def two_values(spec: Spec, arms: Table) -> tuple[float, float] | None:
+    """The two values that all rewards of all arms have, in the user's units; None where there are more, or too few.
+
+    Of a distribution with mean 0 and variance 1 the kurtosis is at least 1 + skewness^2, and exactly that for two
+    values alone, which are then (skewness +- sqrt(skewness^2 + 4)) / 2: so the sums of powers know them.
+    """
+    pulls, varies = arms["pulls"], arms["variance"] > SMALLEST
+    if not varies.any() or pulls.sum() < TYPICAL * len(arms):
+        return None
+    mean, deviation = arms["average"][varies], np.sqrt(arms["variance"][varies])
+    skewness = _skewnesses(arms)[varies]
+    with np.errstate(invalid="ignore"):
+        alike = np.abs(_kurtoses(arms)[varies] - 1.0 - skewness**2) <= DUST * (1.0 + skewness**2)
+    half = 0.5 * np.sqrt(skewness**2 + 4.0)
+    low, high = mean + deviation * (0.5 * skewness - half), mean + deviation * (0.5 * skewness + half)
+    ends, apart = (float(low[0]), float(high[0])), float(high[0] - low[0])
+    constant = arms["average"][~varies]
+    same = np.concatenate([low - ends[0], high - ends[1], np.minimum(abs(constant - ends[0]), abs(constant - ends[1]))])
+    if not alike.all() or not (np.abs(same) <= DUST * apart).all():
+        return None
+    sign, digits = (1.0 if spec.direction == "maximize" else -1.0), DIGITS - exponent(apart * spec.span)
+    first, second = sorted(round(sign * (spec.origin + spec.span * end), digits) + 0.0 for end in ends)
+    return first, second
+
+
+def cut_off_trials(spec: Spec, arms: Table) -> str:
+    """How many trials of which arms were cut off, and what follows; empty if none was."""
+    if not arms["cut"].any():
+        return ""
+    counts = zip(spec.names, arms["cut"].tolist(), arms["pulls"].tolist(), strict=True)
+    told = [f"{cut:,} of {pulls:,} trials of {shorten(name)}" for name, cut, pulls in counts if cut]
+    mean = "its mean" if len(told) == 1 else "the mean of each"
+    return (
+        f"{list_names(told)} were cut off at {spec.cutoff:g}, so {mean} is at least what was measured; an arm with "
+        "such trials is never proved to be the best"
     )
 
 
@@ -213,6 +264,14 @@ def _kurtoses(arms: Table) -> NDArray[np.float64]:
         fourth += -4.0 * first * third + (6.0 * second - 3.0 * first**2) * first**2
         kurtosis = fourth / arms["variance"] ** 2
     return np.where(np.isfinite(kurtosis) & (arms["variance"] > SMALLEST), kurtosis, np.nan)
+
+
+def _skewnesses(arms: Table) -> NDArray[np.float64]:
+    """Likewise their skewness."""
+    with np.errstate(all="ignore"):
+        pulls, first = arms["pulls"], arms["average"] - arms["shift"]
+        second, third = ((arms[power] + arms[f"{power}_carry"]) / pulls for power in ("squares", "cubes"))
+        return np.asarray((third - 3.0 * first * second + 2.0 * first**3) / arms["variance"] ** 1.5)
 
 
 def _deviations(arms: Table) -> NDArray[np.float64]:

@@ -20,12 +20,14 @@ class Batch(NamedTuple):
         values: What stands for their rewards: numbers in an array, or anything.
         place: What errors call the place of a row.
         items: What the rewards are scores on, of a test set.
+        blocks: What they share with those of other arms; None where that is nothing.
     """
 
     names: Sequence[str]
     values: Sequence[Any] | NDArray[np.float64]
     place: Place
     items: Sequence[str] | None = None
+    blocks: Sequence[str | None] | None = None
 
     def at(self, places: Sequence[int]) -> Batch:
         """Some of them."""
@@ -37,6 +39,7 @@ class Batch(NamedTuple):
             values[places] if isinstance(values, np.ndarray) else [values[place] for place in places],
             lambda position: self.place(places[position]),
             None if self.items is None else [self.items[place] for place in places],
+            None if self.blocks is None else [self.blocks[place] for place in places],
         )
 
     def without(self, places: Sequence[int]) -> Batch:

@@ -30,7 +30,7 @@ from ramgape.core.comparisons import BLOCKER, INSIDE_PROVED
 from ramgape.core.entries import Entries, entries_of
 from ramgape.core.kernel import source_stamp
 from ramgape.core.loop import advance_at_once, advance_in_rounds, note_pull, replay
-from ramgape.core.pareto import Floats, Mask
+from ramgape.core.pareto import Mask
 from ramgape.core.pending import anticipate
 from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
 from ramgape.core.rule import Rule
@@ -52,7 +52,8 @@ from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
 from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder, kept_columns, make_look, make_rule, make_state
-from ramgape.search.outcome import Outcome, check_price, check_reward
+from ramgape.search.items_exact import Known, know
+from ramgape.search.outcome import Outcome, check_outcome, check_reward
 from ramgape.search.policy_state import ask_policy
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
@@ -63,7 +64,6 @@ from ramgape.views.terminal import tell_compiling
 
 kernel.on_compile(tell_compiling)
 
-DUST_DIGITS = 12  # of what is exact, on a scale of 1: more are rounding
 CROWD = 8  # of an arm's pulls for one under way: then more of them do no harm there
 FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
@@ -222,23 +222,18 @@ class Engine(Spending):
 
         Where all is known it is the right answer, whatever a rule has settled before.
         """
-        return self.task.true_answer(*self.known) if self.is_complete else self.spec.task.answer(self.state)
+        return self.known.answer if self.is_complete else self.spec.task.answer(self.state)
+
+    @cached_property
+    def known(self) -> Known:
+        """Where all is known: what decides, without rounding."""
+        first = int(self.problem["first_item"][0])
+        return know(self.spec, self.memory[:, first : first + len(self.spec.items or ())])
 
     @property
-    def known(self) -> tuple[Floats, Floats]:
-        """Means and risks on the engine's scale, without the dust by which equal ones differ."""
-        return self.arms["average"].round(DUST_DIGITS), self.arms["risk"].round(DUST_DIGITS)
-
-    @property
-    def tied(self) -> Mask:
-        """Where all is known: the arms outside the answer in whose place another one is as right."""
-        answer, tied = self.answer(), np.zeros(len(self.arms), dtype=bool)
-        for arm in np.flatnonzero(~answer):
-            for other in np.flatnonzero(answer):
-                instead = answer.copy()
-                instead[[arm, other]] = True, False
-                tied[arm] |= self.task.is_true(instead, *self.known)
-        return tied
+    def asked_all(self) -> Mask:
+        """The arms that have been asked every item of a test set that is all there is: nothing of them is open."""
+        return np.asarray((self.arms["pulls"] == self.problem["item_count"]) & (self.arms["pulls"] > 0))
 
     @property
     def pending(self) -> tuple[int, ...]:
@@ -538,14 +533,13 @@ class Engine(Spending):
         )
         return hashlib.sha256(repr(about).encode()).hexdigest()
 
-    def check_reward(self, reward: object) -> float:
+    def check_reward(self, reward: object, arm: int) -> float:
         """A reward as a float, or an error."""
-        return check_reward(self.spec, reward)
+        return check_reward(self.spec, reward, self.spec.names[arm])
 
-    def check_outcome(self, given: object) -> Outcome:
+    def check_outcome(self, given: object, arm: int) -> Outcome:
         """What a trial gave, a reward or an `Outcome`; or an error."""
-        outcome = given if isinstance(given, Outcome) else Outcome(given)  # type: ignore[arg-type]
-        return Outcome(self.check_reward(outcome.reward), check_price(outcome.price, self.spec))
+        return check_outcome(self.spec, given, self.spec.names[arm])
 
     @property
     def _loop(self) -> kernel.Kernel:
@@ -593,7 +587,7 @@ class Engine(Spending):
                 return pull
             cell = arm if self.order is None else arm + len(self.arms) * self.item_of(arm)
             reward = sampler.draw(sampler.parameters, sampler.values, cell, generator)
-            self.tell(arm, self.check_reward(reward) if sampler.in_python else reward)
+            self.tell(arm, self.check_reward(reward, arm) if sampler.in_python else reward)
             if pull < len(trace):
                 note_pull(trace, pull, self.arms, self.search, self.problem, truth, arm)
         return count

@@ -13,8 +13,8 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ramgape.common.extras import load_extra
 from ramgape.errors import InvalidData, RamgapeError, require, shorten
@@ -175,6 +175,8 @@ def restore(kind: type[Made], description: Mapping[str, Any]) -> Made:
     hints, arguments = get_type_hints(kind), {}
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         if field.name in description:
+            hint, value = hints[field.name], description[field.name]
+            require(fits_hint(hint, value, in_json=True), field.name, _in_words(hint), value, InvalidData)
             arguments[field.name] = _restored(hints[field.name], description[field.name], field.name)
         else:
             allowed = f"given, to make a {kind.__name__} of it"
@@ -200,6 +202,51 @@ def _restored(hint: Any, value: Any, name: str = "") -> Any:
     if hint is float:
         return UNBOUNDED.get(name, math.nan) if value is None else float(value)
     return dict(value) if isinstance(value, dict) else value
+
+
+def fits_hint(hint: Any, value: Any, *, in_json: bool = False) -> bool:
+    """Whether a value is of a type; of a type that is not plain, every value is.
+
+    Args:
+        hint: The type, as a dataclass has it.
+        value: The value.
+        in_json: It is what JSON has for it: an object for a dataclass, and nothing for a number that is none.
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(fits_hint(kind, value, in_json=in_json) for kind in inner)
+    if origin is Literal:
+        return isinstance(value, str | int | None) and value in inner
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            return False
+        kinds = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
+        return len(kinds) == len(value) and all(
+            fits_hint(*pair, in_json=in_json) for pair in zip(kinds, value, strict=True)
+        )
+    if origin is dict:
+        pairs = value.items() if isinstance(value, Mapping) else [(None, None)]
+        return all(fits_hint(inner[0], key) and fits_hint(inner[1], each, in_json=in_json) for key, each in pairs)
+    if hint is float:
+        return (in_json and value is None) or (isinstance(value, int | float) and not isinstance(value, bool))
+    if hint in (int, str, bool, NoneType):
+        return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
+    return not in_json or not dataclasses.is_dataclass(hint) or isinstance(value, Mapping)
+
+
+def _in_words(hint: Any) -> str:
+    """What a value of a type is called in an error."""
+    words = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "nothing"}
+    named = {tuple: "a list", dict: "a mapping", Literal: f"one of {', '.join(map(str, get_args(hint)))}"}
+    return words.get(hint) or named.get(get_origin(hint)) or "a mapping"
+
+
+def check_types(thing: Any) -> None:
+    """Complain of a dataclass whose fields are not of the types that it states."""
+    hints = get_type_hints(type(thing))
+    for field in dataclasses.fields(thing):
+        value = getattr(thing, field.name)
+        require(fits_hint(hints[field.name], value), field.name, _in_words(hints[field.name]), value, InvalidData)
 
 
 def versions() -> dict[str, str | None]:

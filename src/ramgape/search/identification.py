@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from ramgape.common.checks import check_seed, whole
+from ramgape.common.formatting import plural
 from ramgape.errors import RamgapeWarning, require
 from ramgape.options import IDENTIFY, Options, complete, shows_options
 from ramgape.search.calls import make_limits
@@ -16,7 +17,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.history import Recorder
 from ramgape.search.inference import infer
 from ramgape.search.progress import Callback, check_callback, progress_of
-from ramgape.search.result import Result
+from ramgape.search.result import Result, Stopped
 from ramgape.search.spec import make_spec
 from ramgape.search.trying import Manner, Trying
 from ramgape.search.watching import Watcher, watched
@@ -88,18 +89,28 @@ def identify(
         warnings.warn(warning, RamgapeWarning, stacklevel=2)
     engine = Engine(spec, seed)
     recorder = Recorder(engine)
+    trying = Trying(engine, pull, names, seed, manner)
     try:
         with watched(options.get("progress")) as watcher:
-            heard = listener(recorder, watcher, callback)
-            Trying(engine, pull, names, seed, manner, heard).to_the_end()
+            trying.heard = listener(recorder, watcher, callback)
+            trying.to_the_end()
     except KeyboardInterrupt:
         engine.finish("interrupted")
     except Exception as error:
         with contextlib.suppress(Exception):  # some exceptions refuse attributes; they must arrive all the same
-            error.partial_result = infer(engine, "error", seed)  # type: ignore[attr-defined]
+            error.partial_result = found(trying, "error", seed)  # type: ignore[attr-defined]
             error.add_note(f"ramgape: after {engine.samples} rewards; what they show is in this error's partial_result")
         raise
-    return replace(infer(engine, seed=seed), history=recorder.points())
+    return replace(found(trying, None, seed), history=recorder.points())
+
+
+def found(trying: Trying, stopped: Stopped | None, seed: int | None) -> Result:
+    """What a search has found, with what became of its trials."""
+    result = infer(trying.engine, stopped, seed, quality=trying.quality)
+    if not trying.turns.held or result.goal_reached:
+        return result
+    note = f"not counted, because earlier trials had not ended: {plural(trying.turns.held, 'result')}"
+    return replace(result, notes=(*result.notes, note))
 
 
 def manner_of(asked: Mapping[str, Any]) -> Manner:

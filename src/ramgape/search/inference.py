@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
-from ramgape.common.formatting import confidence, list_names, plural, round_up
+from ramgape.common.formatting import confidence, cut, list_names, plural, round_up, unseen_words
 from ramgape.core.comparisons import NOT_PROVED
-from ramgape.core.control_pairs import difference_ends
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import Table
+from ramgape.errors import printable
 from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
 from ramgape.search.assembly import make_prove
@@ -23,30 +23,46 @@ from ramgape.search.assumptions import (
     Objection,
     asked_items,
     assumption_of,
+    cut_off_trials,
     equal_rewards,
     objections_to,
+    two_values,
     warnings_of,
 )
+from ramgape.search.differences import differences_to_control
 from ramgape.search.engine import Engine
 from ramgape.search.estimands import estimand_of
+from ramgape.search.naming import named_answer, safest_answer
 from ramgape.search.policy_state import PolicyState
-from ramgape.search.result import ArmReport, Certificate, ControlDifference, Goal, Result, Stopped, Truth
+from ramgape.search.quality import TrialQuality
+from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
-from ramgape.tasks import BetterThan, Boxes, Wanted
+from ramgape.tasks import PARETO, BetterThan, Boxes, Wanted
+
+NAME_WIDTH = 40  # of an arm in a sentence
 
 
 class Evidence(NamedTuple):
-    """Boxes that hold with probability 1 - delta, the bound behind them, and how often they contradicted each other."""
+    """Boxes that hold with probability 1 - delta, the bound behind them, how often they contradicted each other, and
+    what that assumes because of trials that were replaced."""
 
     arms: Table
     bound: str | Bound
     delta: float
     misses: int
+    names: tuple[str, ...]
+    conditions: Sequence[str] = ()
 
     @property
     def rigour(self) -> Rigour:
         """Whether they hold as stated, or only nearly so."""
         return the_bound(self.bound).rigour
+
+    def unseen(self, returned: Sequence[str]) -> str:
+        """What may have gone unseen in the arm of an answer with the fewest trials; of no answer, in any arm."""
+        seen = zip(self.names, self.arms["pulls"].tolist(), strict=True)
+        name, pulls = min((each for each in seen if each[0] in (returned or self.names)), key=lambda each: each[1])
+        return unseen_words(cut(printable(name), NAME_WIDTH), pulls, self.delta)
 
 
 def gather_evidence(engine: Engine) -> Evidence:
@@ -56,22 +72,33 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(_without_set_aside(engine), spec.bound, spec.delta, engine.misses)
+        return Evidence(_without_set_aside(engine), spec.bound, spec.delta, engine.misses, spec.names)
     bound = proving_bound(spec)
     asked = replace(spec, bound=bound, delta=DEFAULT_DELTA)
     proving = Engine.from_statistics(asked, engine.state, another_bound=True)
     proving.make_boxes()
-    return Evidence(_without_set_aside(proving), bound, DEFAULT_DELTA, proving.misses)
+    return Evidence(_without_set_aside(proving), bound, DEFAULT_DELTA, proving.misses, spec.names)
 
 
 def _without_set_aside(engine: Engine) -> Table:
-    """The arms, with boxes that say nothing where nothing can be said."""
+    """The arms, with boxes that say nothing where nothing can be said, and all where nothing is left to be proved."""
+    if engine.is_complete:
+        return _without_dust(engine.arms, engine.asked_all)
     unknown = engine.set_aside
     if not unknown.any():
         return engine.arms
     arms = engine.arms.copy()
     for low, high in (("mean_low", "mean_high"), ("risk_low", "risk_high")):
         arms[low][unknown], arms[high][unknown] = -math.inf, math.inf
+    return arms
+
+
+def _without_dust(arms: Table, known: Mask) -> Table:
+    """The arms, where those that are known have boxes of one point: what was added to those is for proofs alone."""
+    arms = arms.copy()
+    for ends, estimate in ((("mean_low", "mean_high"), "average"), (("risk_low", "risk_high"), "risk")):
+        for end in ends:
+            arms[end][known] = arms[estimate][known]
     return arms
 
 
@@ -87,8 +114,8 @@ class Findings(NamedTuple):
 
 
 def certify(engine: Engine, evidence: Evidence) -> Findings:
-    """What the boxes prove of the returned set; nothing before every arm has its initial pulls."""
-    answer, count = engine.answer(), len(engine.arms)
+    """What the boxes prove of the arms that are named; nothing before every arm has its initial pulls."""
+    answer, count = named_answer(engine), len(engine.arms)
     if not engine.ready:
         nothing, nobody = np.zeros(count, dtype=bool), np.full(count, -1)
         return Findings(answer, np.full(count, math.inf), nothing, nothing, nobody, nobody)
@@ -111,7 +138,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
     if engine.is_complete:
-        proved, exact, tolerances = np.ones(count, dtype=bool), ~engine.tied, np.minimum(tolerances, 0.0)
+        proved, exact, tolerances = np.ones(count, dtype=bool), ~engine.known.tied, np.minimum(tolerances, 0.0)
     accepted = engine.arms["accepted"]
     settled = engine.stopped == "confidence" and bool((accepted != 0).all())
     # An arm that was set aside was accepted without a proof, though its box may tell something by now.
@@ -134,18 +161,32 @@ def compare_pairs(engine: Engine, arms: Table, answer: Mask, search: Table) -> N
 
 
 def infer(
-    engine: Engine, stopped: Stopped | None = None, seed: int | None = None, truth: Truth | None = None
+    engine: Engine,
+    stopped: Stopped | None = None,
+    seed: int | None = None,
+    truth: Truth | None = None,
+    quality: TrialQuality | None = None,
 ) -> Result:
-    """What a search has found, at this moment; `stopped` tells of an end that the engine does not know."""
-    spec = engine.spec
+    """What a search has found, at this moment; `stopped` tells of an end that the engine does not know.
+
+    `quality` tells of trials that gave no result, which the engine never hears of.
+    """
+    if not engine.ready and (engine.arms["pulls"] >= engine.spec.first_looks[0]).all():
+        engine = looked_at_early(engine)
+    spec, quality = engine.spec, quality or TrialQuality()
     reason = stopped or engine.stopped or "interrupted"
-    evidence = gather_evidence(engine)
+    trials = dict(zip(spec.names, engine.arms["pulls"].tolist(), strict=True))
+    evidence = gather_evidence(engine)._replace(conditions=quality.conditions(trials))
     findings = certify(engine, evidence)
     if reason == "confidence" and not findings.proved.all():
-        # A stop that another version found and stored: what is not proved here is not claimed, whoever has proved it.
-        reason = "data"
+        # Trials that were cut off leave it open, or another version found and stored the stop: what is not proved here
+        # is not claimed.
+        reason = "censored" if engine.arms["cut"].any() else "data"
     objections = objections_to(spec, engine.arms, evidence.misses, engine.alarms)
-    front = tuple(name for name, inside in zip(spec.names, findings.answer, strict=True) if inside)
+    front, safest = (
+        tuple(name for name, inside in zip(spec.names, arms, strict=True) if inside)
+        for arms in (findings.answer, safest_answer(engine, evidence.arms, findings.answer))
+    )
     certified = None
     spread = observed_spread(engine)
     if math.isfinite(findings.tolerances.max()):
@@ -165,16 +206,35 @@ def infer(
         certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
         samples=engine.samples,
         seed=seed,
-        warnings=spec.warnings + tuple(objection.warning for objection in objections) + warnings_of(spec, engine.arms),
+        warnings=(
+            *spec.warnings,
+            *(objection.warning for objection in objections),
+            *warnings_of(spec, engine.arms),
+            *quality.warnings(trials),
+        ),
         truth=truth,
         certified_risk_epsilon=risk_tolerance(spec, certified),
         empty_answer=_nobody(engine, reason),
         differences=differences_to_control(engine, evidence.arms, reports, front),
-        notes=() if reason == "open" else _notes(spec, spread),
+        notes=(
+            *(() if reason == "open" else (*_notes(spec, spread), *_vacuous_note(spec, engine.arms))),
+            *filter(None, [cut_off_trials(spec, engine.arms)]),
+        ),
         alarms=engine.alarms,
         spent=engine.spent,
+        safest=safest,
         lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
+        quality=quality,
     )
+
+
+def looked_at_early(engine: Engine) -> Engine:
+    """The same search as if it had asked for no more initial pulls than evidence needs: what is known by now."""
+    spec = replace(engine.spec, initial_pulls=engine.spec.first_looks[0])
+    looked = Engine.from_statistics(spec, engine.state, engine.sample, engine.watch)
+    looked.elsewhere = engine.elsewhere
+    looked.look(heed=False)
+    return looked
 
 
 def asked_of(spec: Spec) -> dict[str, Any]:
@@ -209,67 +269,10 @@ def _nobody(engine: Engine, reason: Stopped) -> str:
     """What an empty answer says, and how surely."""
     if not engine.ready:
         return "nothing yet"
-    nobody = engine.spec.task.nobody
+    nobody, epsilon = engine.spec.task.nobody, engine.spec.epsilon
+    if reason == "confidence" and epsilon and isinstance(engine.spec.task, BetterThan):
+        return f"{nobody} by {round_up(epsilon)} or more"
     return nobody if reason == "confidence" else f"{nobody}, by the estimates"
-
-
-def differences_to_control(
-    engine: Engine, arms: Table, reports: Sequence[ArmReport], returned: Sequence[str]
-) -> tuple[ControlDifference, ...]:
-    """Each arm against the control, if there is one."""
-    spec = engine.spec
-    if not isinstance(spec.task, BetterThan):
-        return ()
-    claimed = [_claimed(spec, spec.task, arm, arm.name in returned) for arm in reports]
-    if engine.ready and the_bound(spec.bound).compares_pairs:
-        state = engine.state._replace(arms=arms)
-        ends = spec.span * difference_ends(state, the_bound(spec.bound).kernels.mean_ahead)
-        ends = ends if spec.direction == "maximize" else -ends[:, ::-1]
-        claimed = [
-            (_both(low, high, *means), riskiest)
-            for (low, high), (means, riskiest) in zip(ends.tolist(), claimed, strict=True)
-        ]
-    control = next(arm for arm in reports if arm.name == spec.task.control)
-    pairs = zip(reports, claimed, strict=True)
-    return tuple(difference_between(arm, control, *known) for arm, known in pairs if arm is not control)
-
-
-def _claimed(spec: Spec, task: BetterThan, arm: ArmReport, returned: bool) -> tuple[tuple[float, float], float]:
-    """Where the difference in mean is, and the most in risk, by what is proved of an arm's place, perhaps by pairs."""
-    if not arm.certified or not (returned or task.objective == "mean"):
-        return (-math.inf, math.inf), math.inf
-    allowed = 0.0 if arm.certificate in ("in", "out") else spec.epsilon or 0.0
-    low, high = (task.margin - allowed, math.inf) if returned else (-math.inf, task.margin + allowed)
-    riskiest = allowed / spec.risk_weight if task.about_risk else math.inf
-    return ((low, high) if spec.direction == "maximize" else (-high, -low)), riskiest
-
-
-def difference_between(
-    arm: ArmReport, control: ArmReport, claimed: tuple[float, float] = (-math.inf, math.inf), riskiest: float = math.inf
-) -> ControlDifference:
-    """While boxes and claims hold, so do the intervals of differences and of their parts of the control's mean."""
-    (low, high), ends = arm.mean_interval, control.mean_interval
-    known = (ends[0] > 0.0 or ends[1] < 0.0) and all(map(math.isfinite, (low, high, *ends)))
-    percents = [[100.0 * (end - base) / abs(base) for base in ends] for end in (low, high)] if known else []
-    claims = [[100.0 * end / abs(base) for base in ends] for end in claimed] if known else []
-    size, (least, most) = abs(control.mean), arm.risk_interval
-    return ControlDifference(
-        name=arm.name,
-        mean=arm.mean - control.mean,
-        mean_interval=_both(low - ends[1], high - ends[0], *claimed),
-        percent=100.0 * (arm.mean - control.mean) / size if size > 0.0 else math.nan,
-        percent_interval=_both(min(percents[0]), max(percents[1]), min(claims[0]), max(claims[1]))
-        if known
-        else (-math.inf, math.inf),
-        risk=arm.risk - control.risk,
-        risk_interval=_both(least - control.risk_interval[1], most - control.risk_interval[0], -math.inf, riskiest),
-    )
-
-
-def _both(low: float, high: float, least: float, most: float) -> tuple[float, float]:
-    """What two intervals have in common; the first, if that is nothing."""
-    common = max(low, least), min(high, most)
-    return common if common[0] <= common[1] else (low, high)
 
 
 class Spread(NamedTuple):
@@ -317,6 +320,17 @@ def _notes(spec: Spec, spread: Spread) -> tuple[str, ...]:
         what = ", and ".join(found)
         return (*told, f"{what}: by these estimates any arm is an answer; a smaller epsilon says more")
     return (*told, *(f"{each}: that objective decided nothing" for each in found))
+
+
+def _vacuous_note(spec: Spec, arms: Table) -> tuple[str, ...]:
+    """That of rewards with two values the risk asks nothing new."""
+    found = two_values(spec, arms) if spec.task == PARETO else None
+    if found is None:
+        return ()
+    return (
+        f"all rewards are {found[0]:g} or {found[1]:g}: of two values the {risk_label(spec)} is a function of the "
+        "mean, so that the Pareto set asks nothing new; task best-mean is the better question",
+    )
 
 
 def _level_note(spec: Spec) -> tuple[str, ...]:
@@ -375,7 +389,7 @@ def _certificate(findings: Findings, arm: int) -> Certificate:
 def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[ArmReport, ...]:
     """Every arm, in the user's units."""
     spec, ready = engine.spec, engine.ready
-    seen = PolicyState(spec, engine.state._replace(arms=evidence.arms))
+    seen = PolicyState(spec, engine.state._replace(arms=_without_dust(evidence.arms, engine.asked_all)))
     proved, returned, reason = findings.proved.tolist(), findings.answer.tolist(), findings.dominators.tolist()
     rivals, margins = findings.rivals.tolist(), _margins(engine, findings.answer)
     means, mean_lows, mean_highs = seen.mean.tolist(), seen.mean_low.tolist(), seen.mean_high.tolist()
@@ -409,6 +423,7 @@ def _reports(engine: Engine, evidence: Evidence, findings: Findings) -> tuple[Ar
             price=None if spending is None else engine.price_of(arm),
             spent=None if spending is None else float(spending[arm]),
             margin=margins[arm] if ready else None,
+            cut_off=int(engine.arms["cut"][arm]),
         )
         for arm, name in enumerate(spec.names)
     )
@@ -450,12 +465,14 @@ def _guarantee(
     spec, samples = engine.spec, engine.samples
     if engine.is_complete:
         claim = spec.task.claim(wanted_of(spec, returned))
-        equals = list_names([name for name, tied in zip(spec.names, engine.tied, strict=True) if tied])
+        equals = list_names([name for name, tied in zip(spec.names, engine.known.tied, strict=True) if tied])
         ties = f" As good: {equals}." if equals else ""
         return f"Exact, since {asked_items(spec)} has been asked of every arm: {claim}{ties}"
     if stopped == "confidence":
         assert spec.epsilon is not None
-        return claim_words(spec, returned, spec.epsilon, evidence, objections)
+        return claim_words(spec, returned, spec.epsilon, evidence, objections, proved=True)
+    if stopped == "censored":
+        return f"Undecided: {cut_off_trials(spec, engine.arms)}."
     if stopped == "constant":
         return f"Undecided: {equal_rewards(spec, engine.arms)}"
     if stopped == "exhausted" and certified is None:
@@ -466,12 +483,13 @@ def _guarantee(
         if single := _single_arms(spec, reports):
             return (
                 f"Of the answer as a whole nothing useful is known yet: {guess} {number}. Of single arms: "
-                f"{assured(spec, single, evidence, objections)}"
+                f"{assured(spec, single, evidence, objections, returned)}"
             )
         if stopped == "data":
             return f"The data prove nothing yet; what is returned is a best guess from {number}."
         return f"Nothing is proved yet; {guess} {number}."
-    supported = claim_words(spec, returned, certified, evidence, objections)
+    proved = all(arm.certificate == "in" for arm in reports if arm.name in returned)
+    supported = claim_words(spec, returned, certified, evidence, objections, proved=proved)
     if stopped == "spend" and spec.goal == "confidence":
         return f"Undecided: the money, {spec.spend:g} in all, did not last until the goal. So far: {supported}"
     if stopped == "exhausted":
@@ -499,19 +517,35 @@ def _single_arms(spec: Spec, reports: Sequence[ArmReport]) -> str:
 
 
 def claim_words(
-    spec: Spec, returned: Sequence[str], epsilon: float, evidence: Evidence, objections: Sequence[Objection]
+    spec: Spec,
+    returned: Sequence[str],
+    epsilon: float,
+    evidence: Evidence,
+    objections: Sequence[Objection],
+    *,
+    proved: bool = False,
 ) -> str:
-    """The statement that V(t) < epsilon proves; numbers are rounded so that it never says too much."""
-    return assured(spec, spec.task.claim(wanted_of(spec, returned, epsilon)), evidence, objections)
+    """The statement that holds up to epsilon; numbers are rounded so that it never says too much.
+
+    `proved` says that the returned arms are proved to be in the right answer without a tolerance.
+    """
+    wanted = wanted_of(spec, returned, epsilon)._replace(proved=proved)
+    return assured(spec, spec.task.claim(wanted), evidence, objections, returned)
 
 
-def assured(spec: Spec, statement: str, evidence: Evidence, objections: Sequence[Objection]) -> str:
+def assured(
+    spec: Spec, statement: str, evidence: Evidence, objections: Sequence[Objection], returned: Sequence[str]
+) -> str:
     """A statement with its probability, under which assumption it holds, and what the data say against that."""
-    claim = f"for {assumption_of(spec, evidence.bound)}: {statement}"
+    assumed = [assumption_of(spec, evidence.bound), *(f"if {condition}" for condition in evidence.conditions)]
+    claim = f"for {', and '.join(assumed)}: {statement}"
+    if evidence.rigour == APPROXIMATE:
+        unseen = evidence.unseen(returned)
+        claim += f" {unseen[0].upper()}{unseen[1:]}."
     if objections:
         claim += f" But this assumption is in doubt: {'; '.join(objection.brief for objection in objections)}."
     if evidence.rigour == APPROXIMATE:
-        return f"Approximately (large samples), with probability {confidence(evidence.delta)}, {claim}"
+        return f"Approximately, with probability {confidence(evidence.delta)}, {claim}"
     return f"With probability at least {confidence(evidence.delta)}, {claim}"
 
 

@@ -47,7 +47,7 @@ class ItemTable(Accumulator):
     ) -> None:
         """Take in one score for each name and item; the same again is counted once, another one is an error."""
         assert items is not None
-        self._check_rewards(rewards, place)
+        self._check_rewards(names, rewards, place)
         numbers, count = self.mention(names, place).tolist(), len(self._items)
         for position, (arm, item, reward) in enumerate(zip(numbers, items, rewards.tolist(), strict=True)):
             cell = arm, self._items[item]

@@ -23,6 +23,7 @@ from ramgape.search.explained import versions
 NUMBERS = (
     "bounds",
     "common/checks.py",
+    "common/exact.py",
     "common/extras.py",
     "common/files.py",
     "common/integration.py",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ramgape.common.checks import LARGEST, as_float, is_awaitable
-from ramgape.errors import InvalidReward, require
+from ramgape.errors import InvalidReward, require, shorten
 
 if TYPE_CHECKING:
     from ramgape.search.spec import Spec
@@ -28,6 +28,8 @@ class Outcome:
         reward: The reward.
         price: What the trial has cost, where prices are told.
         info: Whatever else is to be kept with the answer, by a study: a mapping that JSON can hold.
+        block: What the trial shares with trials of other arms, in a study whose arms share blocks: a text or a whole
+            number.
 
     Examples:
         >>> import ramgape
@@ -42,11 +44,20 @@ class Outcome:
     reward: float
     price: float | None = None
     info: Mapping[str, Any] | None = None
+    block: str | int | None = None
 
 
 def outcome_of(given: Any) -> Outcome:
     """What a trial gave, be it a reward alone."""
     return given if isinstance(given, Outcome) else Outcome(given)
+
+
+def check_outcome(spec: Spec, given: object, arm: str) -> Outcome:
+    """The reward and the price that a trial of an arm gave, or an error."""
+    outcome = outcome_of(given)
+    allowed = "absent outside a study, which knows the blocks of earlier trials"
+    require(outcome.block is None, "block", allowed, outcome.block, InvalidReward)
+    return Outcome(check_reward(spec, outcome.reward, arm), check_price(outcome.price, spec))
 
 
 def check_price(price: object, spec: Spec) -> float | None:
@@ -68,8 +79,14 @@ def told_price(price: object) -> float:
     return paid + 0.0
 
 
-def check_reward(spec: Spec, reward: object) -> float:
-    """A reward as a float, or an error: nothing that is not a reward is ever counted as one."""
+def check_reward(spec: Spec, reward: object, arm: str | None = None) -> float:
+    """A reward as a float, or an error: nothing that is not a reward is ever counted as one.
+
+    Args:
+        spec: What is searched.
+        reward: What a trial gave.
+        arm: The arm, which an error names.
+    """
     low, high = spec.possible_rewards
     if type(reward) is float and low <= reward <= high:  # as nearly always
         return reward
@@ -77,7 +94,7 @@ def check_reward(spec: Spec, reward: object) -> float:
         with contextlib.suppress(Exception):
             reward.close()  # type: ignore[attr-defined] # a coroutine would complain that nobody has awaited it
         allowed = "a number, not what must be awaited: `identify` and `Study.run` await what `pull` gives, nobody else"
-        require(False, "reward", allowed, reward, InvalidReward)
+        raise InvalidReward(what="reward", allowed=allowed, given=shorten(reward), hint=of_arm(arm))
     value = math.nan
     # float() would read texts and buffers, too, and take the real part of some complex numbers.
     if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
@@ -86,5 +103,15 @@ def check_reward(spec: Spec, reward: object) -> float:
     if not low <= value <= high:  # also false for NaN
         size = "a finite number" if spec.reward_range is None else "a number"
         stated = "" if spec.cv is None else ", since cv states that none is negative"
-        require(False, "reward", f"{size} from {low:g} to {high:g}{stated}", reward, InvalidReward)
+        allowed = f"{size} from {low:g} to {high:g}{stated}"
+        raise InvalidReward(what="reward", allowed=allowed, given=shorten(reward), hint=of_arm(arm))
     return value
+
+
+def of_arm(arm: object) -> str:
+    """What an error about a reward says behind it; nothing where the arm is not known.
+
+    >>> of_arm("A")
+    " for arm 'A'"
+    """
+    return "" if arm is None else f" for arm {shorten(arm)}"

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ramgape.common.checks import SMALLEST
 from ramgape.problems.distributions import Beta, Gaussian, Scores
 from ramgape.problems.environments import Arm, Instance
 from ramgape.search.engine import Engine
@@ -23,6 +24,7 @@ RUNS = 5
 WORK = 200_000  # pulls of one run with ten arms; more arms, fewer pulls
 ITEM_WORK = 5_000  # likewise on a test set, where every pull is asked for and told
 CHUNK = 16_384
+LEAST_PART = 1e-12  # of the largest variance of an arm: that of one whose rewards are all equal
 APART = 10  # times as long as the shortest run is a longest one that says how little is known
 
 
@@ -78,13 +80,13 @@ def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
 def draw_instance(engine: Engine, generator: np.random.Generator) -> Instance:
     """Arms with means and variances that those which have been seen may come from."""
     spec, low, high = engine.spec, *(engine.spec.reward_range or (0.0, 0.0))
-    arms = []
+    arms, least = [], max(LEAST_PART * float(engine.arms["variance"].max()), SMALLEST)
     for place, row in enumerate(engine.arms):
         name, pulls = str(place), max(int(row["pulls"]), 2)  # an instance is choosier about names than a search
         average, variance = float(row["average"]), float(row["variance"])
         error = generator.standard_normal() / math.sqrt(pulls)
         if not spec.rewards.ranged:
-            variance = max(variance, 1e-12) * (pulls - 1) / max(generator.chisquare(pulls - 1), 0.1)
+            variance = max(variance, least) * (pulls - 1) / max(generator.chisquare(pulls - 1), 0.1)
             average += error * math.sqrt(variance)
             arms.append(Arm(name, Gaussian(float(user_rewards(spec, average)), variance)))
             continue
@@ -118,7 +120,7 @@ def draw_items(engine: Engine, generator: np.random.Generator) -> Instance:
     known_items = int(pulls.min())
     donors = generator.choice(known_items, size=len(order), p=generator.dirichlet(np.ones(known_items)))
     known = np.where(turns < pulls[:, None], turns, donors)
-    scores = user_rewards(spec, np.take_along_axis(engine.memory[:, first : first + len(order)], known, axis=1))
+    scores = np.take_along_axis(engine.memory[:, first : first + len(order)], known, axis=1)
     of_items = np.empty((len(pulls), count))
     of_items[:, (order % count)[::-1]] = scores[:, ::-1]  # of an item that comes again, what was seen first
     arms = [Arm(str(place), Scores(tuple(row))) for place, row in enumerate(of_items.tolist())]

@@ -14,6 +14,7 @@ from ramgape.search.answered import Answered
 from ramgape.search.explained import Explained
 from ramgape.search.extension import Extension
 from ramgape.search.history_point import HistoryPoint
+from ramgape.search.quality import TrialQuality
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
+ControlVerdict = Literal["better", "not worse", "not better", "open"]
 AlarmKind = Literal["level", "spread", "memory", "clusters"]
 # "open": a study that goes on; "data": the data are at their end, or a stored stop, and leave it undecided.
+# "censored": trials that were cut off keep the answer open, and all else is settled.
 # "constant": nothing can be said of an arm whose rewards are all equal, and all else is settled.
 # "spend": there is no money for another pull.
 # "complete": every item has been asked of every arm; "exhausted": likewise, but they are a sample of more.
@@ -34,6 +37,7 @@ Stopped = Literal[
     "spend",
     "cap",
     "constant",
+    "censored",
     "complete",
     "exhausted",
     "interrupted",
@@ -70,6 +74,7 @@ class ArmReport:
             other arm.
         price: Of one pull, as stated, or the mean of what was told; None where there are no prices.
         spent: What its pulls have cost, where that is known; those of which no price was told at that mean.
+        cut_off: How many of its trials were cut off, so that the mean is at least what it is here.
         margin: By how much the estimates put it inside the answer or outside, in units of the mean; None before all
             arms have some.
     """
@@ -94,6 +99,7 @@ class ArmReport:
     price: float | None = None
     spent: float | None = None
     margin: float | None = None
+    cut_off: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,10 @@ class ControlDifference:
             arm's place.
         percent: The difference in mean, in per cent of the size of the control's.
         percent_interval: Where that is; infinite where the control's mean may be 0.
+        verdict: What is proved of the arm: "better" than the control by more than the margin; "not better", since it is
+            ahead of control and margin by less than epsilon; "not worse", since it is behind them by less than epsilon,
+            while neither of the others is proved; or nothing yet, "open". Where the risk counts, better and not worse
+            are meant in both objectives.
     """
 
     name: str
@@ -116,6 +126,7 @@ class ControlDifference:
     percent_interval: tuple[float, float]
     risk: float
     risk_interval: tuple[float, float]
+    verdict: ControlVerdict = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +197,8 @@ class Truth:
     Attributes:
         front: The right answer.
         regret: The largest gap of an arm that is wrongly in or wrongly out of the Pareto set; of other tasks the least
-            tolerance at which what they claim of the answer is true. 0 if it is right.
+            tolerance at which what they claim of the answer is true; against a control by how much an arm is on the
+            wrong side. 0 if it is right.
         exact: Whether the answer is the right one.
         eps_correct: Whether it is right up to epsilon, as the guarantee has it.
     """
@@ -261,8 +273,11 @@ class Result(Answered):
         history: What was known at a few moments on the way, for reports; of `identify` and `simulate`, and of studies
             that are asked for it. It is no part of `to_dict`.
         reward_name: What the user calls the rewards, where that is known: the column of a file, "elapsed seconds".
+        safest: While nothing is decided: the arms whose worst case is least bad, where those are others than `front`,
+            which has the best averages.
         estimand: What means and risks are of, where that is not one distribution for each arm: with bound "running"
             each arm's average over the rounds so far.
+        quality: Trials that gave no result, by arm: failures, timeouts, expired leases, lost trials.
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -326,6 +341,8 @@ class Result(Answered):
     spent: float | None = None
     reward_name: str = ""
     estimand: str = ""
+    safest: tuple[str, ...] = ()
+    quality: TrialQuality = field(default_factory=TrialQuality, hash=False)
     history: tuple[HistoryPoint, ...] = field(default=(), compare=False)
 
     @property
@@ -341,6 +358,11 @@ class Result(Answered):
     @property
     def _found(self) -> Result:
         return self
+
+    @property
+    def conditions(self) -> list[str]:
+        """What the guarantee assumes because of trials that were replaced or overtaken, in words that follow "if"."""
+        return self.quality.conditions({arm.name: arm.pulls for arm in self.arms})
 
     @property
     def is_informative(self) -> bool:
@@ -437,6 +459,7 @@ class Result(Answered):
                 "variance": arm.variance,
                 "doubt": arm.doubt,
                 "margin": arm.margin,
+                "cut_off": arm.cut_off,
                 **costs[arm.name],
             }
             for arm in self.arms

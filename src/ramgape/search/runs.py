@@ -21,7 +21,7 @@ from ramgape.search.result import Goal, Stopped, Truth
 from ramgape.search.spec import Spec
 
 REASONS: tuple[str, ...] = get_args(Stopped)  # a row has the place of its reason here
-UNDECIDED = ("cap", "constant", "exhausted")
+UNDECIDED = ("cap", "constant", "censored", "exhausted")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,20 +8,21 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 
 from ramgape.common.checks import check_seed
 from ramgape.core.table import TRACE, Table, new_table
 from ramgape.errors import RamgapeWarning, require
-from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, shows_options
+from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, options_for, shows_options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.curves import Checkpoint
 from ramgape.search.engine import Engine
 from ramgape.search.history import SELDOM, Recorder
 from ramgape.search.inference import goal_of, infer
+from ramgape.search.naming import named_answer
 from ramgape.search.progress import Callback, check_callback, progress_of
 from ramgape.search.result import Result
 from ramgape.search.runs import Ending, is_wrong
@@ -68,20 +69,28 @@ def simulate(
                     engine.finish("callback")
     except KeyboardInterrupt:
         engine.finish("interrupted")
-    truth = TrueArms(known, spec).assess(engine.answer(), engine.spec.epsilon)
+    truth = TrueArms(known, spec).assess(named_answer(engine), engine.spec.epsilon)
     return replace(infer(engine, seed=seed, truth=truth), history=recorder.points())
+
+
+def simulated_options(options: Options, door: str) -> Options:
+    """The options of a simulated search, flat; what it cannot take, or what the instance knows, is refused."""
+    flat = flatten(options, door)
+    for what in ("noise", "reward_range", "items"):
+        require(flat.pop(what, None) is None, what, "absent: the instance knows its own", options.get(what))
+    alarm = flat.pop("alarm", None)
+    require(alarm in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", alarm)
+    return cast(Options, options_for(flat, door))
 
 
 def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     """The specification of a search on an instance, which knows its own noise."""
+    options = simulated_options(options, SIMULATE)
     if all(options.get(name) is None for name in ("epsilon", "budget", "spend")):
         options["epsilon"] = DEFAULT_EPSILON
     if options.get("sigma_max") is None:
         options["sigma_max"] = instance.sigma_max
-    for what in ("noise", "reward_range"):
-        require(options.get(what) is None, what, "absent: the instance knows its own", options.get(what))
     options["noise"], options["reward_range"] = instance.noise, instance.reward_range
-    require(options.get("items") is None, "items", "absent: the instance knows its own", options.get("items"))
     options["items"] = None if instance.items is None else range(instance.items)
     if options.get("risk") is None and options.get("rho") is None:
         options["risk"] = instance.risk
@@ -89,8 +98,6 @@ def simulated_spec(instance: Instance, **options: Unpack[Options]) -> Spec:
     for place, arm in enumerate(instance.arms if spec.cv is not None else ()):
         least = float(arm.distribution.quantile(np.array([0.0]))[0])
         require(least >= 0.0, f"arms[{place}].distribution", "never negative, as cv states", arm.distribution)
-    asked = flatten(options).get("alarm")
-    require(asked in (None, "off"), "alarm", "absent: simulated rewards are what they are said to be", asked)
     return replace(spec, alarm=None)
 
 
@@ -139,15 +146,15 @@ def watch(engine: Engine, instance: Instance, seed: int, truth: Table | None = N
 def run_once(instance: Instance, spec: Spec, seed: int, true: TrueArms, points: Sequence[int] = ()) -> Ending:
     """One run, in brief, and its answers after some numbers of pulls."""
     engine, seconds, looks, goal = Engine(spec, seed), 0.0, [], goal_of(spec)
-    answer, truth = engine.answer(), None
+    answer, truth = named_answer(engine), None
     for part in play(engine, instance, seed, points):
         seconds += part
         if engine.ready and points:
-            answer, before = engine.answer(), answer
+            answer, before = named_answer(engine), answer
             if truth is None or (answer != before).any():
                 truth = true.assess(answer, engine.spec.epsilon)
             looks.append(Checkpoint(engine.samples, truth.regret, is_wrong(goal, truth)))
-    answer = engine.answer()
+    answer = named_answer(engine)
     truth = true.assess(answer, engine.spec.epsilon)
     stopped, pulls = str(engine.stopped), engine.arms["pulls"]
     return Ending(engine.samples, stopped, answer, pulls, truth, seconds, engine.spent, looks)

@@ -19,8 +19,10 @@ from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.estimands import check_estimand
 from ramgape.search.extension import Extension
+from ramgape.search.first_statement import with_reach
 from ramgape.search.items import Items, check_budget_fits, check_size, make_items
 from ramgape.search.pricing import check_prices, kind_of_goal
+from ramgape.search.sharing import check_sharing
 from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
@@ -65,6 +67,8 @@ class Spec:
     spend: float | None = None  # the most that all pulls may cost
     shares: tuple[float, ...] | None = None  # of delta, for each arm, where they are not equal
     expected_arms: int | None = None  # how many there may be with those that come later
+    shared: bool = False  # arms may depend on each other within a row or block
+    cutoff: float | None = None  # a reward, a cost, at which trials are cut off: the true one is as much or more
 
     @property
     def rewards(self) -> Noise:
@@ -84,7 +88,7 @@ class Spec:
     @property
     def possible_rewards(self) -> tuple[float, float]:
         """The least and the greatest reward that is taken for one."""
-        return self.reward_range or (-LARGEST if self.cv is None else 0.0, LARGEST)
+        return self.reward_range or (-LARGEST if self.cv is None and self.cutoff is None else 0.0, LARGEST)
 
     @property
     def span(self) -> float:
@@ -219,7 +223,7 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
     """
     asked = complete(options, IDENTIFY)
     asked["names"] = check_names(arms)
-    tolerance_given = asked["epsilon"] is not None
+    tolerance_given, auto = asked["epsilon"] is not None, asked["policy"] == "auto"
     asked["goal"] = kind_of_goal(asked)
     for check in (
         check_rewards,
@@ -229,13 +233,14 @@ def make_spec(arms: Iterable[object], **options: Unpack[Options]) -> Spec:
         check_prices,
         check_estimand,
         check_statements,
+        check_sharing,
         check_goal,
         check_method,
     ):
         asked |= check(asked)
     spec = Spec(**{each.name: asked[each.name] for each in fields(Spec) if each.name in asked})
     check_sizes(spec)
-    spec = replace(spec, warnings=spec.task.check(spec.possible))
+    spec = with_reach(replace(spec, warnings=spec.task.check(spec.possible)), auto=auto)
     return with_warnings(spec) if tolerance_given else spec
 
 
@@ -299,12 +304,14 @@ def check_counts(asked: Asked) -> Asked:
         require("resolution" in NOISES[asked["noise"]].parameters, "resolution", allowed, asked["resolution"])
     looks = NOISES[asked["noise"]].first_looks
     if asked["initial_pulls"] is not None:
-        stated = whole(asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", FEWEST)
-        looks = (stated, stated)
+        stated = asked["initial_pulls"] = whole(
+            asked["initial_pulls"], "initial_pulls", "a whole number of at least 2", 2
+        )
+        looks = (min(stated, looks[0]), min(stated, looks[1]))
         allowed = "at most as many as there are items for an arm"
         require(asked["items"] is None or stated <= len(asked["items"]), "initial_pulls", allowed, stated)
     # A budget is spent to the last pull: only what is said of it afterwards waits for so many.
-    pulls = looks[0] if asked["goal"] == "confidence" or asked["initial_pulls"] is not None else FEWEST
+    pulls = asked["initial_pulls"] or (looks[0] if asked["goal"] == "confidence" else FEWEST)
     for name in ("sigma_max", "resolution"):
         if asked[name] is not None:
             checked[name] = check_number(asked[name], name, "a finite number above 0", lambda value: value > 0.0)
@@ -381,14 +388,14 @@ def compares_pairs(asked: Asked, goal: str) -> bool:
     """Whether the bound that is asked for, or that `auto` stands for, compares two arms at once."""
     bound = asked["bound"]
     if bound == "auto":
-        bound = usual_bound(asked["noise"], asked["risk"].made_of, goal, pairs=asked["task"].compares_pairs)
+        bound = usual_bound(asked["noise"], asked["risk"].made_of, goal, pairs=asked["pairs"])
     return the_bound(bound).compares_pairs
 
 
 def check_method(asked: Asked) -> Asked:
     """The bound, what is returned, and how much a budget explores."""
     goal, policy, tolerance, span = asked["goal"], asked["policy"], asked["epsilon"], asked["span"]
-    bound = choose_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy, asked["task"].compares_pairs)
+    bound = choose_bound(asked["bound"], asked["noise"], asked["risk"], goal, policy, asked["pairs"])
     served = asked["task"].compares_pairs or not the_bound(bound).compares_pairs
     require(served, "bound", f"another one for task {asked['task']}", bound)
     if asked["returned"] == "smallest-doubt" and rule_of(policy).own_answer:
@@ -447,8 +454,8 @@ def _with_trivial_warning(spec: Spec) -> Spec:
     tolerance, in_risk = spec.possible.epsilon or 0.0, spec.possible.risk_epsilon or 0.0
     if tolerance <= spec.span or (spec.task.about_risk and in_risk <= most - least):
         return spec
-    message = f"epsilon {tolerance:g} exceeds all differences that are possible: any answer is right up to that"
-    return replace(spec, warnings=(*spec.warnings, message))
+    warning = f"epsilon {tolerance:g} exceeds all differences that are possible: any answer is right up to that"
+    return replace(spec, warnings=(*spec.warnings, warning))
 
 
 def check_names(arms: Iterable[object]) -> tuple[str, ...]:
@@ -567,19 +574,16 @@ def own_bound(bound: str | Bound, noise: str, risk: Measure, policy: str) -> str
     return own
 
 
-def check_exploration(
-    exploration: float | str | None, goal: str, bound: str | Bound, policy: str
-) -> float | str | None:
+def check_exploration(exploration: Any, goal: str, bound: str | Bound, policy: str) -> float | str | None:
     """How much a budget explores, by name or by value; None where nothing depends on it."""
     if not the_bound(bound).explores:
         reason = "without a budget" if goal == "confidence" else f"for policy {policy}, which needs no such constant"
         require(exploration is None, "exploration", f"absent {reason}", exploration)
         return None
     names = the_bound(bound).kernels.DENOMINATORS
-    if exploration is None:
-        return str(next(iter(names)))
-    if isinstance(exploration, str):
-        return known_name(exploration, names, "exploration, unless it is a number,")
+    if exploration is None or isinstance(exploration, str):
+        chosen = next(iter(names)) if exploration is None else exploration
+        return known_name(chosen, names, "exploration, unless it is a number,")
     allowed = f"a finite number of at least 0, or one of {', '.join(names)}"
     return check_number(exploration, "exploration", allowed, lambda value: value >= 0.0)
 

@@ -1,31 +1,34 @@
 """Tables of logged rewards: data frames of any make, and dictionaries of lists. Nothing of pandas is imported.
 
-A table is long, a row a trial, if it is said which columns have the arms and the rewards; otherwise it is wide, a
-column an arm. Columns of numbers are handed over as they are, all rows at once.
+A table is long, a row a trial, if you name the columns with the arms and the rewards, or if its columns show which
+these are; otherwise it is wide, a column an arm. Columns of numbers are handed over as they are, all rows at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ramgape.common.columns import NUMERIC, PEEK, TEXT, choose_columns
 from ramgape.common.formatting import plural
 from ramgape.errors import InvalidData, known_name, located, require
-from ramgape.search.batch import Batch
+from ramgape.search.batch import Batch, as_number
 from ramgape.search.missing import is_missing
 
 NUMBERS = "biuf"  # kinds of NumPy's types
 
 
 class Columns(NamedTuple):
-    """Which columns of a long table have what; all are None of a wide one, but perhaps the items."""
+    """Which columns of a long table have what; all are None of a wide one, but perhaps the items or the blocks."""
 
     arm: Any = None
     reward: Any = None
     item: Any = None
+    block: Any = None
 
     @property
     def words(self) -> tuple[str, str] | None:
@@ -50,24 +53,54 @@ def as_table(data: Any) -> LoggedTable | None:
     return LoggedTable(list(labels), data.__getitem__)
 
 
+def complete_columns(table: LoggedTable | None, columns: Columns) -> Columns:
+    """The columns of a long table, of which perhaps some are not given.
+
+    A table is wide if neither column is given, none is called `arm` and `reward`, and its columns do not show which
+    is which.
+    """
+    given = columns[:2]
+    if table is None or None not in given:
+        return columns
+    kinds = [(label, _kind(table, label)) for label in table.labels if label not in columns[2:]]
+    found = [kind for _, kind in kinds]
+    usual = {"arm", "reward"} <= {label for label, _ in kinds if isinstance(label, str)}
+    if given == (None, None) and not usual and (found.count(TEXT), found.count(NUMERIC)) != (1, 1):
+        return columns
+    return Columns(*choose_columns(*given, kinds, "the table"), *columns[2:])
+
+
+def _kind(table: LoggedTable, label: Any) -> str | None:
+    """Whether a column is of text or numbers, by its first rows; None for another one, or if nobody can tell."""
+    column: Any = table.column(label) if table.labels.count(label) == 1 else None
+    if isinstance(column, str | bytes) or not hasattr(column, "__len__") or not hasattr(column, "__iter__"):
+        return None
+    if isinstance(column, np.ndarray) and column.dtype.kind in NUMBERS:
+        return NUMERIC
+    values = [value for value in islice(column, PEEK) if not is_missing(value)]
+    if values and all(isinstance(value, str) for value in values):
+        return TEXT
+    numbers = all(not isinstance(value, np.ndarray) and as_number(value) is not None for value in values)
+    return NUMERIC if values and numbers else None
+
+
 def check_columns(table: LoggedTable | None, columns: Columns) -> None:
     """Complain of columns that are not there, or cannot be meant together."""
     if table is None:
         given = [column for column in columns if column is not None]
-        require(not given, "arm_column, reward_column and item_column", "absent where rows are tuples", given)
+        require(
+            not given, "arm_column, reward_column, item_column and block_column", "absent where rows are tuples", given
+        )
         return
     long = columns.arm is not None
-    for name, column, other in (("arm", columns.reward, columns.arm), ("reward", columns.arm, columns.reward)):
-        allowed = "given, since the other column is: without both of them every column is an arm"
-        require(other is not None or column is None, f"{name}_column", allowed, other)
     twice = [label for label in table.labels if table.labels.count(label) > 1]
-    named = dict(zip(("arm_column", "reward_column", "item_column"), columns, strict=True))
+    named = dict(zip(("arm_column", "reward_column", "item_column", "block_column"), columns, strict=True))
     for what, column in named.items():
         if column is not None and column not in table.labels:
             known_name(column, map(str, table.labels), what)
         require(column is None or column not in twice, what, "the label of one column, not of several", column)
     asked = [column for column in columns if column is not None]
-    require(len(set(asked)) == len(asked), "the columns for arms, rewards and items", "different ones", asked)
+    require(len(set(asked)) == len(asked), "the columns for arms, rewards, items and blocks", "different ones", asked)
     names = [str(label) for label in table.labels]
     twice = [name for name in names if names.count(name) > 1]
     require(long or not twice, "the labels of columns", "all different, since each is an arm", twice, InvalidData)
@@ -75,7 +108,12 @@ def check_columns(table: LoggedTable | None, columns: Columns) -> None:
 
 def arms_of(table: LoggedTable, columns: Columns) -> list[str]:
     """The arms of a wide table; of a long one nobody knows them yet."""
-    return [] if columns.arm is not None else [str(label) for label in table.labels if label != columns.item]
+    return [] if columns.arm is not None else [str(label) for label in arm_labels(table, columns)]
+
+
+def arm_labels(table: LoggedTable, columns: Columns) -> list[Any]:
+    """The columns of a wide table that are arms."""
+    return [label for label in table.labels if label not in (columns.item, columns.block)]
 
 
 def batches(table: LoggedTable, columns: Columns, about_items: bool, keeps: Callable[[str], bool]) -> Iterator[Batch]:
@@ -84,15 +122,16 @@ def batches(table: LoggedTable, columns: Columns, about_items: bool, keeps: Call
         yield _long(table, columns)
         return
     items = None if columns.item is None else _texts(table.column(columns.item), "the item")
-    for label in table.labels:
-        if label == columns.item:
-            continue
+    blocks = None if columns.block is None else _texts(table.column(columns.block), f"column {columns.block!r}")
+    for label in arm_labels(table, columns):
         name, values = str(label), table.column(label)
         count = len(values) if hasattr(values, "__len__") else 0
         read = _values(values, f"column {name!r}") if keeps(name) else [None] * count
         known = items if items is not None else [str(row) for row in range(1, len(read) + 1)]
         require(not about_items or len(known) == len(read), f"column {name!r}", "as long as the items", len(read))
-        yield Batch([name] * len(read), read, _placing(f", column {name!r}"), known if about_items else None)
+        whole = blocks is None or len(blocks) == len(read)
+        require(whole, f"column {name!r}", "as long as the blocks", len(read), InvalidData)
+        yield Batch([name] * len(read), read, _placing(f", column {name!r}"), known if about_items else None, blocks)
 
 
 def _long(table: LoggedTable, columns: Columns) -> Batch:
@@ -103,9 +142,10 @@ def _long(table: LoggedTable, columns: Columns) -> Batch:
         _values(table.column(columns.reward), words),
     )
     items = None if columns.item is None else _texts(table.column(columns.item), f"column {columns.item!r}")
-    lengths = {len(names), len(values), *(() if items is None else (len(items),))}
+    blocks = None if columns.block is None else _texts(table.column(columns.block), f"column {columns.block!r}")
+    lengths = {len(names), len(values), *(len(each) for each in (items, blocks) if each is not None)}
     require(len(lengths) == 1, "the columns of the table", "of one length", sorted(lengths), InvalidData)
-    return Batch(names, values, _placing(), items)
+    return Batch(names, values, _placing(), items, blocks)
 
 
 def _placing(column: str = "") -> Callable[[int], str]:

@@ -8,7 +8,9 @@ import numpy as np
 
 from ramgape.core.pareto import Floats, Mask
 from ramgape.core.table import TRUTH, Table, new_table
+from ramgape.problems.distributions import Scores
 from ramgape.problems.environments import Instance
+from ramgape.search.items_exact import Known, know
 from ramgape.search.result import ArmTruth, Truth
 from ramgape.search.spec import Spec
 
@@ -27,9 +29,17 @@ class TrueArms:
         self.risks: Floats = spec.risk_scale * self._raw_risks
 
     @cached_property
+    def _known(self) -> Known:
+        """What decides: of a test set without rounding."""
+        if self.spec.items is None:
+            return Known(self._task, self.means, self.risks)
+        listed = [arm.distribution for arm in self._instance.arms]
+        return know(self.spec, np.array([each.values for each in listed if isinstance(each, Scores)]))
+
+    @cached_property
     def front(self) -> Mask:
         """The right answer."""
-        return self._task.true_answer(self.means, self.risks)
+        return self._known.answer
 
     @cached_property
     def gaps(self) -> Floats:
@@ -54,11 +64,12 @@ class TrueArms:
 
     def assess(self, answer: Mask, epsilon: float | None) -> Truth:
         """How an answer compares with the truth, and whether it is right up to epsilon."""
+        exact = self._known.is_true(answer)
         return Truth(
             front=self.names,
-            regret=self._task.regret(answer, self.means, self.risks),
-            exact=self._task.is_true(answer, self.means, self.risks),
-            eps_correct=self._task.is_right(answer, self.means, self.risks, epsilon or 0.0),
+            regret=0.0 if exact else self._task.regret(answer, self.means, self.risks),
+            exact=exact,
+            eps_correct=exact or self._task.is_right(answer, self.means, self.risks, epsilon or 0.0),
         )
 
     def table(self) -> Table:

@@ -2,12 +2,13 @@
 
 One plain call after the other is a short loop, which every search begins with that has no more to it. With several
 calls under way, calls that must be awaited, and limits it is the loop over `Calls`. Then the next arm is decided as if
-those under way were back and had shown nothing new.
+those under way were back and had shown nothing new, and results count in the order of asking (search/asking.py).
 """
 
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -20,10 +21,12 @@ from ramgape.common.checks import is_awaitable
 from ramgape.engines.choice import engine_of
 from ramgape.engines.executors import is_async
 from ramgape.errors import InvalidReward, Retry, require
+from ramgape.search.asking import AskingOrder
 from ramgape.search.calls import Calls, Limits, error_of
 from ramgape.search.engine import Engine
 from ramgape.search.estimands import counts_in_order
 from ramgape.search.outcome import Outcome
+from ramgape.search.quality import TrialQuality, with_names
 
 REWARDS, PAUSES = 2, 3  # what the seeds of calls are for: none serves twice
 
@@ -35,37 +38,77 @@ class Call(NamedTuple):
         arm: Which arm is pulled, by its number.
         turn: Which of that arm's pulls it is: 0, 1, 2, ...
         attempt: How often it was tried before.
+        number: Which of all calls it is, in the order of asking.
     """
 
     arm: int
     turn: int
     attempt: int = 0
+    number: int = 0
 
 
 class Turns:
-    """Answers that come in any order, and those that may be learnt by that.
+    """Results that come in any order, and those that may be learned by that.
 
-    In order, an arm's answers are held back until those to its earlier pulls are in.
+    Args:
+        in_order: Whether a result waits until all calls that were asked for earlier have ended.
+        stays: Whether a call that is tried again keeps its place: where an arm's results must be learned in the order
+            of its items, or of rounds. Otherwise it is passed over, and counts as asked for anew.
     """
 
-    def __init__(self, in_order: bool, learnt: Sequence[int]) -> None:
-        self._next = list(learnt) if in_order else None  # by arm: whose turn it is to be learnt
-        self._held: dict[tuple[int, int], Outcome] = {}
+    def __init__(self, in_order: bool, stays: bool = False) -> None:
+        self._order = AskingOrder() if in_order else None
+        self._stays = stays
+        self._results: dict[int, tuple[int, Outcome]] = {}  # by number: those that wait
+        self.asked = 0
+        self.overtaken = False  # a result was learned before that of a call that was asked for earlier
+        self._open: dict[int, None] = {}  # numbers of calls in progress, the first one first
 
-    def learnable(self, call: Call, outcome: Outcome) -> Iterator[Outcome]:
-        """What may be learnt of the call's arm now that its reward is in, in its order."""
-        if self._next is None:
-            yield outcome
+    def ask(self, arm: int, turn: int) -> Call:
+        """The next call."""
+        call = Call(arm, turn, number=self.asked)
+        self.asked += 1
+        self._open[call.number] = None
+        if self._order is not None:
+            self._order.enter(call.number)
+        return call
+
+    @property
+    def held(self) -> int:
+        """How many results wait for those of earlier calls."""
+        return len(self._results)
+
+    def learnable(self, call: Call, outcome: Outcome) -> Iterator[tuple[int, Outcome]]:
+        """What may be learned now that the result of a call is in: arms and outcomes, in their order."""
+        self.overtaken |= self._order is None and next(iter(self._open)) != call.number
+        del self._open[call.number]
+        if self._order is None:
+            yield call.arm, outcome
             return
-        self._held[call.arm, call.turn] = outcome
-        while (place := (call.arm, self._next[call.arm])) in self._held:
-            self._next[call.arm] += 1
-            yield self._held.pop(place)
+        self._results[call.number] = call.arm, outcome
+        self._order.leave(call.number)
+        self._order.enter(call.number, held=True)
+        yield from self._ready(self._order)
+
+    def again(self, call: Call) -> Iterator[tuple[int, Outcome]]:
+        """What may be learned now that a call has failed and is to be tried again."""
+        if self._order is None or self._stays:
+            return
+        self._order.leave(call.number)
+        self._order.move(call.number, self.asked)
+        self._order.enter(call.number)
+        yield from self._ready(self._order)
+
+    def _ready(self, order: AskingOrder) -> Iterator[tuple[int, Outcome]]:
+        for number in order.ready():
+            order.leave(number, held=True)
+            order.close(number)
+            yield self._results.pop(number)
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a search makes its trials: how many at once, within which limits, and whether an arm's count in order."""
+    """How a search makes its trials: how many at once, within which limits, and whether they count in order."""
 
     workers: int
     limits: Limits
@@ -92,7 +135,7 @@ class Trying:
         arms: Sequence[Any],
         seed: int | None,
         manner: Manner,
-        heard: Callable[[], object] | None,
+        heard: Callable[[], object] | None = None,
     ) -> None:
         self.engine, self.pull, self.arms, self.manner, self.heard = engine, pull, arms, manner, heard
         self.entropy: Any = np.random.SeedSequence(seed).entropy
@@ -102,6 +145,17 @@ class Trying:
         self.generator = np.random.default_rng(seed) if wants_generator(pull, after) else None
         # One generator serves all calls, one after the other, unless they may overlap.
         self.overlaps = manner.workers > 1 or manner.limits.timeout is not None
+        strict = counts_in_order(engine.spec)
+        self.turns = Turns(manner.in_order or strict, stays=strict)
+        self.failures: Counter[int] = Counter()  # by arm: calls that have failed and were tried again
+        self.timeouts: Counter[int] = Counter()
+
+    @property
+    def quality(self) -> TrialQuality:
+        """The calls that others replaced."""
+        names = self.engine.spec.names
+        failures, timeouts = (with_names(counts, names) for counts in (self.failures, self.timeouts))
+        return TrialQuality(failures, timeouts, overtaken=self.turns.overtaken)
 
     def to_the_end(self) -> None:
         """Make trials until the search is over, or an error or an interrupt ends it."""
@@ -114,12 +168,11 @@ class Trying:
         make = self._await if is_async(self.pull) else self._make
         with engine_of(make, self.manner.workers, timeout=limits.timeout) as engine:
             calls: Calls[Call] = Calls(engine, partial(engine.start, make), limits)
-            pulls = self.engine.arms["pulls"].tolist()
             if left is not None:
                 arm, more = left
                 self.engine.reserve(arm)
-                calls.adopt(Call(arm, pulls[arm]), engine.start(more))
-            self._several(calls, Turns(self.manner.in_order or counts_in_order(self.engine.spec), pulls))
+                calls.adopt(self.turns.ask(arm, int(self.engine.arms["pulls"][arm])), engine.start(more))
+            self._several(calls)
 
     def _one_by_one(self) -> tuple[int, Callable[[], Any]] | None:
         """Plain calls to the end; or to the first that asks for more than that, which the other loop goes on with."""
@@ -132,13 +185,13 @@ class Trying:
                 return arm, _raising(retry)
             if type(reward) is not float and is_awaitable(reward):
                 return arm, lambda reward=reward: reward
-            outcome = engine.check_outcome(reward)
+            outcome = engine.check_outcome(reward, arm)
             engine.tell(arm, outcome.reward, outcome.price)
             if heard is not None and heard():
                 engine.finish("callback")
         return None
 
-    def _several(self, calls: Calls[Call], turns: Turns) -> None:
+    def _several(self, calls: Calls[Call]) -> None:
         engine = self.engine
         asked = engine.arms["pulls"] + engine.pending  # of each arm: how many pulls
         try:
@@ -148,28 +201,28 @@ class Trying:
                     if arm is None:
                         break
                     engine.reserve(arm)
-                    calls.start(Call(arm, int(asked[arm])))
+                    calls.start(self.turns.ask(arm, int(asked[arm])))
                     asked[arm] += 1
-                for call, error in self._learn(turns, calls.wait()):
+                for call, error in self._learn(calls.wait()):
                     calls.start(*self._again(call, error))
             calls.let_end()
         except KeyboardInterrupt:
             calls.cancel()
-            self._learn(turns, calls.ended())
+            self._learn(calls.ended())
             raise
 
-    def _learn(self, turns: Turns, ended: Sequence[tuple[Call, Future[Any]]]) -> list[tuple[Call, BaseException]]:
+    def _learn(self, ended: Sequence[tuple[Call, Future[Any]]]) -> list[tuple[Call, BaseException]]:
         """Take in what came out; tells which calls have failed, and why."""
         failed: list[tuple[Call, BaseException]] = []
         for call, future in ended:
             error = error_of(future)
             if error is None:
                 try:
-                    outcome = self.engine.check_outcome(future.result())
+                    outcome = self.engine.check_outcome(future.result(), call.arm)
                 except InvalidReward as invalid:
                     error = invalid
                 else:
-                    self._tell(call.arm, turns.learnable(call, outcome))
+                    self._tell(self.turns.learnable(call, outcome))
             if error is not None:
                 failed.append((call, error))
         return failed
@@ -179,10 +232,12 @@ class Trying:
         pause = self.manner.limits.pause_after(error, call.attempt, self.entropy, PAUSES, call.arm, call.turn)
         if pause is None:
             raise error
+        (self.timeouts if isinstance(error, TimeoutError) else self.failures)[call.arm] += 1
+        self._tell(self.turns.again(call))
         return call._replace(attempt=call.attempt + 1), pause
 
-    def _tell(self, arm: int, outcomes: Iterator[Outcome]) -> None:
-        for outcome in outcomes:
+    def _tell(self, outcomes: Iterator[tuple[int, Outcome]]) -> None:
+        for arm, outcome in outcomes:
             if self.engine.stopped:
                 return
             self.engine.release(arm)
@@ -197,7 +252,8 @@ class Trying:
             return self.pull(*given)
         generator = self.generator
         if self.overlaps:  # the same rewards for the same pull of an arm, whoever is faster
-            generator = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(REWARDS, *call)))
+            key = (REWARDS, call.arm, call.turn, call.attempt)
+            generator = np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=key))
         return self.pull(*given, generator)
 
     def _item(self, arm: int, turn: int | None = None) -> tuple[Any, ...]:

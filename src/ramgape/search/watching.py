@@ -16,6 +16,7 @@ import numpy as np
 
 from ramgape.core.comparisons import BLOCKER
 from ramgape.search.engine import Engine
+from ramgape.search.naming import named_answer
 from ramgape.search.progress import Progress, progress_of
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation
@@ -112,7 +113,7 @@ class Watcher:
         answer: tuple[str, ...] | None = None
         pair: tuple[str, ...] = ()
         if engine.ready:
-            answer = tuple(name for name, inside in zip(names, engine.answer(), strict=True) if inside)
+            answer = tuple(name for name, inside in zip(names, named_answer(engine), strict=True) if inside)
             pair = () if budget else tuple(names[arm] for arm in open_pair(engine))
         self.forecaster.consider(engine)
         expected = expect_pulls(engine) if budget else self.forecaster.expected(progress.samples)

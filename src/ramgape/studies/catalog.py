@@ -30,7 +30,9 @@ def list_studies(storage: str | Store, *, token: str | None = None) -> list[Stud
         from ramgape.remote.studies import all_studies
 
         with connected(storage, token) as connection:
-            return [restore(StudySummary, row) for row in all_studies(connection)]
+            rows = list(all_studies(connection))
+            with connection.understanding("GET /studies"):
+                return [restore(StudySummary, row) for row in rows]
     with opened_store(storage) as store:
         return [summarize(row, pending) for row, pending in store.list_studies()]
 
@@ -42,7 +44,8 @@ def find_summary(name: str, storage: str | Store, token: str | None = None) -> S
 
         with connected(storage, token) as connection:
             found = find_study(connection, name)
-            return None if found is None else restore(StudySummary, found)
+            with connection.understanding("GET /studies"):
+                return None if found is None else restore(StudySummary, found)
     with opened_store(storage) as store:
         row = store.find_study(name)
         return None if row is None else summarize(row, store.count_pending(row.id))

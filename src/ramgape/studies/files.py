@@ -7,18 +7,28 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ramgape.common.checks import check_text, whole
-from ramgape.common.columns import find_column
+from ramgape.common.columns import (
+    FLAG_WORDS,
+    LIKE_OTHERS,
+    PEEK,
+    RewardTexts,
+    choose_columns,
+    find_column,
+    is_flag,
+    kind_of_texts,
+)
 from ramgape.common.files import check_path, name_of, opened, read_number, read_objects
 from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
-from ramgape.search.outcome import told_price
+from ramgape.search.outcome import of_arm, told_price
 from ramgape.studies.exchange import write_info
 from ramgape.studies.report import read_time, write_time
+from ramgape.studies.sharing import with_block
 
 FORMS = ("csv", "jsonl")
 OPTIONAL = ("told_at", "failed", "worker", "pull", "item", "price", "info")
@@ -93,31 +103,54 @@ def _cells(row: ImportedRow, columns: Iterable[str]) -> list[str]:
 
 
 def read_rows(
-    path: str | os.PathLike[str] | IO[str], form: str, arm_column: str = "arm", reward_column: str = "reward"
+    path: str | os.PathLike[str] | IO[str],
+    form: str,
+    arm_column: str | None = None,
+    reward_column: str | None = None,
+    block_column: str | None = None,
 ) -> Iterator[tuple[str, ImportedRow]]:
-    """Rows of a file, each with its place; only the arm and the reward must be there. Rewards are not judged here."""
+    """Rows of a file, each with its place; arm and reward must be there, and a block if its column is named.
+
+    Rewards are not judged here.
+    """
     known_name(form, FORMS, "format")
     name = name_of(path)
     with opened(path) as stream:
-        found = _read_csv(stream, name, arm_column, reward_column) if form == "csv" else read_objects(stream, name)
-        for line, cells in found:
+        header: list[str] = []
+        found = _read_csv(stream, name, header) if form == "csv" else read_objects(stream, name)
+        first = list(islice(found, PEEK))  # of a CSV file, now the header is known
+        if arm_column is None or reward_column is None:
+            labels = header or list(dict.fromkeys(key for _, cells in first for key in cells))
+            kinds = [(label, kind_of_texts(cells.get(label) for _, cells in first)) for label in labels]
+            usable = [each for each in kinds if each[0] not in OPTIONAL and each[0] != block_column]
+            if usable or header:
+                arm_column, reward_column = choose_columns(arm_column, reward_column, usable, name)
+        needed = (arm_column, reward_column, *(() if block_column is None else (block_column,)))
+        for column in needed if header else ():
+            find_column(str(column), header, "a column", name)
+        texts = RewardTexts()
+        for line, cells in chain(first, found):
             place = f"{name}, line {line}"
             with located(place):
-                for column in (arm_column, reward_column):
+                for column in needed:
                     if column not in cells:
                         raise InvalidSpec(verb="have", allowed=repr(column), given=shorten(list(cells)))
-                row = _row(cells, arm_column, reward_column)
+                row = _row(cells, texts, *needed)
             yield place, row
 
 
-def _row(cells: dict[str, Any], arm_column: str, reward_column: str) -> ImportedRow:
+def _row(
+    cells: dict[str, Any], texts: RewardTexts, arm_column: Any, reward_column: Any, block_column: str | None = None
+) -> ImportedRow:
     reward = cells[reward_column]
     if isinstance(reward, str):
-        try:
-            reward = read_number(reward)
-        except ValueError:
-            raise InvalidReward(what=reward_column, allowed="a number", given=shorten(reward)) from None
-    taken = (arm_column, reward_column)
+        given, reward = reward, texts.read(reward)
+        if reward is None:
+            allowed = FLAG_WORDS if texts.flags else "a number"
+            mixed = LIKE_OTHERS if texts.flags or is_flag(given) else ""
+            about = of_arm(cells[arm_column])
+            raise InvalidReward(what=reward_column, allowed=allowed + mixed, given=shorten(given), hint=about)
+    taken = (arm_column, reward_column, block_column)
     moment, failed, worker, pull, item, price, info = (
         None if name in taken else _given(cells, name) for name in OPTIONAL
     )
@@ -134,7 +167,9 @@ def _row(cells: dict[str, Any], arm_column: str, reward_column: str) -> Imported
     for name, text in (("worker", worker), ("pull", pull)):
         if text is not None:
             check_text(text, name)
-    details = (_item(item), _price(price), None if info is None else _info(info))
+    block = None if block_column is None else _given(cells, block_column)
+    require(block_column is None or block is not None, f"the block ({block_column})", "given in every row", block)
+    details = (_item(item), _price(price), _info(info, block))
     return ImportedRow(str(arm), reward, bool(counts), worker, told_at, pull, *details)
 
 
@@ -152,11 +187,11 @@ def _price(given: Any) -> float | None:
     return None if given is None else told_price(given)
 
 
-def _info(given: Any) -> str | None:
+def _info(given: Any, block: object) -> str | None:
     if isinstance(given, str):
         with suppress(ValueError, RecursionError):
             given = json.loads(given)
-    return write_info(given)
+    return write_info(with_block(given, block))
 
 
 def _given(cells: dict[str, Any], name: str) -> Any:
@@ -165,14 +200,17 @@ def _given(cells: dict[str, Any], name: str) -> Any:
     return None if value == "" else value
 
 
-def _read_csv(stream: IO[str], name: str, *columns: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_csv(stream: IO[str], name: str, header: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file, each with its line; the names of its columns go into `header` before the first."""
     reader = csv.reader(stream, strict=True)
     try:
-        header = next(reader, None)
-        if header is None:
+        names = next(reader, None)
+        if not names:
             raise InvalidSpec(place=name, verb="begin", allowed="with a header", given="an empty file")
-        for column in (*columns, *(column for column in OPTIONAL if column in header)):
-            find_column(column, header, "a column", name)
+        header += names
+        for column in OPTIONAL:
+            if column in header:
+                find_column(column, header, "a column", name)
         for cells in reader:
             if not cells:
                 continue

@@ -33,13 +33,14 @@ class InAndOut:
         """The names of its arms, without those that are retired."""
         return tuple(self._desk.places)
 
-    def check_reward(self, reward: object) -> float:
+    def check_reward(self, reward: object, arm: str | None = None) -> float:
         """A reward as a float, or an error that says what is allowed.
 
         Args:
             reward: What a trial gave.
+            arm: The arm, which an error names.
         """
-        return check_reward(self._desk.spec.search, reward)
+        return check_reward(self._desk.spec.search, reward, arm)
 
     def _place(self, arm: object) -> int:
         """The number of an arm, by its name."""
@@ -50,7 +51,12 @@ class InAndOut:
         return place
 
     def import_csv(
-        self, path: str | os.PathLike[str] | IO[str], *, arm_column: str = "arm", reward_column: str = "reward"
+        self,
+        path: str | os.PathLike[str] | IO[str],
+        *,
+        arm_column: str | None = None,
+        reward_column: str | None = None,
+        block_column: str | None = None,
     ) -> int:
         """Take in trials from a CSV file with a header, or such a stream, all or none; returns how many.
 
@@ -59,20 +65,29 @@ class InAndOut:
 
         Args:
             path: The file, or an open stream.
-            arm_column, reward_column: Where arms and rewards are.
+            arm_column: The column with the arms. Default: `arm`, or the only text column.
+            reward_column: The column with the rewards. Default: `reward`, or the only numeric column.
+            block_column: The column with the blocks, in a study created with `shared`: see `tell`.
         """
-        return self._import(path, "csv", arm_column, reward_column)
+        return self._import(path, "csv", arm_column, reward_column, block_column)
 
     def import_jsonl(
-        self, path: str | os.PathLike[str] | IO[str], *, arm_column: str = "arm", reward_column: str = "reward"
+        self,
+        path: str | os.PathLike[str] | IO[str],
+        *,
+        arm_column: str | None = None,
+        reward_column: str | None = None,
+        block_column: str | None = None,
     ) -> int:
         """Take in trials from a file with one JSON object a line, as `import_csv` does; returns how many.
 
         Args:
             path: The file, or an open stream.
-            arm_column, reward_column: The keys of arms and rewards.
+            arm_column: The key of the arms. Default: as for `import_csv`.
+            reward_column: The key of the rewards. Default: as for `import_csv`.
+            block_column: The key of the blocks, likewise.
         """
-        return self._import(path, "jsonl", arm_column, reward_column)
+        return self._import(path, "jsonl", arm_column, reward_column, block_column)
 
     def export_csv(self, path: str | os.PathLike[str] | IO[str]) -> int:
         """Write all observations, in their order, into a CSV file; returns how many.
@@ -130,24 +145,21 @@ class InAndOut:
         """All observations there are by now, in their order."""
         return (seen.row for seen in self._desk.observations())
 
-    def _import(self, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str) -> int:
+    def _import(self, path: str | os.PathLike[str] | IO[str], form: str, *columns: str | None) -> int:
         """Read and check everything first, so that nobody has to wait for a slow or faulty file."""
         with Spool() as spool:
-            self._read_into(spool, path, form, arm_column, reward_column)
+            self._read_into(spool, read_rows(path, form, *columns))
             if spool.count:
                 self._desk.take_in(spool)
         return spool.count
 
-    def _read_into(
-        self, spool: Spool, path: str | os.PathLike[str] | IO[str], form: str, arm_column: str, reward_column: str
-    ) -> None:
-        rows = read_rows(path, form, arm_column, reward_column)
+    def _read_into(self, spool: Spool, rows: Iterator[tuple[str, ImportedRow]]) -> None:
         while chunk := list(itertools.islice(rows, IMPORTED_AT_ONCE)):
             spool.add([self._trial(place, row) for place, row in chunk])
 
     def _trial(self, place: str, row: ImportedRow) -> Trial:
         with located(place):
-            arm, reward = self._place(row.arm), self.check_reward(row.reward)
+            arm, reward = self._place(row.arm), self.check_reward(row.reward, row.arm)
             check_price(row.price, self._desk.spec.search)
         return Trial(arm, reward, row.failed, row.worker, row.told_at, row.pull, row.item, row.price, row.info)
 

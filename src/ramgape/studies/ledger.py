@@ -5,20 +5,22 @@ The ledger is the state of one study in memory, and knows neither stores nor clo
 changes, so that an error leaves everything as it was.
 
     ask ──> under way ──tell──> observed
-              │   │   └─tell──> held, if the study is `in_order`, until the arm's earlier ones are answered ──> observed
+              │   │   └─tell──> held, if the study is `in_order`, while earlier ones are under way ──> observed
               │   └─ lease runs out, give_back, lost ──> available ──ask──> under way, as a further attempt
               └─ fail ──> available, or given up after too many failures ──retry──> available
 
-The first answer to a pull wins, whichever attempt it comes from; a pull is answered once.
+The first answer to a pull wins, whichever attempt it comes from; a pull is answered once. Answers count in the order of
+asking, over all arms. A pull whose attempt ends without an answer is passed over: it counts as asked for at that moment
+(search/asking.py says why). With items or rounds, whose order is fixed, it keeps its place.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from bisect import bisect_left, insort
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Any
 
 from ramgape.errors import FailingArm, UnknownPull, shorten
 from ramgape.search.engine import Engine
@@ -34,6 +36,7 @@ from ramgape.storage.records import (
     StudyRow,
 )
 from ramgape.storage.seals import next_link
+from ramgape.studies.books import AVAILABLE, NOTED, Books
 from ramgape.studies.entries import (
     Seen,
     Told,
@@ -46,11 +49,10 @@ from ramgape.studies.entries import (
 )
 from ramgape.studies.field import Field, require_money
 from ramgape.studies.pull_ids import PullId, base_seed, new_token, write_pull_id
-from ramgape.studies.specification import StudySpec
+from ramgape.studies.sharing import KnownBlocks
+from ramgape.studies.specification import ASKING_ORDER, StudySpec
 
 FindAnswer = Callable[[int], AnswerRow | None]  # of a pull that is not open: what was answered
-
-AVAILABLE = 0.0  # a lease that ran out long ago
 
 
 class Ledger:
@@ -66,18 +68,17 @@ class Ledger:
         self.revision = self.asked = self.told = self.failed = self.withdrawn = self.chain = self.batches = 0
         self.lost = 0
         self.stopped_at: int | None = None
-        self.open: dict[int, PullRow] = {}
-        self.given_up = 0
+        self._books = Books(spec, self.field)
+        self.open = self._books.pulls
         self.reclaimed = 0  # pulls that were handed out again here, since their leases had run out
         self.changes = Changes()
-        self._by_worker: dict[str, set[int]] = {}
-        self._unanswered: defaultdict[int, list[int]] = defaultdict(list)  # by arm, in order
-        self._held: defaultdict[int, list[int]] = defaultdict(list)  # likewise: answered, but held back
-        # Scores are learnt in the order of their items: none is left out, not even one that was given up.
-        self._strict = spec.search.items is not None
+        self.blocks = KnownBlocks()
+        # A study that began by older rules keeps to what older programs can read.
+        self._notes = spec.first_format >= ASKING_ORDER
+        self.expired: Counter[int] = Counter()  # by arm: leases that ran out before the answer
+        self.lost_of: Counter[int] = Counter()  # by arm: attempts that went with the machine that made them
         self._batch: BatchRow | None = None
-        self._earliest = math.inf  # no lease runs out before that
-        self._decision: tuple[int, ...] = ()
+        self._decision: tuple[object, ...] = ()
         self._decision_text = ""
 
     # --- what stands in it -----------------------------------------------------------------------------------------
@@ -89,8 +90,13 @@ class Ledger:
 
     @property
     def held(self) -> int:
-        """Pulls that are answered, but held back until their arm's earlier ones are."""
-        return sum(map(len, self._held.values())) if self._held else 0
+        """Pulls that are answered, but held back until earlier ones are."""
+        return self._books.held
+
+    @property
+    def given_up(self) -> int:
+        """Pulls that failed too often."""
+        return self._books.given_up
 
     @property
     def pending(self) -> int:
@@ -120,14 +126,25 @@ class Ledger:
 
     def row(self) -> StudyRow:
         """What a store has to keep of it, beside the changes."""
-        decision = self.engine.decision
+        noted = (self._moved, self.expired, self.lost_of)
+        decision = (self.engine.decision, *(tuple(each.items()) for each in noted))
         if decision != self._decision:
             self._decision = decision
-            self._decision_text = json.dumps(decision)
+            self._decision_text = self.stands(self.engine.decision)
         counters = (self.revision, self.asked, self.told, self.failed, self.stopped_at, self._decision_text)
         values = (*self._fixed, *counters, self.withdrawn, self.chain, self.batches, self.lost)
         self._row = tuple.__new__(StudyRow, values)  # as StudyRow(*values), in half the time
         return self._row
+
+    @property
+    def _moved(self) -> dict[int, tuple[int, int]]:
+        return {} if self._books.order is None else self._books.order.moved
+
+    def stands(self, decision: Sequence[int] = ()) -> str:
+        """Where a rule stands, and what else observations do not tell: places of pulls, and what was replaced."""
+        counts = {"expired": self.expired, "lost": self.lost_of, "moved": self._moved}
+        noted = {name: found for name, found in counts.items() if found} if self._notes else {}
+        return json.dumps({"rule": decision, **noted} if noted else decision) if noted or decision else ""
 
     # --- snapshots -------------------------------------------------------------------------------------------------
 
@@ -154,27 +171,28 @@ class Ledger:
     ) -> list[PullRow]:
         """Up to so many pulls: the worker's own open ones, then those whose lease ran out, then new ones.
 
-        Fewer, if those that it has may be all it takes. But one at least: pulls of others may never come back. The
-        numbers of those that it knows it has are left out. It is an error if the next arm fails again and again, unless
+        Fewer, if those that it has may be all it takes. But one at least: pulls of others may never come back. And
+        none, if answers wait for earlier pulls and may be all it takes: more would only wait with them. The numbers of
+        those that it knows it has are left out. It is an error if the next arm fails again and again, unless
         there is something else to give, or to take in: then the request does not stand `alone`.
         """
-        if self.spec.expired == "fail":
-            self._fail_expired(now)
+        self._note_expired(now)
         if self.done:
             return []
         until = now.clock + lease
         given = []
         if worker is not None:
-            mine = sorted(self._by_worker.get(worker, set()) - known)
+            mine = sorted(self._books.by_worker.get(worker, set()) - known)
             for number in [number for number in mine if self.field.row_of(self.open[number].arm) >= 0][:count]:
                 given.append(self._change(self.open[number]._replace(lease_until=until)))
-        if now.clock >= self._earliest:
-            expired = [pull for pull in self._expired(now.clock) if pull.number not in known]
-            for pull in expired[: count - len(given)]:
+        if self._books.available:
+            waiting = [self.open[number] for number in sorted(self._books.available - known)]
+            waiting = [pull for pull in waiting if self.field.row_of(pull.arm) >= 0]
+            for pull in waiting[: count - len(given)]:
                 self.reclaimed += pull.lease_until > AVAILABLE
                 again = pull._replace(attempt=pull.attempt + 1, worker=worker, lease_until=until)
                 given.append(self._change(again))
-        while len(given) < count and not ((given or known) and self.engine.is_enough()):
+        while len(given) < count and not ((given or known or self.held) and self.engine.is_enough()):
             before = self.engine.decision if self.given_up else ()
             arm = self.field.ask()
             if arm is None:
@@ -184,11 +202,11 @@ class Ledger:
                 if given or known or not alone:
                     break
                 raise FailingArm(what=self.spec.search.names[arm])
-            item = self.field.item_of(arm) if self._strict else None
+            item = self.field.item_of(arm) if self._books.strict else None
             self.field.reserve(arm)
             pull = PullRow(self.asked, arm, 1, worker, until, 0, 0, False, new_token(), item=item)
             self.asked += 1
-            self._enter(pull)
+            self._books.enter(pull)
             self.changes.new_pulls.append(pull)
             given.append(pull)
         return given
@@ -237,6 +255,7 @@ class Ledger:
         for number, answer in fresh.items():
             rows += self._answer(self.open[number], answer, now)
         self._observe(rows)
+        self._note_expired(now)
         return accepted
 
     def fail(self, pull_id: PullId, reason: str, now: Moment, find_answer: FindAnswer) -> bool:
@@ -256,7 +275,7 @@ class Ledger:
         self.failed += 1
         failure = FailureRow(pull.number, pull.attempt, pull.arm, pull.worker, reason, now.time, pull.token)
         self.changes.failures.append(failure)
-        if self.spec.failure == "worst":
+        if self.spec.counts_failures:
             self._observe(self._answer(pull, AnswerRow(pull.attempt, self.spec.worst_reward, True, pull.token), now))
             return
         failures = pull.failures + 1
@@ -264,30 +283,43 @@ class Ledger:
         if given_up:
             self.field.release(pull.arm)
         changed = {"lease_until": AVAILABLE, "failures": failures, "failed_attempt": pull.attempt, "given_up": given_up}
-        self._change(pull._replace(worker=None, **changed))  # type: ignore[arg-type]
-        if given_up:
-            self._observe(self._released(pull.arm))
+        self._pass_over([pull._replace(worker=None, **changed)])  # type: ignore[arg-type]
 
-    def _fail_expired(self, now: Moment) -> None:
-        """Where the specification says so, who does not answer in time has failed."""
-        for pull in self._expired(now.clock):
-            if pull.lease_until > AVAILABLE and not self.done:
+    def _note_expired(self, now: Moment) -> None:
+        """Count the leases that have run out, and wait for those pulls no longer; or fail them, as the study says."""
+        if now.clock < self._books.earliest or self.done:
+            return
+        expired = self._books.expired(now.clock)
+        failed = [pull for pull in expired if self.spec.expired == "fail" and self.field.row_of(pull.arm) >= 0]
+        for pull in failed:
+            if not self.done:
                 self._fail(pull, "its lease ran out", now)
+        passed = [pull for pull in expired if pull not in failed]
+        self.expired.update(pull.arm for pull in passed)
+        self._pass_over([pull._replace(lease_until=NOTED) for pull in passed])
+
+    def _pass_over(self, pulls: Sequence[PullRow]) -> None:
+        """Attempts have ended without an answer: their pulls count as asked for now, and others wait no longer."""
+        for pull in pulls:
+            self._books.put(pull, self.asked)
+            self.changes.changed_pulls.append(pull)
+        self._observe(self._released())
 
     def give_back(self, pull_id: PullId, find_answer: FindAnswer, *, lost: bool = False) -> bool:
         """Whoever has a pull will not make it; it is available again at once. Lost ones are counted, each once."""
         pull = self._open_pull(pull_id, find_answer)
         if pull is None or pull.attempt != pull_id.attempt or pull.given_up or pull.answer is not None:
             return False
-        self.lost += lost and pull.lease_until > AVAILABLE
-        self._change(pull._replace(worker=None, lease_until=AVAILABLE))
+        if lost and pull.lease_until > AVAILABLE:
+            self.lost += 1
+            self.lost_of[pull.arm] += 1
+        self._pass_over([pull._replace(worker=None, lease_until=AVAILABLE)])
         return True
 
     def leave(self, worker: str) -> int:
         """A worker makes none of the pulls that it has; they are available at once. Returns how many they are."""
-        held = sorted(self._by_worker.get(worker, ()))
-        for number in held:
-            self._change(self.open[number]._replace(worker=None, lease_until=AVAILABLE))
+        held = sorted(self._books.by_worker.get(worker, ()))
+        self._pass_over([self.open[number]._replace(worker=None, lease_until=AVAILABLE) for number in held])
         return len(held)
 
     def renew(self, pull_ids: Iterable[PullId], lease: float, now: Moment) -> list[bool]:
@@ -309,7 +341,7 @@ class Ledger:
         for pull in sorted(pull for pull in self.open.values() if pull.given_up)[: max(self._room(), 0)]:
             if self.field.price_of(pull.arm) <= self.engine.money:
                 self.field.reserve(pull.arm)
-                self._change(pull._replace(failures=0, given_up=False, lease_until=AVAILABLE))
+                self._pass_over([pull._replace(failures=0, given_up=False, lease_until=AVAILABLE)])
                 again += 1
         return again
 
@@ -369,22 +401,20 @@ class Ledger:
 
     def _answer(self, pull: PullRow, answer: AnswerRow, now: Moment) -> list[ObservationRow]:
         """Answer an open pull; what can be observed by that, in its order."""
-        waits = self.spec.in_order and (self._strict or not pull.given_up)
-        if waits and self._unanswered[pull.arm][0] < pull.number:
+        if pull.given_up:  # others have not waited for it
+            self._books.move(pull.number, self.asked)
+        if self._books.must_wait(pull) and (self._books.strict or not self.done):
             if pull.given_up:  # it is under way again, for those who decide
-                self.engine.reserve(pull.arm)
+                self.field.reserve(pull.arm)
             self._change(holding(pull._replace(given_up=False), answer, now.time))
             return []
         self._close(pull)
-        rows = [self._observed(pull, answer, now.time)]
-        return rows + self._released(pull.arm) if self._held else rows
+        return [self._observed(pull, answer, now.time), *self._released()]
 
-    def _released(self, arm: int) -> list[ObservationRow]:
-        """The answers of an arm that have been held back and need not be any longer: no earlier pull is under way."""
+    def _released(self) -> list[ObservationRow]:
+        """The answers that have been held back and need not be any longer, in their order."""
         rows = []
-        held, unanswered = self._held.get(arm), self._unanswered.get(arm)
-        while held and not (unanswered and unanswered[0] < held[0] and (self._strict or not self.done)):
-            pull = self.open[held[0]]
+        for pull in self._books.ready(everything=self.done):
             answer = held_answer(pull)
             assert answer is not None
             assert pull.answered_at is not None
@@ -419,7 +449,7 @@ class Ledger:
             if self.engine.stopped:
                 self.stopped_at = self.told + used
         self._write_down(rows)
-        if self._held:
+        if self.held:
             self._let_go_when_done()
 
     def _write_down(self, rows: list[ObservationRow]) -> None:
@@ -429,74 +459,22 @@ class Ledger:
     def _let_go_when_done(self) -> None:
         """After the end nothing needs to be held back: it is recorded, but no part of the answer."""
         if self.done:
-            for arm in list(self._held):
-                self._write_down(self._released(arm))
+            self._write_down(self._released())
 
     # --- the books -------------------------------------------------------------------------------------------------
 
-    def _put(self, pull: PullRow) -> None:
-        """Write an open pull down, in place of what was known of it."""
-        self._forget(pull.number)
-        self._enter(pull)
-
-    def _enter(self, pull: PullRow) -> None:
-        self.open[pull.number] = pull
-        if pull.given_up:
-            self.given_up += 1
-            if self._strict:
-                insort(self._unanswered[pull.arm], pull.number)
-        elif pull.answer is not None:
-            insort(self._held[pull.arm], pull.number)
-        else:
-            if pull.lease_until < self._earliest:
-                self._earliest = pull.lease_until
-            if pull.worker is not None:
-                self._by_worker.setdefault(pull.worker, set()).add(pull.number)
-            if self.spec.in_order:
-                insort(self._unanswered[pull.arm], pull.number)
-
-    def _forget(self, number: int) -> PullRow | None:
-        pull = self.open.pop(number, None)
-        if pull is None:
-            return None
-        if pull.given_up:
-            self.given_up -= 1
-            if self._strict:
-                _remove(self._unanswered, pull)
-        elif pull.answer is not None:
-            _remove(self._held, pull)
-        else:
-            if self.spec.in_order:
-                _remove(self._unanswered, pull)
-            held = self._by_worker.get(pull.worker) if pull.worker is not None else None
-            if held is not None:
-                held.discard(number)
-                if not held:
-                    del self._by_worker[pull.worker]  # type: ignore[arg-type]
-        return pull
-
     def _change(self, pull: PullRow) -> PullRow:
-        self._put(pull)
+        self._books.put(pull)
         self.changes.changed_pulls.append(pull)
         return pull
 
     def _close(self, pull: PullRow) -> None:
         """An open pull is one no longer."""
-        self._forget(pull.number)
+        self._books.forget(pull.number)
+        self._moved.pop(pull.number, None)
         if not pull.given_up:
             self.field.release(pull.arm)
         self.changes.answered_pulls.append(pull)
-
-    def _expired(self, clock: float) -> list[PullRow]:
-        """The pulls that are available, oldest first."""
-        if clock < self._earliest:
-            return []
-        under_way = [pull for pull in self.open.values() if not pull.given_up and pull.answer is None]
-        under_way = [pull for pull in under_way if self.field.row_of(pull.arm) >= 0]
-        found = sorted((pull for pull in under_way if pull.lease_until <= clock), key=lambda pull: pull.number)
-        if not found:
-            self._earliest = min((pull.lease_until for pull in under_way), default=math.inf)
-        return found
 
     # --- others ----------------------------------------------------------------------------------------------------
 
@@ -520,18 +498,29 @@ class Ledger:
         self.revision, self.asked, self.told, self.failed = row.revision, row.asked, row.told, row.failed
         self.stopped_at, self.withdrawn = row.stopped_at, row.withdrawn
         self.chain, self.batches, self.lost = row.chain, row.batches, row.lost
-        if row.decision:
-            self.engine.decision = json.loads(row.decision)
         if answered is None:
             answered = list(self.open)
-            self._earliest = math.inf
-        for number in answered:
+            self._books.earliest = math.inf
+        pulls = list(pulls)
+        for number in (*answered, *(pull.number for pull in pulls)):
             self._leave_open(number)
+        self._read_notes(json.loads(row.decision) if row.decision else [])
         for pull in pulls:
-            self._leave_open(pull.number)
-            self._enter(pull)
+            self._books.enter(pull)
             if not pull.given_up:
                 self.field.reserve(pull.arm)
+
+    def _read_notes(self, stands: list[int] | dict[str, Any]) -> None:
+        """What `stands` wrote; older programs wrote where the rule stands, and no more."""
+        noted: dict[str, Any] = stands if isinstance(stands, dict) else {"rule": stands}
+        if noted["rule"]:
+            self.engine.decision = noted["rule"]
+        for name, counts in (("expired", self.expired), ("lost", self.lost_of)):
+            if self._notes:
+                counts.clear()
+                counts.update({int(arm): times for arm, times in noted.get(name, {}).items()})
+        if self._books.order is not None:
+            self._books.order.moved = {int(number): tuple(place) for number, place in noted.get("moved", {}).items()}
 
     def begin_again(self, row: StudyRow, seen: Seen, batches: Iterable[BatchRow], pulls: Iterable[PullRow]) -> None:
         """Take in a whole study of which more is asked: also what came after its end, where the stop is looked for."""
@@ -544,7 +533,7 @@ class Ledger:
 
     def _leave_open(self, number: int) -> None:
         """A pull is not what it was, as others have written."""
-        pull = self._forget(number)
+        pull = self._books.forget(number)
         if pull is not None and not pull.given_up:
             self.field.release(pull.arm)
 
@@ -568,11 +557,3 @@ class Ledger:
         self.field.learn_many(seen.part(start, last), heed=False)
         if row.stopped_at is not None:
             self.field.learn_many(seen.part(last, used), heed=True)
-
-
-def _remove(numbers: dict[int, list[int]], pull: PullRow) -> None:
-    """Strike a pull off a list in order; a list that is empty goes."""
-    found = numbers[pull.arm]
-    del found[bisect_left(found, pull.number)]
-    if not found:
-        del numbers[pull.arm]

@@ -28,6 +28,7 @@ from ramgape.studies.pull_ids import SEEDS, PullId, base_seed, new_key, seed_of,
 from ramgape.studies.report import LAST_ANSWERS, Inference, Report, draft_report, failing_arm, write_time
 from ramgape.studies.requests import answered_once
 from ramgape.studies.session import StudySession
+from ramgape.studies.sharing import check_new_blocks
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.spool import Spool
 
@@ -235,6 +236,7 @@ class LocalDesk(Desk):
         """What of that which is given was accepted, the next pulls, and whether the goal is reached."""
         rows: list[PullRow] = []
         with self._writing() as (ledger, now):
+            self._check_told_blocks(ledger, told)
             accepted = ledger.take_in(told, failed, given_back, lost, now, self.session.find_answer)
             if request.wanted:
                 known = frozenset(map(NUMBER, request.known)) if request.known else frozenset()
@@ -263,6 +265,7 @@ class LocalDesk(Desk):
     def observe(self, trials: Sequence[Trial]) -> bool:
         """Take in trials made elsewhere, one after the other; whether the goal is reached."""
         with self._writing() as (ledger, now):
+            check_new_blocks(self.session, ledger, [(each.arm, each.info) for each in trials])
             ledger.observe(trials, now)
             return ledger.done
 
@@ -271,9 +274,17 @@ class LocalDesk(Desk):
         with self._writing() as (ledger, now):
             ledger.open_batch(spool.count)
             for trials in spool:
+                check_new_blocks(self.session, ledger, [(each.arm, each.info) for each in trials])
                 ledger.add(trials, now)
                 self.session.flush()
             ledger.close_batch()
+
+    def _check_told_blocks(self, ledger: Ledger, told: Sequence[Told]) -> None:
+        """Complain of blocks that answers cannot be in; an answer that was told before is no second trial."""
+        fresh = {each.pull_id.number: each.info for each in told if each.info is not None}
+        pulls = ((ledger.open.get(number), info) for number, info in fresh.items())
+        unanswered = [(pull.arm, info) for pull, info in pulls if pull is not None and pull.answer is None]
+        check_new_blocks(self.session, ledger, unanswered)
 
     def _pull(self, row: PullRow) -> Pull:
         number, attempt = row.number, row.attempt
@@ -340,7 +351,7 @@ class LocalDesk(Desk):
     def _inference_of(self, ledger: Ledger) -> Inference:
         """A copy of the search as it is: what is inferred from it keeps nobody waiting, and is kept till it changes."""
         if self._inference is None or not self._inference.is_of(ledger):
-            self._inference = Inference(ledger)
+            self._inference = Inference(ledger, self.session.quality())
         return self._inference
 
     def progress(self) -> Progress:

@@ -15,15 +15,17 @@ from numbers import Integral, Real
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from ramgape.errors import known_name, require
+from ramgape.errors import known_name, require, shorten
 from ramgape.options import STUDY, StudyOptions, options_for
+from ramgape.remote import answers
 from ramgape.remote.connection import LONG_WAIT, ServerConnection, request_key
 from ramgape.remote.studies import RemoteStudy, known_study
 from ramgape.risks.measure import Measure
-from ramgape.search.explained import restore
+from ramgape.search.explained import check_types, restore
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.progress import Progress
 from ramgape.search.result import Result, Stopped
+from ramgape.search.spec import Spec
 from ramgape.studies.arrivals import with_arm, without_arm
 from ramgape.studies.desk import Desk, FailedAttempt, Observed
 from ramgape.studies.entries import Told, Trial
@@ -43,6 +45,7 @@ ROWS_AT_ONCE = 5000
 IN_MEMORY = 8 * 2**20  # bytes of a file that is sent; more wait on the disk
 
 MOST_WITHIN = 10_000  # trials that a request has among other things
+BARE = Trial(0, 0.0)[2:]  # of a trial that is an arm and a reward
 
 
 class RemoteDesk(Desk):
@@ -80,12 +83,17 @@ class RemoteDesk(Desk):
         """A new study with what is known already; with `exist_ok`, perhaps one that is there."""
         connection = ServerConnection(storage, token)
         names = spec.search.names
-        data = [[names[row.arm], row.reward] if row.price is None else _seen(row, names) for row in rows]
+        data = [[names[row.arm], row.reward] if row[2:] == BARE else _seen(row, names) for row in rows]
         many = len(data) > MOST_WITHIN  # more may not fit into a request, and follow as a file
         asked = {"name": name, "arms": list(names), "exist_ok": exist_ok, "data": [] if many else data}
         try:
             made = connection.call(
-                "POST", "/studies", asked | written_options(spec, options), key=request_key(), wait=LONG_WAIT
+                "POST",
+                "/studies",
+                asked | written_options(spec, options),
+                key=request_key(),
+                wait=LONG_WAIT,
+                form=answers.MADE,
             )
             desk = cls(connection, storage, name, made["id"], made["specification"])
             if many and not made["told"]:
@@ -103,11 +111,12 @@ class RemoteDesk(Desk):
         connection = ServerConnection(storage, token)
         try:
             number = known_study(connection, name)["id"]
-            found = connection.call("GET", f"/studies/{number}/specification", wait=LONG_WAIT)
+            path = f"/studies/{number}/specification"
+            found = connection.call("GET", path, wait=LONG_WAIT, form=answers.SPECIFIED)
+            return cls(connection, storage, name, number, found["specification"])
         except BaseException:
             connection.close()
             raise
-        return cls(connection, storage, name, number, found["specification"])
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -143,8 +152,11 @@ class RemoteDesk(Desk):
     def _learn(self, specification: Json) -> None:
         """What the study is to do may change, by whoever asks more of it."""
         if specification != self._specification:
-            self._spec = StudySpec.from_text(json.dumps(specification))
-            self._specification = specification
+            with self._connection.understanding("what a study is to do"):
+                spec = StudySpec.from_text(json.dumps(specification))
+                for part in (spec, spec.search):
+                    check_types(part)
+            self._spec, self._specification = spec, specification
 
     def _heed(self, done: bool, as_known: bool = True) -> None:
         """Ask anew what the study is to do, where an answer shows that somebody has changed it."""
@@ -153,7 +165,7 @@ class RemoteDesk(Desk):
         self._was_done = done
 
     def _ask_specification(self) -> None:
-        self._learn(self._get("/specification")["specification"])
+        self._learn(self._get("/specification", answers.SPECIFIED)["specification"])
 
     # --- pulls -------------------------------------------------------------------------------------------------------
 
@@ -178,13 +190,24 @@ class RemoteDesk(Desk):
             lease=_lease(request.seconds),
             known=[write_pull_id(*pull) for pull in request.known],
         )
-        pulls = [Pull(**each) for each in found["pulls"]]
+        pulls = [Pull(each["id"], each["arm"], each["seed"], each.get("item")) for each in found["pulls"]]
         self._heed(found["done"], all(pull.arm in self.places for pull in pulls))
+        with self._connection.understanding("exchange"):
+            self._check_pulls(pulls)
         return found["accepted"], pulls, found["done"]
+
+    def _check_pulls(self, pulls: Sequence[Pull]) -> None:
+        """Arms and items are those of the study: they are handed to functions and commands."""
+        items = self.spec.search.items
+        for place, pull in enumerate(pulls):
+            if pull.arm not in self.places:
+                raise answers.Unexpected(f"the answer.pulls[{place}].arm", "an arm of the study", pull.arm)
+            if pull.item is not None and (items is None or pull.item not in items.values):
+                raise answers.Unexpected(f"the answer.pulls[{place}].item", "an item of the study", pull.item)
 
     def leave(self, worker: str) -> int:
         """Give back what a worker has open; how many pulls that were."""
-        count: int = self._study.post("leave", {"worker": worker}, once=True)["given_back"]
+        count: int = self._study.post("leave", {"worker": worker}, answers.LEFT, once=True)["given_back"]
         return count
 
     def renew(self, pull_ids: Sequence[PullId], seconds: float) -> list[bool]:
@@ -195,14 +218,14 @@ class RemoteDesk(Desk):
 
     def retry(self) -> int:
         """Make available what was given up; how many pulls that are."""
-        count: int = self._study.post("retry", {}, once=True)["retried"]
+        count: int = self._study.post("retry", {}, answers.RETRIED, once=True)["retried"]
         return count
 
     def observe(self, trials: Sequence[Trial]) -> bool:
         """Take in trials made elsewhere, one after the other; whether the goal is reached."""
         require_few("trials", trials)
         seen = [_seen(trial, self.spec.search.names) for trial in trials]
-        done: bool = self._study.post("observe", {"trials": seen}, once=True)["done"]
+        done: bool = self._study.post("observe", {"trials": seen}, answers.DONE, once=True)["done"]
         return done
 
     def take_in(self, spool: Spool) -> None:
@@ -239,9 +262,10 @@ class RemoteDesk(Desk):
         return self._changed("DELETE", "arms", None, {"name": name})
 
     def _changed(self, method: str, verb: str, body: Json | None, query: Json | None = None) -> bool:
-        found = self._study.call(method, f"/{verb}", body, query=query, key=request_key(), wait=LONG_WAIT)
+        more: bool = self._study.call(
+            method, f"/{verb}", body, query=query, key=request_key(), wait=LONG_WAIT, form=answers.MORE
+        )["more"]
         self._ask_specification()
-        more: bool = found["more"]
         return more
 
     # --- what is known -----------------------------------------------------------------------------------------------
@@ -261,18 +285,22 @@ class RemoteDesk(Desk):
 
     def _report(self, *, expect: bool, history: bool = False, ended: Stopped = "open") -> Report:
         query = {"expect": _word(expect), "history": _word(history), "ended": ended}
-        found = self._get("", query)
+        found = self._get("", answers.REPORT, query)
         self._learn(found["specification"])
-        points = tuple(map(_point, found.pop("history", ())))
-        report = Report.from_dict(found)
+        with self._connection.understanding("the report of a study"):
+            points = tuple(map(_point, found.pop("history", ())))
+            report = Report.from_dict(found)
+            _check_result(report.result, self.spec.present)
         return replace(report, result=replace(report.result, history=points)) if points else report
 
     def progress(self) -> Progress:
         """How far it is."""
-        return restore(Progress, self._progress())
+        found = self._progress()
+        with self._connection.understanding("GET /progress"):
+            return restore(Progress, found)
 
     def _progress(self) -> Json:
-        found, search = self._get("/progress"), self.spec.present
+        found, search = self._get("/progress", answers.PROGRESS), self.spec.present
         asked_for = [
             search.limit,
             search.spend,
@@ -286,15 +314,18 @@ class RemoteDesk(Desk):
         """Tell somebody who watches how far it is."""
         watcher.note(self.progress(), self.spec.search.goal == "budget")
 
-    def _get(self, path: str, query: Mapping[str, object] | None = None) -> Json:
-        found: Json = self._study.call("GET", path, query=query, wait=LONG_WAIT)
+    def _get(self, path: str, form: answers.Check, query: Mapping[str, object] | None = None) -> Json:
+        found: Json = self._study.call("GET", path, query=query, wait=LONG_WAIT, form=form)
         return found
 
     # --- all of it ---------------------------------------------------------------------------------------------------
 
     def observations(self) -> Iterator[Observed]:
         """All observations there are by now, in their order."""
-        return map(_observed, self._rows("/observations", "after", -1))
+        for row in self._rows("/observations", "after", -1, answers.OBSERVATION):
+            with self._connection.understanding("GET /observations"):
+                seen = _observed(row)
+            yield seen
 
     def export(self, path: str | os.PathLike[str] | IO[str], form: str) -> int:
         """Write all observations into a file, or to a stream, as the server writes them; how many they are."""
@@ -311,17 +342,25 @@ class RemoteDesk(Desk):
 
     def failures(self) -> list[FailedAttempt]:
         """All attempts that failed, in their order."""
-        rows = list(self._rows("/failures", "before", None))
-        return [FailedAttempt(**(row | {"failed_at": read_time(row["failed_at"])})) for row in reversed(rows)]
+        rows = list(self._rows("/failures", "before", None, answers.FAILURE))
+        with self._connection.understanding("GET /failures"):
+            return [_failed(row) for row in reversed(rows)]
 
-    def _rows(self, path: str, direction: str, start: int | None) -> Iterator[Json]:
+    def _rows(self, path: str, direction: str, start: int | None, form: answers.Check) -> Iterator[Json]:
         """The rows of a table, a page at a time."""
         place = start
         while True:
-            page = self._get(path, {direction: place, "limit": ROWS_AT_ONCE})
-            for row in page["rows"]:
-                yield dict(zip(page["columns"], row, strict=True))
-            place = page["next"]
+            page = self._get(path, answers.ROWS, {direction: place, "limit": ROWS_AT_ONCE})
+            with self._connection.understanding(f"GET {path}"):
+                rows = [dict(zip(page["columns"], row, strict=True)) for row in page["rows"]]
+                for number, row in enumerate(rows):
+                    form(row, f"the answer.rows[{number}]")
+                following = page["next"]
+                onward = following is None or place is None or (following > place) == (direction == "after")
+                if following is not None and (not rows or not onward or following == place):
+                    raise answers.Unexpected("the answer.next", f"{direction} {place}, or null", following)
+            yield from rows
+            place = following
             if place is None:
                 return
 
@@ -398,16 +437,34 @@ def _word(flag: bool) -> str:
 
 def _observed(row: Json) -> Observed:
     """An observation out of the server's table."""
-    row.pop("place")
-    seed = row.pop("seed")
+    known = {name: row[name] for name in ImportedRow._fields}
     told_at, info = row["told_at"], row["info"]
-    row["told_at"] = None if told_at is None else read_time(told_at)
-    row["info"] = None if info is None else json.dumps(info)
-    return Observed(ImportedRow(**row), seed)
+    known["told_at"] = None if told_at is None else read_time(told_at)
+    known["info"] = None if info is None else json.dumps(info)
+    return Observed(ImportedRow(**known), row["seed"])
+
+
+def _failed(row: Json) -> FailedAttempt:
+    """A failed attempt out of the server's table."""
+    known = {name: row[name] for name in FailedAttempt._fields}
+    return FailedAttempt(**(known | {"failed_at": read_time(row["failed_at"])}))
+
+
+def _check_result(result: Result, spec: Spec) -> None:
+    """A result is that of the study: it has its arms, refers to no others, and says the same of what is searched."""
+    names = [arm.name for arm in result.arms]
+    named = [*result.front, result.control, *(each for arm in result.arms for each in (arm.dominated_by, arm.rival))]
+    said = names, result.noise, result.task, result.risk, result.direction
+    known = list(spec.names), spec.noise, str(spec.task), str(spec.risk), spec.direction
+    if said != known or not {None, *names}.issuperset(named):
+        raise answers.Unexpected("the answer", f"about {shorten(known)}", [*said, *named])
 
 
 def _point(given: Sequence[Any]) -> HistoryPoint:
     """A moment of a search's history; what JSON could not write is what it stands for."""
     samples, doubt, unproved, pulls, *columns = given
+    answers.whole_number(samples, "samples")
+    for value in (doubt, unproved, *pulls, *(each for column in columns for each in column)):
+        answers.maybe(answers.number)(value, "a number of the history")
     known = [tuple(math.nan if each is None else each for each in column) for column in columns]
     return HistoryPoint(samples, math.inf if doubt is None else doubt, unproved, tuple(pulls), *known)

@@ -18,13 +18,14 @@ from ramgape.search.explained import Portable, jsonable, restore
 from ramgape.search.inference import infer
 from ramgape.search.outcome import OURS
 from ramgape.search.progress import Progress, progress_of
+from ramgape.search.quality import TrialQuality
 from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation, Goal, Result, Stopped
 from ramgape.storage.records import FailureRow, ObservationRow, StudyRow
 from ramgape.studies.arrivals import RetiredArm
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import write_pull_id
-from ramgape.studies.specification import read_outline
+from ramgape.studies.specification import ASKING_ORDER, StudySpec, read_outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +64,7 @@ class Report(Answered):
         result: What is known by now; `done` says whether that is final.
         told: Observations recorded; `late` of them came after the end and are no part of the result.
         pending: Pulls handed out and not yet answered.
-        held: Answers that wait for those to earlier pulls of the same arm.
+        held: Results that wait for those of earlier trials.
         failed: Failed attempts; given_up are the pulls that failed too often.
         lost: Attempts that went with the machine that made them, and count for nothing.
         doubt: The returned set is right up to this tolerance; infinite while there is nothing to go by.
@@ -179,9 +180,11 @@ class StudySummary(Portable):
 class Inference:
     """What a study has observed at one moment: inferred from a copy of its search, while the study itself goes on."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, quality: TrialQuality) -> None:
         self._state = ledger.state
         self._done = ledger.done
+        self._spec = ledger.spec
+        self._quality = quality
         self.engine = ledger.engine.copy()
         self._results: dict[Stopped, Result] = {}
 
@@ -197,8 +200,26 @@ class Inference:
     def result(self, ended: Stopped, expect: bool) -> Result:
         """What has been found; unless it is done, `ended` is the reason given."""
         if ended not in self._results:
-            self._results[ended] = infer(self.engine, None if self._done else ended)
+            found = infer(self.engine, None if self._done else ended, None, None, self._quality)
+            self._results[ended] = replace(found, warnings=(*found.warnings, *refuted(self._spec, found)))
         return replace(self._results[ended], expected=self.expected) if expect else self._results[ended]
+
+
+def refuted(spec: StudySpec, result: Result) -> list[str]:
+    """What must be said of a study that was certified by rules of an earlier version which were found wrong."""
+    if spec.first_format >= ASKING_ORDER or not (result.goal_reached and result.is_informative):
+        return []
+    found, began = [], "Certified by ramgape 0.2.0 or older"
+    if result.quality.overtaken:
+        found.append(
+            f"{began}, which counted results as they came in: slow bad results could bias it. Check it with a new study"
+        )
+    if spec.search.items is not None and spec.search.items.population:
+        found.append(
+            f"{began}, which could judge equal averages, and averages at a threshold, by a rounding error. What you "
+            "see is computed anew: where it differs from what was printed then, go by this"
+        )
+    return found
 
 
 def count_info(rows: Iterable[ObservationRow]) -> dict[str, dict[str, int]]:

@@ -234,7 +234,7 @@ class Runner:
                 continue
             if error is None:
                 try:
-                    self.untold.append((pull, self.study.check_outcome(future.result())))
+                    self.untold.append((pull, self.study.check_outcome(future.result(), pull.arm)))
                 except InvalidReward as invalid:
                     error = invalid
             if isinstance(error, (WorkerLost, CancelledError)) and not self.is_last_try(pull):

@@ -6,10 +6,12 @@ written before it returns. After an error nothing of it remains, neither in the 
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -22,6 +24,7 @@ from ramgape.search.engine import FEW, Engine
 from ramgape.search.history import Recorder
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
+from ramgape.search.quality import TrialQuality, with_names
 from ramgape.storage.protocol import Store
 from ramgape.storage.records import AnswerRow, Moment, ObservationRow, RequestRow, StudyRow
 from ramgape.storage.rows import damaged
@@ -34,6 +37,7 @@ NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
 PAGE = 5_000  # observations that are read, and in memory, at a time
 REHEARSED = 64  # items
+TIMED_OUT = ("TimeoutError", "FailedTrial: timeout", "timeout")  # how the reasons of such failures begin
 SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than a moment
 
 
@@ -126,6 +130,29 @@ class StudySession:
                 if row.price is not None:
                     prices[place] = row.price
         return items, prices
+
+    def quality(self) -> TrialQuality:
+        """What became of trials that gave no result, inside a transaction."""
+        ledger, names = self._ledger, self.spec.search.names
+        assert ledger is not None
+        failures = self.store.read_failures(self.row.id) if ledger.failed else []
+        found: dict[bool, Counter[int]] = {True: Counter(), False: Counter()}
+        for each in failures:
+            found[each.reason.startswith(TIMED_OUT)][each.arm] += 1
+        return TrialQuality(
+            failures=with_names(found[False], names),
+            timeouts=with_names(found[True], names),
+            expired=with_names(ledger.expired, names),
+            lost=with_names(ledger.lost_of, names),
+            counted=self.spec.failure == "worst",
+            overtaken=not self.spec.in_order and self._is_overtaken(ledger),
+        )
+
+    def _is_overtaken(self, ledger: Ledger) -> bool:
+        """Whether an answer was counted before that to an earlier pull, as far as it counts."""
+        numbers = np.array(self.store.read_answered(self.row.id, 0), np.int64)
+        early = [pull.number for pull in ledger.open.values() if not pull.given_up]
+        return bool((np.diff(numbers) < 0).any() or min(early, default=math.inf) < numbers.max(initial=-1))
 
     def history(self) -> tuple[HistoryPoint, ...]:
         """What was known on the way, from all observations before the end, inside a transaction."""
@@ -266,7 +293,7 @@ class StudySession:
         assert not self.is_changed  # which would be lost
         row = before.row()._replace(specification=spec.to_text())
         if spec.arm_changes != self.spec.arm_changes:
-            row = row._replace(decision="")  # where a rule stands is said by numbers that other arms have now
+            row = row._replace(decision=before.stands())  # the rule says it by numbers that other arms have now
         ledger = Ledger(spec, row)
         pulls = list(before.open.values())
         ledger.begin_again(row, self._read(0), store.read_batches(study, 0), pulls)
@@ -314,6 +341,12 @@ class StudySession:
             if self._holder is not None:
                 return
             self.store.close()
+
+    def interrupt(self) -> None:
+        """Have the operation under way wait no longer for the store; to be called from any thread."""
+        interrupt = getattr(self.store, "interrupt", None)  # one from outside may have none
+        if interrupt is not None:
+            interrupt()
 
     def pause(self) -> bool:
         """Let nobody begin before `resume`, once whoever is at it has finished; False if that takes too long."""

@@ -18,6 +18,7 @@ from typing import Any, Literal, cast
 from ramgape.bounds import plain_bound, the_bound
 from ramgape.common.checks import check_number, check_seed, whole
 from ramgape.errors import StorageError, UnknownName, known_name, require, shorten
+from ramgape.noises import ANY, BOUNDED
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
 from ramgape.policies import resolve_policy
 from ramgape.registry import is_registered
@@ -33,8 +34,9 @@ from ramgape.search.result import Goal
 from ramgape.search.spec import Spec, make_spec
 from ramgape.studies.arrivals import ArmChange, first_count, present, with_reserve
 from ramgape.tasks import PARETO, TASKS, Task, make_task
+from ramgape.tasks.best import Best
 
-FAILURES = ("retry", "worst")
+FAILURES = ("retry", "worst", "censored")
 EXPIRED = ("retry", "fail")
 
 OF_A_SEARCH = frozenset(Options.__annotations__)
@@ -42,10 +44,11 @@ OUTLINE = ("goal", "epsilon", "delta", "budget", "risk_epsilon", "epsilon_share"
 # Left out where there is nothing: older programs can read what they can follow.
 COMING, NEWER = (
     ("expected_arms", "arm_changes", "worst"),
-    ("extensions", "items", "price", "spend", "shares", "expected_arms"),
+    ("extensions", "items", "price", "spend", "shares", "expected_arms", "shared", "cutoff"),
 )
 
-FORMAT = 3  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
+ASKING_ORDER = 4  # the format since which results count in the order of asking, over all arms
+FORMAT = 4  # of the text: raised when a key changes its meaning or goes, or older programs must not ignore it
 Json = dict[str, Any]
 
 
@@ -71,7 +74,12 @@ def _upgrade_2(stored: Json) -> Json:
     return stored | {"search": search}
 
 
-UPGRADES: dict[int, Callable[[Json], Json]] = {1: _upgrade_1, 2: _upgrade_2}  # from that format to the next
+def _upgrade_3(stored: Json) -> Json:
+    """Before results counted in the order of asking over all arms: only on demand, and then for each arm by itself."""
+    return {"in_order": False} | stored | {"first_format": 3}
+
+
+UPGRADES: dict[int, Callable[[Json], Json]] = {1: _upgrade_1, 2: _upgrade_2, 3: _upgrade_3}  # to the next format
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +88,19 @@ class StudySpec:
 
     Attributes:
         search: The arms, the goal, the risk, and how to search.
-        failure: "retry" a failed trial, or count it as the "worst" reward.
+        failure: "retry" a failed trial, count it as the "worst" reward, or as "censored": as that reward or worse.
         retries: How often a trial is tried again before it is given up.
         seed: What the seeds of the trials come from; None: from the key of the study, which is random.
-        in_order: Hold an arm's answers back until those to its earlier pulls are in, or have failed.
+        in_order: Count results in the order of asking, over all arms.
         expired: A lease that ran out: "retry" with somebody else, or "fail", as if the trial had failed.
         worst: What a failure counts as, where rewards have no range that says it.
         expected_arms: How many arms there may be in all; None if none comes or goes. `search` names all that ever came.
         arm_changes: Which came later, and which went.
+        first_format: Of the text when the study was created, 3 for all older ones: it tells by which rules it began.
     """
 
     search: Spec
-    failure: Literal["retry", "worst"]
+    failure: Literal["retry", "worst", "censored"]
     retries: int
     seed: int | None = OPTIONS["seed"].default
     in_order: bool = OPTIONS["in_order"].default
@@ -99,6 +108,7 @@ class StudySpec:
     expected_arms: int | None = None
     arm_changes: tuple[ArmChange, ...] = ()
     worst: float | None = None
+    first_format: int = FORMAT
 
     @property
     def retired(self) -> tuple[str, ...]:
@@ -109,6 +119,11 @@ class StudySpec:
     def present(self) -> Spec:
         """What is searched: the same as `search`, but for arms that come and go."""
         return present(self)
+
+    @property
+    def counts_failures(self) -> bool:
+        """Whether a failed trial counts, in place of being tried again."""
+        return self.failure != "retry"
 
     @property
     def worst_reward(self) -> float:
@@ -132,7 +147,7 @@ class StudySpec:
         stored["arm_changes"] = [asdict(each) for each in self.arm_changes]
         for table, names in ((stored, COMING), (stored["search"], NEWER)):
             for name in names:
-                if table[name] in (None, (), []):
+                if table[name] is False or table[name] in (None, (), []):
                     del table[name]
         return json.dumps({"format": FORMAT, **stored})
 
@@ -191,6 +206,8 @@ class StudySpec:
         found = []
         for name, mine in _flat(self).items():
             given = _flat(other)[name]
+            if name == "in_order" and self.first_format < ASKING_ORDER:
+                continue  # its default was another one, and a study keeps the rule that it began with
             if mine != given:
                 found.append(f"{name} is {_worded(mine)} in the store, {_worded(given)} here")
         return found
@@ -222,9 +239,13 @@ def make_study_spec(arms: Iterable[object], options: StudyOptions) -> StudySpec:
         require(is_registered(kind, name, thing), kind, allowed, thing)
     known_name(failure, FAILURES, "failure")
     asked["worst"] = check_worst(asked["worst"], failure, search)
+    if failure == "censored":
+        cutoff = asked["worst"] if search.reward_range is None else search.reward_range[1]
+        check_censored(search, cutoff)
+        search = replace(search, cutoff=cutoff)
     known_name(expired, EXPIRED, "expired")
-    allowed = "'retry' unless failure is 'worst': what is tried again has no lease to fail by"
-    require(expired == "retry" or failure == "worst", "expired", allowed, expired)
+    allowed = "'retry' unless failure is 'worst' or 'censored': what is tried again has no lease to fail by"
+    require(expired == "retry" or failure != "retry", "expired", allowed, expired)
     require(isinstance(asked["in_order"], bool), "in_order", "true or false", asked["in_order"])
     if search.items is not None:
         require(is_plain(search.items.values), "items", "what JSON has, for a study, which keeps them", search.items)
@@ -238,12 +259,24 @@ def check_worst(worst: object, failure: str, search: Spec) -> float | None:
     """What a failure counts as, if that must be said."""
     if worst is None:
         allowed = "'retry' for rewards without a range, which have no worst one, unless `worst` says what it is"
-        require(failure != "worst" or search.reward_range is not None, "failure", allowed, failure)
+        require(failure == "retry" or search.reward_range is not None, "failure", allowed, failure)
         return None
-    require(failure == "worst", "worst", "absent unless failure is 'worst'", worst)
+    require(failure != "retry", "worst", "absent unless failure is 'worst' or 'censored'", worst)
     require(search.reward_range is None, "worst", "absent for rewards with a range, whose end it is", worst)
     low, high = search.possible_rewards
     return check_number(worst, "worst", f"a finite number from {low:g} to {high:g}", lambda each: low <= each <= high)
+
+
+def check_censored(search: Spec, cutoff: float) -> None:
+    """Complain of a search that cannot deal with trials of which only a lower limit of the cost is known."""
+    allowed = "'retry' or 'worst' but for costs, direction 'minimize', that are 0 or more"
+    costs = search.direction == "minimize" and (search.reward_range or (0.0,))[0] >= 0.0
+    require(costs and search.items is None, "failure", allowed, "censored")
+    require(cutoff > 0.0, "worst", "above 0 where failure is 'censored'", cutoff)
+    allowed = "'retry' or 'worst' unless the task is best-mean or top, compared by pairs, with noise any or bounded"
+    served = isinstance(search.task, Best) and search.task.compares_pairs and search.noise in (ANY, BOUNDED)
+    by_pairs = search.goal == "budget" or the_bound(search.bound).compares_pairs
+    require(served and by_pairs, "failure", allowed, "censored")
 
 
 def is_plain(values: Iterable[Any]) -> bool:
@@ -275,9 +308,19 @@ def _values(described: Any) -> Json:
 def _flat(spec: StudySpec) -> Json:
     values = _values(spec)
     search = _values(values.pop("search"))
-    for followed in ("warnings", "decide", "looked_at_once", "extensions", "shares", "expected_arms"):
+    of_others = (
+        "warnings",
+        "decide",
+        "looked_at_once",
+        "extensions",
+        "shares",
+        "expected_arms",
+        "first_looks",
+        "cutoff",
+    )
+    for followed in of_others:
         del search[followed]  # from the rest, or from what was done
-    del values["arm_changes"]
+    del values["arm_changes"], values["first_format"]
     search["arms"] = search.pop("names")
     return search | values
 

@@ -11,7 +11,8 @@ from ramgape.common.checks import check_many
 from ramgape.errors import known_name, located
 from ramgape.search.outcome import check_price, check_reward
 from ramgape.studies.entries import Trial
-from ramgape.studies.exchange import pair_of
+from ramgape.studies.exchange import pair_of, write_info
+from ramgape.studies.sharing import with_block
 from ramgape.studies.specification import StudySpec
 
 IN_MEMORY = 8 * 2**20  # bytes; what is larger goes into a temporary file
@@ -56,5 +57,6 @@ def trials_of(data: Iterable[object], spec: StudySpec) -> Iterator[Trial]:
             pair = (each["arm"], each["reward"]) if mapped else each  # type: ignore[index]
             arm, reward = pair_of(pair, "a row of data", "(arm, reward) or a mapping with these keys")
             known_name(str(arm), places, "arm")
-            price = check_price(each.get("price") if mapped else None, spec.search)  # type: ignore[attr-defined]
-            yield Trial(places[str(arm)], check_reward(spec.search, reward), price=price)
+            price, info, block = (each.get(name) if mapped else None for name in ("price", "info", "block"))  # type: ignore[attr-defined]
+            price, info = check_price(price, spec.search), write_info(with_block(info, block))
+            yield Trial(places[str(arm)], check_reward(spec.search, reward, str(arm)), price=price, info=info)

@@ -38,6 +38,7 @@ from ramgape.studies.field import require_first_money
 from ramgape.studies.in_and_out import InAndOut
 from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.report import Report
+from ramgape.studies.sharing import check_blocks, with_block
 from ramgape.studies.showing import Shown
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import trials_of
@@ -87,8 +88,8 @@ class Study(InAndOut, Shown):
             storage: "sqlite:///file.db", "postgresql://user@host/database", "http://host:8460" (a server), a store of
                 your own, or None: in memory.
             exist_ok: Open a study of that name if there is one; its specification must be the same.
-            data: Trials made already: pairs (arm, reward), or mappings with these two keys; one batch, which is looked
-                at once, at its end, so that their order means nothing.
+            data: Trials made already: pairs (arm, reward), or mappings with these two keys, and perhaps "block"; one
+                batch, which is looked at once, at its end, so that their order means nothing.
             token: For a server; unless given, RAMGAPE_TOKEN, or what the server has left on this machine.
             {options}
 
@@ -241,7 +242,13 @@ class Study(InAndOut, Shown):
         return pulls
 
     def tell(
-        self, pull: Pull | str, reward: float, *, price: float | None = None, info: Mapping[str, Any] | None = None
+        self,
+        pull: Pull | str,
+        reward: float,
+        *,
+        price: float | None = None,
+        info: Mapping[str, Any] | None = None,
+        block: str | int | None = None,
     ) -> Answer:
         """The reward of a pull; it is stored when this returns.
 
@@ -253,8 +260,11 @@ class Study(InAndOut, Shown):
             reward: What came out.
             price: What it has cost, in a study whose prices are told.
             info: What else to keep with the answer, such as {"model_version": "..."}: whatever JSON can hold.
+            block: What it shares with trials of other arms (a day, a game), in a study created with `shared`. An arm
+                has one trial a block at most. Ask for all trials of a block before you tell the first of them.
         """
-        accepted, _, done = self._desk.exchange([self._told(pull, reward, price, info)], (), (), (), NO_REQUEST)
+        told = self._told(pull, reward, price, info, block)
+        accepted, _, done = self._desk.exchange([told], (), (), (), NO_REQUEST)
         return ANSWERS[accepted[0], done]
 
     def tell_many(self, answers: Iterable[tuple[Pull | str, float | Outcome]]) -> list[Answer]:
@@ -313,16 +323,22 @@ class Study(InAndOut, Shown):
         return self._desk.retry()
 
     def observe(
-        self, arm: str, reward: float, *, price: float | None = None, info: Mapping[str, Any] | None = None
+        self,
+        arm: str,
+        reward: float,
+        *,
+        price: float | None = None,
+        info: Mapping[str, Any] | None = None,
+        block: str | int | None = None,
     ) -> Answer:
         """A trial that was made without asking.
 
         Args:
             arm, reward: Which arm was tried, and what came out.
-            price, info: As for `tell`.
+            price, info, block: As for `tell`.
         """
-        paid = check_price(price, self._desk.spec.search)
-        trial = Trial(self._place(arm), self.check_reward(reward), price=paid, info=write_info(info))
+        paid, kept = check_price(price, self._desk.spec.search), write_info(with_block(info, block))
+        trial = Trial(self._place(arm), self.check_reward(reward, arm), price=paid, info=kept)
         return ANSWERS[True, self._desk.observe([trial])]
 
     def observe_many(self, trials: Iterable[tuple[str, float | Outcome]]) -> list[Answer]:
@@ -336,8 +352,8 @@ class Study(InAndOut, Shown):
             with located(f"trials[{number}]"):
                 outcome = outcome_of(given)
                 paid = check_price(outcome.price, self._desk.spec.search)
-                reward, info = self.check_reward(outcome.reward), write_info(outcome.info)
-                seen.append(Trial(self._place(arm), reward, price=paid, info=info))
+                reward, info = self.check_reward(outcome.reward, arm), with_block(outcome.info, outcome.block)
+                seen.append(Trial(self._place(arm), reward, price=paid, info=write_info(info)))
         return [ANSWERS[True, self._desk.observe(seen)]] * len(seen) if seen else []
 
     def extend(
@@ -478,18 +494,19 @@ class Study(InAndOut, Shown):
 
     # --- helpers ---------------------------------------------------------------------------------------------------
 
-    def check_outcome(self, given: object) -> float | Outcome:
+    def check_outcome(self, given: object, arm: str | None = None) -> float | Outcome:
         """What a trial gave, a reward or an `Outcome`, or an error that says what is allowed.
 
         Args:
             given: The reward, or the outcome.
+            arm: The arm, which an error names.
         """
         if not isinstance(given, Outcome) and self._desk.spec.search.spend is None:
-            return self.check_reward(given)
+            return self.check_reward(given, arm)
         given = outcome_of(given)
         paid = check_price(given.price, self._desk.spec.search)
-        write_info(given.info)
-        return Outcome(self.check_reward(given.reward), paid, given.info)
+        write_info(with_block(given.info, given.block))
+        return Outcome(self.check_reward(given.reward, arm), paid, given.info, given.block)
 
     def _told_all(self, answers: Sequence[tuple[Pull | str, object]]) -> list[Told]:
         """Answers, checked; of several, an error says which of them is meant."""
@@ -503,11 +520,15 @@ class Study(InAndOut, Shown):
             raise
         return told
 
-    def _told(self, pull: Pull | str, reward: object, price: object = None, info: object = None) -> Told:
+    def _told(
+        self, pull: Pull | str, reward: object, price: object = None, info: object = None, block: object = None
+    ) -> Told:
         """An answer, checked."""
-        outcome = outcome_of(reward) if price is None and info is None else Outcome(reward, price, info)  # type: ignore[arg-type]
-        paid = check_price(outcome.price, self._desk.spec.search)
-        return Told(pull_id_of(pull), self.check_reward(outcome.reward), paid, write_info(outcome.info))
+        alone = price is None and info is None and block is None
+        outcome = outcome_of(reward) if alone else Outcome(reward, price, info, block)  # type: ignore[arg-type]
+        paid, kept = check_price(outcome.price, self._desk.spec.search), with_block(outcome.info, outcome.block)
+        arm = pull.arm if isinstance(pull, Pull) else None
+        return Told(pull_id_of(pull), self.check_reward(outcome.reward, arm), paid, write_info(kept))
 
 
 def checked_study(
@@ -520,4 +541,5 @@ def checked_study(
     rows = [] if data is None else list(trials_of(data, spec))
     require_room(spec, 0, 0, len(rows))
     require_first_money(spec, rows)
+    check_blocks(spec.search, [(row.arm, row.info) for row in rows])
     return spec, rows

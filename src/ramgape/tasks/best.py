@@ -18,11 +18,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ramgape.common.exact import exact_ranks
 from ramgape.core.pareto import Floats, Mask
 from ramgape.tasks.score import MEAN, Score
 from ramgape.tasks.task import Boxes, Places, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from ramgape.common.exact import Exact
     from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
 
@@ -91,6 +96,10 @@ class Best(Task):
         last = float(self.count) if self.floor is None else self.floor
         problem["task_parameters"][:3] = *self.score, last
 
+    def guess(self, answer: Mask, means: Floats, risks: Floats) -> Mask:
+        """The best by the estimates, of those that reach the floor by them: the present answer is a minimax choice."""
+        return self.true_answer(means, risks)
+
     def tolerances(self, answer: Mask, boxes: Boxes) -> tuple[Floats, Places]:
         """V_i of any answer, even of one that the kernel would not give."""
         lows, highs = self.score.lows(boxes), self.score.highs(boxes)
@@ -146,6 +155,10 @@ class Best(Task):
         if answer.sum() != right.sum() or not self._reaches(means, risks)[answer].all():
             return False
         return bool((np.sort(values[answer]) == np.sort(values[right])).all())
+
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+        """Of a task without a limit."""
+        return self, exact_ranks(means), exact_ranks(risks)
 
     def right_answers(self, means: Floats, risks: Floats, epsilon: float) -> list[Mask]:
         """Where one arm is asked for, without a floor: every arm that is less than epsilon behind the best one."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
+from ramgape.common.exact import Exact, exact_ranks, exactly
 from ramgape.common.plane import PlaneLine
+from ramgape.core.pareto import Floats
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import MEAN, Score
-from ramgape.tasks.task import Possible, Rescaling, check_limit
+from ramgape.tasks.task import Possible, Rescaling, Task, check_limit
 from ramgape.tasks.wording import Wanted
 
 
@@ -52,6 +57,13 @@ class BestMean(Best):
 
     def scaled(self, mean: Rescaling, risk: Rescaling) -> BestMean:
         return self if self.max_risk is None else BestMean(risk(self.max_risk))
+
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+        """With the place of the ceiling among the risks."""
+        if self.max_risk is None:
+            return Best.ordered(self, means, risks)
+        *places, ceiling = exact_ranks([*risks, Exact(exactly(self.max_risk))]).tolist()
+        return BestMean(ceiling), exact_ranks(means), np.array(places)
 
     def check(self, possible: Possible) -> tuple[str, ...]:
         if self.max_risk is None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar
 
+from ramgape.common.exact import Exact, exact_ranks, exactly
 from ramgape.common.formatting import cut
 from ramgape.common.plane import PlaneLine
+from ramgape.core.pareto import Floats
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import Score
-from ramgape.tasks.task import Rescaling
+from ramgape.tasks.task import Rescaling, Task
 from ramgape.tasks.wording import Wanted
 
 NAME_WIDTH = 24  # in a legend
@@ -47,6 +50,12 @@ class BestScore(Best):
 
     def scaled(self, mean: Rescaling, risk: Rescaling) -> BestScore:
         return replace(self, weight=self.weight * mean.difference(1.0) / risk.difference(1.0))
+
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+        """The score in place of the mean."""
+        costs = [risk.times(exactly(-self.weight)) for risk in risks]
+        scores = [Exact(mean + cost.part, cost.square) for mean, cost in zip(means, costs, strict=True)]
+        return BestScore(weight=0.0), exact_ranks(scores), exact_ranks(risks)
 
     def question(self, wanted: Wanted) -> str:
         return f"the arm with the {wanted.best} {self._formula(wanted)}"

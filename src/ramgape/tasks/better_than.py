@@ -1,9 +1,17 @@
 """Which arms are better than the one there is: a control.
 
-What V < epsilon proves, while all boxes hold, of an arm i and the control 0. Inside: mean_i - mean_0 - margin is at
-least L_i - U_0 - margin > -epsilon, and likewise in risk where that counts. Outside: mean_i - mean_0 - margin is at
-most U_i - L_0 - margin < epsilon; where the risk counts, one of the two is below epsilon, so that the arm is not ahead
-by epsilon in both.
+With d = mean_i - mean_0 - margin, of an arm i and the control 0, an arm has one of four verdicts:
+
+    better        it is proved that d > 0
+    not better    it is proved that d < epsilon
+    not worse     it is proved that d > -epsilon, and neither of the above
+    open          none of these is proved
+
+Where the risk counts, better and not worse hold in both objectives; not better means that an arm is not ahead by
+epsilon in both. A search ends when every arm is better or not better; the answer is the arms that are better. For
+epsilon > 0 one of the two is always true, so that a search always ends; at epsilon 0 not for d = 0.
+
+While all boxes hold, d is between L_i - U_0 - margin and U_i - L_0 - margin: `tolerances` has -d and d at their most.
 """
 
 from __future__ import annotations
@@ -14,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ramgape.common.exact import exact_ranks, exactly
 from ramgape.common.formatting import cut
 from ramgape.common.parsing import escape
 from ramgape.common.plane import PlaneLine
@@ -24,7 +33,9 @@ from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
+    from ramgape.common.exact import Exact
     from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
 
@@ -127,7 +138,7 @@ class BetterThan(Task):
     # --------------------------------------------------------------------------- what is proved
 
     def tolerances(self, answer: Mask, boxes: Boxes) -> tuple[Floats, Places]:
-        """V_i of any answer; nothing is in doubt of the control."""
+        """By how much an arm inside may be behind the control and the margin, or one outside ahead of them."""
         place = self.place
         inside = boxes.mean_high[place] + self.margin - boxes.mean_low
         outside = boxes.mean_high - boxes.mean_low[place] - self.margin
@@ -137,6 +148,10 @@ class BetterThan(Task):
         found = np.where(answer, inside, outside)
         found[place] = math.inf if answer[place] else -math.inf
         return found, np.full(len(answer), place)
+
+    def settled(self, answer: Mask, tolerances: Floats, rivals: Places, epsilon: float) -> Mask:
+        """An arm inside is proved to be better without a tolerance, or not at all."""
+        return np.asarray(tolerances < np.where(answer, 0.0, epsilon))
 
     def reasons(self, answer: Mask, means: Floats, risks: Floats, rivals: Places) -> Places:
         """The control."""
@@ -151,10 +166,11 @@ class BetterThan(Task):
         if wanted.epsilon == 0.0:
             question = self.question(wanted)
             return f"these are {question}." if wanted.returned else f"no arm is one of {question}."
-        inside = f"every returned arm has {wanted.mean_beyond(self._control, self.margin, -1)}"
+        allowed = wanted._replace(epsilon=0.0, risk_epsilon=None) if wanted.proved else wanted
+        inside = f"every returned arm has {allowed.mean_beyond(self._control, self.margin, -1)}"
         outside = f"no {'other ' if wanted.returned else ''}arm has {wanted.mean_ahead(self._control, self.margin)}"
         if self.about_risk:
-            inside += f" and {wanted.risk_beyond(self._control)}"
+            inside += f" and {allowed.risk_beyond(self._control)}"
             outside += f" and {wanted.risk_ahead(self._control)}"
         return f"{inside}, and {outside}." if wanted.returned else f"{outside}."
 
@@ -175,6 +191,20 @@ class BetterThan(Task):
         better &= risks < risks[self.place] if self.about_risk else True
         better[self.place] = False
         return np.asarray(better)
+
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+        """With what must be exceeded, in place of the margin."""
+        *places, needed = exact_ranks([*means, means[self.place] + exactly(self.margin)]).tolist()
+        task = replace(self, margin=needed - places[self.place])
+        object.__setattr__(task, "place", self.place)
+        return task, np.array(places), exact_ranks(risks)
+
+    def is_right(self, answer: Mask, means: Floats, risks: Floats, epsilon: float) -> bool:
+        """Whether every returned arm is better than the control, and no other by epsilon."""
+        found, rivals = self.tolerances(answer, Boxes(means, means, risks, risks))
+        if epsilon > 0.0:
+            return bool(self.settled(answer, found, rivals, epsilon).all())
+        return self.is_true(answer, means, risks)
 
     def __str__(self) -> str:
         """Only what is not usual; what has a meaning in such a text is escaped in a name."""

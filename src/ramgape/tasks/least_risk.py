@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
+from ramgape.common.exact import Exact, exact_ranks, exactly
 from ramgape.common.plane import PlaneLine
+from ramgape.core.pareto import Floats
 from ramgape.tasks.best import Best
 from ramgape.tasks.score import SAFETY, Score
-from ramgape.tasks.task import Possible, Rescaling, check_limit
+from ramgape.tasks.task import Possible, Rescaling, Task, check_limit
 from ramgape.tasks.wording import Wanted
 
 
@@ -52,6 +57,13 @@ class LeastRisk(Best):
 
     def scaled(self, mean: Rescaling, risk: Rescaling) -> LeastRisk:
         return self if self.min_mean is None else LeastRisk(mean(self.min_mean))
+
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+        """With the place of the floor among the means."""
+        if self.min_mean is None:
+            return Best.ordered(self, means, risks)
+        *places, floor = exact_ranks([*means, exactly(self.min_mean)]).tolist()
+        return LeastRisk(floor), np.array(places), exact_ranks(risks)
 
     def check(self, possible: Possible) -> tuple[str, ...]:
         if self.min_mean is None:

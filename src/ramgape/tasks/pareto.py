@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ramgape.common.exact import exact_ranks
 from ramgape.core import pareto
 from ramgape.core.pareto import Floats, Mask, advantage, is_epsilon_cover, pareto_front
 from ramgape.tasks.task import Boxes, Places, Task
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from ramgape.common.exact import Exact
     from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
     from ramgape.core.table import State
@@ -101,6 +106,9 @@ class Pareto(Task):
     def true_answer(self, means: Floats, risks: Floats) -> Mask:
         """The arms that no arm strictly dominates."""
         return pareto_front(means, risks)
+
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats]:
+        return self, exact_ranks(means), exact_ranks(risks)
 
     def gaps(self, means: Floats, risks: Floats) -> Floats:
         """Eq. (1) of the paper."""

@@ -18,6 +18,9 @@ from ramgape.errors import require
 from ramgape.tasks.wording import Wanted
 
 if TYPE_CHECKING:  # a task is made long before anything is compiled
+    from fractions import Fraction
+
+    from ramgape.common.exact import Exact
     from ramgape.core.comparisons import ByPairs
     from ramgape.core.kernel import Kernel
     from ramgape.core.table import State
@@ -258,6 +261,15 @@ class Task(ABC):
         mark_answer(arms, search, problem, mask)
         return mask
 
+    def guess(self, answer: Mask, means: Floats, risks: Floats) -> Mask:
+        """The arms to name while nothing is decided.
+
+        Args:
+            answer: The present answer, which may go by what is nearest to a proof.
+            means, risks: The estimates.
+        """
+        return answer
+
     # --------------------------------------------------------------------------- what is proved
 
     @abstractmethod
@@ -344,6 +356,17 @@ class Task(ABC):
             means, risks: The truth.
         """
         return bool((answer == self.true_answer(means, risks)).all())
+
+    def ordered(self, means: Sequence[Fraction], risks: Sequence[Exact]) -> tuple[Task, Floats, Floats] | None:
+        """The same question about whole numbers in the same order as exact ones, so that `true_answer` and `is_true`
+        round nothing; None where a task does not say how.
+
+        It is asked of the task with its parameters as they were written.
+
+        Args:
+            means, risks: The truth, exactly; costs are negated.
+        """
+        return None
 
     def regret(self, answer: Mask, means: Floats, risks: Floats) -> float:
         """The least tolerance at which `claim` is true of an answer; 0 if it is so exactly.

@@ -31,6 +31,7 @@ class Wanted(NamedTuple):
         risk: What the risk is called.
         costs: Whether less mean is better.
         turned: Whether people are shown the risk with the other sign, more being better.
+        proved: Whether every returned arm is proved to be in the right answer without a tolerance.
     """
 
     returned: Sequence[str]
@@ -39,6 +40,7 @@ class Wanted(NamedTuple):
     risk: str
     costs: bool = False
     turned: bool = False
+    proved: bool = False
 
     @property
     def names(self) -> str:

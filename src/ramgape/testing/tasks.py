@@ -18,7 +18,7 @@ TRIALS = 300
 def check_task(task: Task) -> None:
     """Try whether a task does what a search relies on.
 
-    - What boxes prove is so: of random boxes, whenever every tolerance is below epsilon, the answer is right up to
+    - What boxes prove is so: of random boxes, whenever every arm is settled up to epsilon, the answer is right up to
       epsilon for means and risks anywhere in the boxes.
     - The true answer is right, up to 0 and up to anything; it is the first of the right answers.
     - The kernel that keeps the doubts agrees: no tolerance is above the doubt of its arm.
@@ -55,11 +55,11 @@ def _check_proof(task: Task, generator: np.random.Generator) -> bool:
     answer = task.true_answer(means, risks)
     expect(task.is_right(answer, means, risks, 0.0), True, "whether the true answer is right")
     expect(task.right_answers(means, risks, 0.1)[0].tolist(), answer.tolist(), "the first of the right answers")
-    tolerances, _ = task.tolerances(answer, boxes)
+    tolerances, rivals = task.tolerances(answer, boxes)
     epsilon = float(np.max(tolerances))
-    if not epsilon < 0.2:
-        return False
     just_above = max(0.0, np.nextafter(epsilon, 1.0))
+    if not epsilon < 0.2 or not task.settled(answer, tolerances, rivals, just_above).all():
+        return False
     for _ in range(20):
         truth = _inside(boxes.mean_low, boxes.mean_high, generator), _inside(boxes.risk_low, boxes.risk_high, generator)
         right = task.is_right(answer, *truth, just_above)

@@ -200,6 +200,7 @@ ENDINGS = {
     "complete": "every item was asked of every arm",
     "exhausted": "there are no items left",
     "constant": "nothing can be said of an arm whose rewards are all equal",
+    "censored": "trials that were cut off keep the answer open",
     "interrupted": "interrupted",
     "error": "an error ended it",
     "callback": "a callback ended it",

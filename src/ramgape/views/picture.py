@@ -10,6 +10,8 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
+from ramgape.errors import printable
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -102,5 +104,7 @@ def inline_svg(figure: Figure, description: str, prefix: str) -> str:
     text = re.sub(r'href="#', f'href="#{prefix}', text)
     text = re.sub(r"url\(#", f"url(#{prefix}", text)
     text = re.sub("|".join(DARK), lambda found: variable(found.group()), text, flags=re.IGNORECASE)
-    title = f'<title id="{prefix}title">{html.escape(description)}</title>'
-    return re.sub(r"<svg\b([^>]*)>", rf'<svg\1 role="img" aria-labelledby="{prefix}title">\n {title}', text, count=1)
+    # The description has names in it, so it is never part of a replacement template, where a backslash means something.
+    title = f'<title id="{prefix}title">{html.escape(printable(description))}</title>'
+    opening, rest = text.split(">", 1)
+    return f'{opening} role="img" aria-labelledby="{prefix}title">\n {title}{rest}'

@@ -140,7 +140,7 @@ def _progress(result: Result, samples: list[int]) -> str:
 def proofs(result: Result, said: Explanation) -> str:
     """What has been proved, under which assumptions, and what rests on estimates alone."""
     told = [(word, text) for word, text in said.facts if word in PROVED and word != "Alarm"]
-    rigour = "approximate: intervals hold nearly as often as they state, for large samples (central limit theorem)"
+    rigour = "approximate: intervals hold nearly as often as they state (central limit theorem); rare events go unseen"
     told.append(("Rigour", rigour if result.rigour == "approximate" else "proved: intervals hold as they are stated"))
     told.append(("Estimates", estimates_only(result)))
     if result.alarm is not None:

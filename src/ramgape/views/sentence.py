@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ramgape.common.formatting import confidence, cut, round_up
+from ramgape.common.formatting import confidence, cut, round_up, unseen_words
 from ramgape.errors import printable
 from ramgape.views.content import is_turned, risk_heading
 
@@ -30,7 +30,8 @@ def answer_sentence(result: Result) -> str:
     if not result.front and result.empty_answer == "nothing yet":
         begun = "not every arm has had its first trials" if result.samples else "there are no trials"
         return f"Nothing can be said yet: {begun}."
-    return f"{_some(result) if result.front else _none(result)}. {assurance(result)}"
+    safest = f" Safest choice so far: {name_list(result.safest)}." if result.safest else ""
+    return f"{_some(result) if result.front else _none(result)}. {assurance(result)}{safest}"
 
 
 # ------------------------------------------------------------------------------------ the answer
@@ -52,9 +53,7 @@ def _some(result: Result) -> str:
     """An answer of some arms."""
     names, question = name_list(result.front), result.question
     if result.control is not None and question.startswith("the arms with "):
-        others = _others(result, "does not", "do not")
-        lead = _lead(result).removeprefix(CHOOSE)
-        return f"{lead}{names} {'has' if len(result.front) == 1 else 'have'} {question[14:]}{others}"
+        return _better(result, question[14:])
     if question.startswith("the arm with "):
         return f"{_lead(result)}{names} for {question[13:]}{_ties(result)}"
     if question or result.task != "pareto":
@@ -62,12 +61,35 @@ def _some(result: Result) -> str:
     return f"{_lead(result)}{_trade_offs(result)}"
 
 
+def _better(result: Result, what: str) -> str:
+    """The arms that are better than a control; of those that are not proved to be so, that they may be."""
+    proved = [name for name in result.front if result.arm(name).certificate == "in"]
+    guessed = [name for name in result.front if name not in proved]
+    said = f"{name_list(proved)} {'has' if len(proved) == 1 else 'have'} {what}" if proved else ""
+    if guessed:
+        lead = "So far: " if result.stopped == "open" else "Best guess: "
+        may = f"{name_list(guessed)} may"
+        return f"{said}; {lead.lower()}{may}, too" if proved else f"{lead}{may} have {what}"
+    others = len(result.arms) - len(result.front) - 1
+    return f"{said}; no other arm does{_by_more(result)}" if others and result.stopped in CLAIMED else said
+
+
+def _by_more(result: Result) -> str:
+    """By how much an arm outside is not better than a control."""
+    found = stated_tolerance(result)
+    if found is None or not found[0]:
+        return ""
+    return f" by {tolerance_words(result, *found).removeprefix('within ')} or more"
+
+
 def _none(result: Result) -> str:
     """An answer of no arm, which is one, too."""
     if result.control is not None and result.question.startswith("the arms with "):
-        lead, name = _lead(result).removeprefix(CHOOSE), one_name(result.control)
-        keep = f"{lead}keep {name}, since" if lead else f"Keep {name}:"
-        return f"{keep} no arm has {result.question[14:]}"
+        name, what = one_name(result.control), result.question[14:]
+        if result.stopped in CLAIMED:
+            return f"Keep {name}: no arm has {what}{_by_more(result)}"
+        lead = "So far" if result.stopped == "open" else "Best guess"
+        return f"{lead}: keep {name}; no arm is proved to have {what}"
     word = result.empty_answer.removesuffix(", by the estimates")
     _, limited, limit = result.question.partition(" of those whose ")
     why = f": there is none whose {limit}" if limited else ""
@@ -163,8 +185,8 @@ def _ties(result: Result) -> str:
 
 
 def assurance(result: Result) -> str:
-    """How sure it is, in a sentence, or two if the data speak against it."""
-    return f"{_assured(result)}{doubts(result)}"
+    """How sure it is, in a sentence, with what may have gone unseen, and what in the data speaks against it."""
+    return f"{_assured(result)}{_unseen(result)}{doubts(result)}"
 
 
 def doubts(result: Result) -> str:
@@ -190,7 +212,7 @@ def _assured(result: Result) -> str:
     told = "Nothing is proved yet" if number == count else "Not proved yet"
     if found is not None:
         told = f"So far {_right(result, found, start='this')}"
-        if result.goal.epsilon is not None:
+        if result.goal.epsilon is not None and found[0] >= result.goal.epsilon:
             told += f", not {tolerance_words(result, result.goal.epsilon, result.goal.risk_epsilon)} as asked"
     every = f"{number:,} of {count:,} arms"
     if number == count:
@@ -202,9 +224,22 @@ def _right(result: Result, found: tuple[float, float | None], start: str = "This
     """That an answer is right up to a tolerance, and how often such a sentence is."""
     delta = result.goal.delta if result.stopped == "confidence" else result.certified_delta
     how = "approximately " if result.rigour == "approximate" else ""
-    close = f" {tolerance_words(result, *found)}," if found[0] else ""
+    said = result.control is not None and result.stopped in CLAIMED  # with the answer
+    close = f" {tolerance_words(result, *found)}," if found[0] and not said else ""
     about = f", about {result.estimand}" if result.estimand else ""
-    return f"{start} is {how}right{close} with probability {confidence(delta or 0.0)}{about}"
+    assumed = "".join(f", if {condition}" for condition in result.conditions)
+    return f"{start} is {how}right{close} with probability {confidence(delta or 0.0)}{about}{assumed}"
+
+
+def _unseen(result: Result) -> str:
+    """How probable an event may be that the arm of the answer with the fewest trials has not shown, if that matters."""
+    delta = result.goal.delta if result.stopped == "confidence" else result.certified_delta
+    if result.rigour != "approximate" or not delta or stated_tolerance(result) is None:
+        return ""
+    seen = [arm for arm in result.arms if arm.name in result.front] or result.arms
+    fewest = min(seen, key=lambda arm: arm.pulls)
+    words = unseen_words(one_name(fewest.name), fewest.pulls, delta)
+    return f" {words[0].upper()}{words[1:]}."
 
 
 def stated_tolerance(result: Result) -> tuple[float, float | None] | None:

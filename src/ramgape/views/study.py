@@ -128,7 +128,7 @@ def trial_words(report: Report) -> str:
 def count_words(report: Report) -> str:
     """How many trials there are."""
     late = f" ({report.late:,} of them after the end, and not counted)" if report.late else ""
-    counts = {"held back": report.held, "under way": report.pending, "failed": report.failed}
+    counts = {"waiting for earlier trials": report.held, "under way": report.pending, "failed": report.failed}
     counts["lost with their machines"] = report.lost
     return ", ".join([f"{report.told:,} told{late}", *(f"{count:,} {word}" for word, count in counts.items() if count)])
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import (
     confidence,
-    exponent,
-    list_counts,
     plural,
     plus_minus,
     round_up,
@@ -18,7 +16,9 @@ from ramgape.common.formatting import (
     time_unit,
 )
 from ramgape.errors import printable
+from ramgape.noises import ANY, NOISES
 from ramgape.views.content import ENDINGS
+from ramgape.views.counted_runs import cut_off_words, exits_words
 from ramgape.views.explanation import Column, Explanation, Table, total_width
 from ramgape.views.result import explain_result
 from ramgape.views.sentence import answer_sentence, doubts, is_claimed, one_name, stated_tolerance
@@ -45,12 +45,38 @@ def explain_timing(timing: Timing, ascii_only: bool = False) -> Explanation:
     speed = compared(timing, ascii_only) if timing.report.result.front else []
     facts += [("" if place else "Speed", text) for place, text in enumerate(speed)]
     facts.append((GUARANTEE, known[GUARANTEE]))
-    more = _epsilon(timing), _ended(timing), _timeouts(timing), _shell(timing)
+    more = _epsilon(timing), _ended(timing), _shell(timing)
     facts += [each for each in more if each is not None]
     parts: list[Table | str] = [Table(partial(fit_times, timing, ascii_only=ascii_only))]
     if timing.report.result.about_risk:
         parts += ["In seconds:", *said.parts]
-    return Explanation([timing_sentence(timing.report.result)], facts, parts, said.warnings)
+    return Explanation([timing_headline(timing)], facts, parts, said.warnings)
+
+
+def timing_headline(timing: Timing) -> str:
+    """Which command is the fastest, and what must be known beside it: runs of it that failed, or were cut off."""
+    result, fastest = timing.report.result, timing.fastest
+    told = [timing_sentence(result)]
+    if result.task == "best-mean" and not result.front and not math.isnan(timing.times[-1].mean):
+        least = f"Nothing is proved before {NOISES[ANY].first_looks[0]} runs of each command."
+        told = [f"So far {one_name(fastest.name)} has the shortest mean. {least}"]
+    if result.stopped == "censored":
+        told = [_kept_open(timing)]
+    elif any(each.failed for each in timing.times):
+        told.append(f"{'But ' if fastest.failed else ''}{cut_off_words(timing.times)}")
+        told += ["What is said of the fastest command counts longer runs as the timeout."] if fastest.failed else []
+    if any(each.nonzero_exits for each in timing.times):
+        told.append(f"{'But ' if fastest.nonzero_exits else ''}{exits_words(timing.times)}")
+    return printable(" ".join(told))
+
+
+def _kept_open(timing: Timing) -> str:
+    """That runs which were cut off keep the answer open, and what helps."""
+    told = f"Undecided: {cut_off_words([each for each in timing.times if each.failed])}"
+    rest = [each for each in timing.times if not each.failed]
+    if rest:
+        told += f" {one_name(rest[0].name)} has the shortest mean of the commands that always ended in time."
+    return f"{told} A longer timeout than {timing.timeout:g} s may decide it."
 
 
 def timing_sentence(result: Result) -> str:
@@ -71,7 +97,9 @@ def timing_sentence(result: Result) -> str:
     how = ", approximately" if result.rigour == "approximate" else ""
     told = f"{name} is the fastest{within}{how}, with probability {confidence(delta or 0.0)}"
     if not is_claimed(result):
-        told = f"So far {told}" + (f", not within {tolerance_text(asked)} as asked" if asked else "")
+        told = f"So far {told}" + (
+            f", not within {tolerance_text(asked)} as asked" if asked and found[0] >= asked else ""
+        )
     elif found[0] > result.spread[0]:
         told += "; but all are as close as that"
     return f"{told}.{doubts(result)}"
@@ -112,13 +140,6 @@ def _ended(timing: Timing) -> tuple[str, str]:
     return "Ended", f"{ENDINGS[result.stopped]}; {reached}"
 
 
-def _timeouts(timing: Timing) -> tuple[str, str] | None:
-    counts = {each.name: each.failed for each in timing.times}
-    if not any(counts.values()) or timing.timeout is None:
-        return None
-    return "Timeout", f"{list_counts(counts)} were ended after {timing.timeout:g} s, and count as that"
-
-
 def _shell(timing: Timing) -> tuple[str, str] | None:
     if timing.shell is None or not timing.shell > NOTABLE * timing.fastest.mean:
         return None
@@ -129,32 +150,61 @@ def _shell(timing: Timing) -> tuple[str, str] | None:
 
 def compared(timing: Timing, ascii_only: bool) -> list[str]:
     """How much faster the fastest command is than each of the others, a sentence each."""
-    fastest, lines = timing.fastest, []
-    verdicts = {arm.name: arm.verdict for arm in timing.report.result.arms}
-    for each in timing.times[1 : 1 + SENTENCES]:
-        if math.isfinite(timing.ratio(each)[0]):
-            ratio = ratio_text(timing, each, ascii_only, least="at least ")
-            told = "" if verdicts[each.name] != "undecided" else "; undecided"
-            lines.append(f"{printable(fastest.name)} is {ratio} times as fast as {printable(each.name)}{told}")
-    rest, pm = len(timing.times) - 1 - SENTENCES, plus_minus(ascii_only)
-    notes = {pm: "half an approximate interval of 95 %", "at least": "the lower end of an approximate interval of 95 %"}
-    shown = [f"{word}: {meaning}" for word, meaning in notes.items() if any(f"{word} " in line for line in lines)]
-    if fastest.failed:
-        shown.append("the times are cut off at the timeout")
+    lines = [
+        comparison_words(timing, each)
+        for each in timing.times[1 : 1 + SENTENCES]
+        if math.isfinite(timing.ratio(each)) and not (timing.fastest.failed and each.failed)
+    ]
+    rest = len(timing.times) - 1 - SENTENCES
     lines += [f"and {rest} more, in the table"] if rest > 0 else []
-    return [*lines, f"({'; '.join(shown)})"] if lines and shown else lines
+    if any("(" in line or "at least" in line for line in lines):
+        lines.append("Intervals: 95 %, anytime-valid, each by itself, approximate.")
+    return lines
 
 
-def ratio_text(timing: Timing, each: Times, ascii_only: bool, least: str) -> str:
-    """How many times as long a command takes as the fastest; where only its own times are cut off, at least so many."""
-    value, half = timing.ratio(each)
-    if math.isnan(half) or not timing.report.result.front:
-        return f"{value:.2f}"
-    low = value - half
-    if not each.failed or timing.fastest.failed or not low > 0.0:
-        return f"{value:.2f} {plus_minus(ascii_only)} {half:.2f}"
-    places = max(1 - exponent(low), 0)
-    return f"{least}{math.floor(low * 10**places) / 10**places:.{places}f}"
+def comparison_words(timing: Timing, each: Times) -> str:
+    """A command compared with the fastest."""
+    fastest, name, ratio = printable(timing.fastest.name), printable(each.name), timing.ratio(each)
+    low, high = ends = timing.ratio_interval(each)
+    shown = f" ({bounds_words(ends, ' to ')})" if low > 0.0 and high < math.inf else ""
+    if any(arm.name == each.name and arm.verdict == "undecided" for arm in timing.report.result.arms):
+        takes = f"at least {_floored(low)}" if each.failed and low > 0.0 else f"{ratio:.2f}"
+        return f"undecided: {name} takes {takes} times as long as {fastest}{shown}"
+    if is_as_fast(timing, each):
+        within = tolerance_text(timing.report.result.goal.epsilon or 0.0)
+        return f"{name} is as fast as {fastest}, within {within}: it takes {ratio:.2f} times as long{shown}"
+    if each.failed or timing.fastest.failed:
+        known = f"{fastest} is at least {_floored(low)} times as fast as {name}"
+        return known if low > 1.0 else f"how much longer {name} takes than {fastest} is not known"
+    return f"{fastest} is {ratio:.2f} times as fast as {name}{shown}"
+
+
+def is_as_fast(timing: Timing, each: Times) -> bool:
+    """Whether a command other than the fastest is within the tolerance of it by the means, and neither was cut off."""
+    epsilon = timing.report.result.goal.epsilon
+    if epsilon is None or each is timing.fastest or each.failed or timing.fastest.failed:
+        return False
+    return each.mean - timing.fastest.mean < epsilon
+
+
+def bounds_words(ends: tuple[float, float], to: str) -> str:
+    """An interval of ratios, never narrower than it is.
+
+    >>> bounds_words((0.9871, 1.0312), " to "), bounds_words((3.14159, math.inf), " to ")
+    ('0.98 to 1.04', 'at least 3.14')
+    """
+    low, high = ends
+    if high == math.inf:
+        return f"at least {_floored(low)}" if low > 0.0 else "-"
+    return f"{_floored(low)}{to}{_raised(high)}" if low > 0.0 else f"at most {_raised(high)}"
+
+
+def _floored(value: float) -> str:
+    return f"{math.floor(100.0 * value) / 100.0:.2f}"
+
+
+def _raised(value: float) -> str:
+    return f"{math.ceil(100.0 * value) / 100.0:.2f}"
 
 
 def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Column]:
@@ -162,14 +212,19 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
     unit, arms = time_unit(timing.fastest.mean), {arm.name: arm for arm in timing.report.result.arms}
     times, pm, to = timing.times, plus_minus(ascii_only), "-" if ascii_only else "…"
     marks = [arms[each.name].verdict for each in times]
-    states = [state_of(arms[each.name], timing.report.result) for each in times]
-    mean = [f"{unit.text(each.mean)} {pm} {unit.text(each.std)}" for each in times]
+    states = [state_in(timing, each, arms[each.name]) for each in times]
+    least = ">= " if ascii_only else "≥ "
+    mean = [
+        f"{least}{unit.text(each.mean)}" if each.failed else f"{unit.text(each.mean)} {pm} {unit.text(each.std)}"
+        for each in times
+    ]
     ends = [f"{unit.text(_end(min, each))} {to} {unit.text(_end(max, each))}" for each in times]
     used = [(unit.text(each.user), unit.text(each.system)) for each in times]
-    least = ">= " if ascii_only else "≥ "
-    relative = ["1.00", *(ratio_text(timing, each, ascii_only, least) for each in times[1:])]
-    runs = Column("runs", [f"{len(each.times):,}" for each in times], right=True)
-    last = Column("times as long", relative, right=True)
+    relative = ["1.00", *(_ratio_cell(timing, each, least) for each in times[1:])]
+    ends_of = [bounds_words(timing.ratio_interval(each), f" {to} ") for each in times[1:]]
+    intervals = ["-", *(words.replace("at least ", least) for words in ends_of)]
+    counts = [_runs_cell(each) for each in times]
+    runs = Column("runs", counts, right=True)
 
     def with_names(columns: Sequence[Column], below: Sequence[str]) -> list[Column]:
         room = LONGEST_NAME if width is None else max(width - total_width(columns) - 2, SHORTEST_NAME)
@@ -186,7 +241,8 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
         Column(f"min {to} max", ends, right=True),
         Column("user", [user for user, _ in used], right=True),
         Column("system", [system for _, system in used], right=True),
-        last,
+        Column("times as long", relative, right=True),
+        Column("95% interval", intervals, right=True),
     ]
     longest = min(max(Column("", [printable(each.name)]).width for each in times), LONGEST_NAME)
     if width is None or total_width(wide) + 2 + longest <= width:
@@ -196,13 +252,41 @@ def fit_times(timing: Timing, width: int | None, ascii_only: bool) -> list[Colum
         runs,
         Column(f"mean {pm} std ({unit.name})\nmin {to} max", both, right=True),
         Column("user\nsystem", [f"{user}\n{system}" for user, system in used], right=True),
-        last,
+        Column(
+            "times as long\n95% interval", [f"{x}\n{y}" for x, y in zip(relative, intervals, strict=True)], right=True
+        ),
     ]
     return with_names(narrow, [f"  {state}" for state in states])
 
 
+def _ratio_cell(timing: Timing, each: Times, least: str) -> str:
+    ratio = f"{timing.ratio(each):.2f}"
+    if timing.fastest.failed:
+        return "-"  # of two lower limits, or over one
+    return f"{least}{ratio}" if each.failed else ratio
+
+
+def _runs_cell(each: Times) -> str:
+    """How many runs there were, and how many of them were cut off or failed, on lines of their own."""
+    told = [f"{len(each.times):,}"]
+    told += [f"{each.failed:,} cut off"] if each.failed else []
+    told += [f"{each.nonzero_exits:,} failed"] if each.nonzero_exits else []
+    return "\n".join(told)
+
+
 def _end(which: Callable[[Sequence[float]], float], each: Times) -> float:
     return which(each.times) if each.times else math.nan
+
+
+def state_in(timing: Timing, each: Times, arm: ArmReport) -> str:
+    """What is known of a command's place; one within the tolerance is as fast, never slower."""
+    result = timing.report.result
+    if result.task != "best-mean" or arm.verdict != "out":
+        return state_of(arm, result)
+    if is_as_fast(timing, each):
+        return "as fast"
+    proved = arm.certificate == "out" or (arm.certified and timing.ratio_interval(each)[0] > 1.0)
+    return "slower" if proved else "slower?"
 
 
 def state_of(arm: ArmReport, result: Result) -> str:

@@ -10,22 +10,38 @@ from ramgape.common.formatting import round_up, short_names
 from ramgape.views.content import SYMBOLS, is_turned, risk_heading
 
 if TYPE_CHECKING:
-    from ramgape.search.result import ArmReport, Result
+    from ramgape.search.result import ArmReport, ControlVerdict, Result, Verdict
 
 SHORTEST = 8  # columns that a name in a reason has at least
+MARK_OF: dict[ControlVerdict, Verdict] = {
+    "better": "in",
+    "not better": "out",
+    "not worse": "undecided",
+    "open": "undecided",
+}
 
 
 def verdict_words(result: Result, arm: ArmReport, symbols: bool) -> str:
     """The verdict in a word."""
     if arm.name == result.control:
         return "control"
+    against = control_verdict(result, arm)
+    if against is not None:
+        return f"{SYMBOLS[MARK_OF[against]]} {against}" if symbols else against
     return f"{SYMBOLS[arm.verdict]} {arm.verdict}" if symbols else arm.verdict
+
+
+def control_verdict(result: Result, arm: ArmReport) -> ControlVerdict | None:
+    """What is proved of an arm against the control; None for the control itself, and where there is none."""
+    return next((row.verdict for row in result.differences if row.name == arm.name), None)
 
 
 def sure_words(result: Result, arm: ArmReport) -> str:
     """How sure the verdict is; of an undecided arm, on which side it stands until then."""
     if arm.name == result.control:
         return ""
+    if control_verdict(result, arm) in ("not worse", "open"):
+        return "seems better" if arm.name in result.front else ""
     if arm.verdict == "undecided":
         begun = result.front or result.empty_answer != "nothing yet"
         return "in so far" if arm.name in result.front else "out so far" if begun else ""
@@ -69,15 +85,17 @@ def _reason(result: Result, arm: ArmReport) -> Reason:
     if arm.name == result.control:
         return Reason()
     returned, limited = arm.name in result.front, has_limit(result)
-    if arm.verdict == "undecided":
+    against = control_verdict(result, arm)
+    if arm.verdict == "undecided" or against in ("not worse", "open"):
         return _missing(result, arm, returned)
     if result.task == "pareto":
         return Reason() if returned or arm.dominated_by is None else _beaten(result, arm, result.arm(arm.dominated_by))
     rival = arm.rival if returned else arm.rival or arm.dominated_by
     if rival is None:
         return Reason(("keeps" if returned else "misses") + " the limit" if limited else "")
-    if result.control is not None:
-        return Reason("ahead of " if returned else "not ahead of ", rival)
+    if result.control is not None and not returned:
+        epsilon = result.goal.epsilon if arm.certificate == "within-epsilon" else None
+        return Reason("not ahead of ", rival, f" by {round_up(epsilon)}" if epsilon else "")
     return Reason("ahead of " if returned else "behind ", rival)
 
 
@@ -100,8 +118,9 @@ def _missing(result: Result, arm: ArmReport, returned: bool) -> Reason:
     if not arm.pulls:
         return Reason("no trials yet")
     if not math.isfinite(arm.doubt) or (rival is None and not has_limit(result)):
-        return Reason("all rewards are equal" if arm.variance == 0.0 else "too few trials")
-    if arm.doubt < epsilon or (epsilon == 0.0 and arm.doubt < 0.0):  # what is left to prove is said beside others
+        return Reason("all rewards are equal" if arm.pulls > 1 and arm.variance == 0.0 else "too few trials")
+    near = arm.doubt < epsilon or (epsilon == 0.0 and arm.doubt < 0.0)
+    if near and result.control is None:  # what is left to prove is said beside others
         return Reason("waits for ", rival) if rival is not None else Reason("waits for others")
     if (
         has_limit(result) and not returned

@@ -27,6 +27,7 @@ from ramgape.views.plots.control import (
 )
 from ramgape.views.plots.crosses import HIGHER, LOWER, Asked, draw_crosses, settle_layout, show_as, write_legend
 from ramgape.views.plots.window import ANYTHING, PossibleValues
+from ramgape.views.verdicts import MARK_OF
 
 if TYPE_CHECKING:
     from ramgape.search.result import ArmReport, ControlDifference, Result
@@ -78,8 +79,7 @@ def draw_comparison(result: Result, axes: Axes | None) -> Axes:
         width = panel * (1 + both) + LETTER * max((len(name) for name in names.values()), default=0)
         figure = style.new_figure(max(width, style.SIZE[0]), height_of(len(shown)), title=title(result))
         axes = figure.add_subplot(1, 1 + both, 1)
-    verdicts = {arm.name: arm.verdict for arm in result.arms}
-    means = [Compared(names[row.name], verdicts[row.name], row.mean, row.mean_interval) for row in shown]
+    means = [Compared(names[row.name], MARK_OF[row.verdict], row.mean, row.mean_interval) for row in shown]
     handles: list[Artist] = [*verdict_handles(means), *draw_differences(axes, means, _decisive(result, in_mean=True))]
     word, hint = ("cost", LOWER) if result.direction == "minimize" else ("reward", HIGHER)
     word = cut(printable(result.reward_name), NAME_WIDTH) or word
@@ -139,7 +139,9 @@ def _decisive(result: Result, *, in_mean: bool) -> Decisive | None:
     place = line.value / weight - base
     # What is left of the sum of two numbers that are equal is no margin.
     place = 0.0 if abs(place) <= 1e-9 * abs(base) else place
-    return Decisive(place, style.in_legend(line.words), _tolerance(result, in_mean))
+    more = weight > 0.0 if in_mean else is_turned(result.arms)  # whether more is better, as it is drawn
+    tolerance = _tolerance(result, in_mean)
+    return Decisive(place, style.in_legend(line.words), tolerance if more else -tolerance)
 
 
 def _tolerance(result: Result, in_mean: bool) -> float:

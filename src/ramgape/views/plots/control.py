@@ -23,7 +23,7 @@ from ramgape.views.plots.window import visible_interval, window
 
 HEIGHT = 0.24  # of a row, in inches
 AROUND = 1.5  # of what stands above and below the rows
-WORDS = {"in": "better", "undecided": "undecided", "out": "not better"}
+WORDS = {"in": "better", "undecided": "open", "out": "not better"}
 
 
 class Compared(NamedTuple):
@@ -36,7 +36,7 @@ class Compared(NamedTuple):
 
 
 class Decisive(NamedTuple):
-    """The line that decides, what it is, and how far the tolerance reaches on either side of it."""
+    """The line that decides, what it is, and how far the tolerance reaches from it to what is better, with its sign."""
 
     place: float
     words: str
@@ -81,7 +81,7 @@ def draw_differences(axes: Axes, rows: Sequence[Compared], decisive: Decisive | 
 
 
 def _draw_reference(axes: Axes, decisive: Decisive | None) -> list[Line2D | Patch]:
-    """The control, the line that decides, and the tolerance around it."""
+    """The control, the line that decides, and the tolerance beyond it, within which either verdict is right."""
     black = style.PALETTE["black"]
     control = axes.axvline(0.0, color=black, linewidth=1.3, zorder=2, label="control")
     if decisive is None:
@@ -91,10 +91,10 @@ def _draw_reference(axes: Axes, decisive: Decisive | None) -> list[Line2D | Patc
         margin = axes.axvline(decisive.place, color=black, linewidth=1.3, linestyle=(0, (6, 2)), zorder=2)
         margin.set_label(decisive.words)
         handles.append(margin)
-    if decisive.tolerance > 0.0:
-        low, high = decisive.place - decisive.tolerance, decisive.place + decisive.tolerance
+    if decisive.tolerance:
+        low, high = sorted((decisive.place, decisive.place + decisive.tolerance))
         axes.axvspan(low, high, color=style.SHADE, linewidth=0.0, zorder=0.3)
-        handles.append(Patch(facecolor=style.SHADE, label=f"tolerance: ± {round_up(decisive.tolerance)}"))
+        handles.append(Patch(facecolor=style.SHADE, label=f"tolerance: {round_up(abs(decisive.tolerance))}"))
     return handles
 
 

@@ -1,0 +1,132 @@
+"""The open pulls of a study: who has which, whose lease ran out, and whose answers wait for earlier ones."""
+
+from __future__ import annotations
+
+import math
+
+from ramgape.search.asking import AskingOrder
+from ramgape.search.estimands import counts_in_order
+from ramgape.storage.records import PullRow
+from ramgape.studies.field import Field
+from ramgape.studies.specification import ASKING_ORDER, StudySpec
+
+AVAILABLE = 0.0  # a lease that ran out long ago
+NOTED = 1e-12  # a lease that ran out, was counted as such, and was not given back
+
+
+class Books:
+    """Open pulls by their numbers, and lists of some of them.
+
+    Args:
+        spec: Of the study.
+        field: Which arms take part in its search.
+    """
+
+    def __init__(self, spec: StudySpec, field: Field) -> None:
+        self.pulls: dict[int, PullRow] = {}
+        self.given_up = 0
+        self.by_worker: dict[str, set[int]] = {}
+        self.available: set[int] = set()  # pulls that wait for somebody
+        self.earliest = math.inf  # no other lease runs out before that
+        self.order = AskingOrder() if spec.in_order else None
+        # Scores are learnt in the order of their items: none is left out, not even one that was given up.
+        self.strict = spec.search.items is not None
+        self._moves = spec.first_format >= ASKING_ORDER and not counts_in_order(spec.search)
+        self._field = field
+
+    @property
+    def held(self) -> int:
+        """Pulls that are answered, but wait for earlier ones."""
+        return 0 if self.order is None else self.order.held
+
+    def _waited_for(self, pull: PullRow) -> bool:
+        """Whether answers wait for an open pull. Of retired arms the search never hears."""
+        return self.order is not None and self._field.row_of(pull.arm) >= 0
+
+    def enter(self, pull: PullRow) -> None:
+        """Note an open pull that is not noted at present."""
+        self.pulls[pull.number] = pull
+        if pull.given_up:
+            self.given_up += 1
+        elif pull.answer is not None:
+            assert self.order is not None
+            self.order.enter(pull.number, held=True)
+        else:
+            if pull.lease_until <= NOTED:
+                self.available.add(pull.number)
+            elif pull.lease_until < self.earliest:
+                self.earliest = pull.lease_until
+            if pull.worker is not None:
+                self.by_worker.setdefault(pull.worker, set()).add(pull.number)
+            if self.order is not None and self._waited_for(pull):
+                self.order.enter(pull.number)
+
+    def forget(self, number: int) -> PullRow | None:
+        """Strike a pull off; returns what was noted of it."""
+        pull = self.pulls.pop(number, None)
+        if pull is None:
+            return None
+        if pull.given_up:
+            self.given_up -= 1
+        elif pull.answer is not None:
+            assert self.order is not None
+            self.order.leave(number, held=True)
+        else:
+            self.available.discard(number)
+            if self.order is not None and self._waited_for(pull):
+                self.order.leave(number)
+            held = self.by_worker.get(pull.worker) if pull.worker is not None else None
+            if held is not None:
+                held.discard(number)
+                if not held:
+                    del self.by_worker[pull.worker]  # type: ignore[arg-type]
+        return pull
+
+    def put(self, pull: PullRow, asked: int | None = None) -> None:
+        """Note a pull in place of what was noted of it.
+
+        Args:
+            pull: As it is now.
+            asked: If given, it is passed over: it counts as asked for behind so many others, where places may change.
+        """
+        self.forget(pull.number)
+        if asked is not None:
+            self.move(pull.number, asked)
+        self.enter(pull)
+
+    def move(self, number: int, asked: int) -> None:
+        """Give a pull that is not noted at present the last place among so many, where places may change."""
+        if self.order is not None and self._moves:
+            self.order.move(number, asked)
+
+    def expired(self, clock: float) -> list[PullRow]:
+        """The pulls whose lease has run out since that was last asked, oldest first."""
+        if clock < self.earliest:
+            return []
+        leased = [pull for pull in self.pulls.values() if not pull.given_up and pull.answer is None]
+        leased = [pull for pull in leased if pull.lease_until > NOTED]
+        self.earliest = min((pull.lease_until for pull in leased if pull.lease_until > clock), default=math.inf)
+        return sorted((pull for pull in leased if pull.lease_until <= clock), key=lambda pull: pull.number)
+
+    def must_wait(self, pull: PullRow) -> bool:
+        """Whether an answer to an open pull is held back."""
+        if self.order is None or not self._waited_for(pull):
+            return False
+        return not self.order.is_next(pull.number) or self._first_given_up().get(pull.arm, math.inf) < pull.number
+
+    def ready(self, everything: bool) -> list[PullRow]:
+        """The pulls whose answers need not be held back any longer, in their order."""
+        if self.order is None or not self.order.held:
+            return []
+        given_up = self._first_given_up()
+        found = [self.pulls[number] for number in self.order.ready(everything and not self.strict)]
+        return [pull for pull in found if given_up.get(pull.arm, math.inf) > pull.number]
+
+    def _first_given_up(self) -> dict[int, int]:
+        """By arm, the first pull that was given up, where its later ones wait even for that."""
+        found: dict[int, int] = {}
+        if self.strict and self.given_up:
+            for pull in self.pulls.values():
+                if pull.given_up:
+                    found[pull.arm] = min(pull.number, found.get(pull.arm, pull.number))
+        return found
