@@ -88,7 +88,7 @@ def test_the_link_logs_in_once_and_leaves_no_trace(site: Site) -> None:
     link = site.link()
     with looking(site.browser, site.address, None) as seen:
         seen.page.goto(link)
-        seen.page.wait_for_url(f"{site.address}/")
+        expect(seen.page).to_have_url(f"{site.address}/")
         expect(seen.page.locator("#rows a", has_text="arms")).to_be_visible()
         assert "code" not in seen.page.evaluate("location.href + JSON.stringify(history.state)")
         (cookie,) = seen.page.context.cookies()
@@ -104,13 +104,13 @@ def test_the_link_logs_in_once_and_leaves_no_trace(site: Site) -> None:
 def test_who_is_unknown_is_asked_and_comes_back(site: Site) -> None:
     with looking(site.browser, site.address, None) as seen:
         seen.open(site.path("arms"))
-        seen.page.wait_for_url(re.compile("/login"))
+        expect(seen.page).to_have_url(re.compile("/login"))
         seen.page.fill("#code", "rg_wrong")
         seen.page.click("text=Log in >> nth=-1")
         expect(seen.page.locator("#wrong")).to_be_visible()
         seen.page.fill("#code", site.token)
         seen.page.press("#code", "Enter")
-        seen.page.wait_for_url(re.compile(site.path("arms")))
+        expect(seen.page).to_have_url(re.compile(site.path("arms")))
         expect(seen.page.locator("#name")).to_have_text("arms")
         seen.wrong = [each for each in seen.wrong if "401" not in each]
 
@@ -121,7 +121,7 @@ def test_a_login_leads_to_no_other_server(site: Site) -> None:
             seen.open(f"/login?next={strange}")
             seen.page.fill("#code", site.token)
             seen.page.press("#code", "Enter")
-            seen.page.wait_for_url(f"{site.address}/")
+            expect(seen.page).to_have_url(f"{site.address}/")
 
 
 # --- the list ---------------------------------------------------------------------------------------------------------

@@ -31,7 +31,11 @@ export async function post(path, body) {
   return said;
 }
 
-/** To the page that asks who is there, and back. */
+let leaving = false;
+
+/** To the page that asks who is there, and back: once, for a second call would abort the first. */
 export function toLogin() {
+  if (leaving) return;
+  leaving = true;
   location.replace(`${HOME}login?next=${encodeURIComponent(location.pathname + location.search)}`);
 }
