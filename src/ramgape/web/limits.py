@@ -72,17 +72,23 @@ class Bucket:
 
     def take(self, key: str) -> None:
         """Count one; an error that says when to come again if that is one too many."""
+        if not self.has_room(key):
+            message = f"more than {self.rate:g} requests a second: come again a little later"
+            raise TooMany(message, retry_after=(1.0 - self._levels[key][0]) / self.rate)
+
+    def has_room(self, key: str) -> bool:
+        """Count one, unless that is one too many."""
         now = self._clock()
         level, then = self._levels.get(key, (self._burst, now))
         level = min(self._burst, level + (now - then) * self.rate)
         if level < 1.0:
             self._levels[key] = (level, now)
-            message = f"more than {self.rate:g} requests a second: come again a little later"
-            raise TooMany(message, retry_after=(1.0 - level) / self.rate)
+            return False
         self._levels[key] = (level - 1.0, now)
         if len(self._levels) > MOST_COUNTED:  # whoever was not here for so long has a full bucket, as the others have
             full = self._burst / self.rate
             self._levels = {key: pair for key, pair in self._levels.items() if now - pair[1] < full}
+        return True
 
     def give_back(self, key: str) -> None:
         """Count one less."""
