@@ -5,14 +5,16 @@ poller asks for /healthz, on a new connection each time. One more process does t
 one for reading one study.
 
 The flood has a processor of its own, as it has on another machine; server, workers and poller share the others. So a
-lower rate shows what the flood costs the server, and not what it costs to make one. Slices with the flood and without
-it take turns, since other programs may compete for the machine. If it has a single processor, the flood takes half of
-it, and the ratios are too low by that.
+lower rate shows what the flood costs the server, and not what it costs to make one. Slices without the flood, with as
+many threads that compute on its processor, and with the flood take turns, since other programs may compete for the
+machine: a flood drives these to the processors of the server, and so do threads that compute. The rate with the flood
+should be compared with that without on an idle machine, and with the other on a busy one.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
@@ -108,6 +110,12 @@ def ask(target: Target, path: str) -> None:
             line.getresponse().read()
         except (OSError, HTTPException):
             line.close()
+
+
+def compute(target: Target) -> None:
+    """Nothing to the server: load on the machine alone, of threads that all run."""
+    while True:
+        hashlib.sha256(BAD).digest()
 
 
 KEYS = json.dumps({f"k{place}": 0 for place in range(7_400)})[:65_000].encode()
@@ -299,8 +307,10 @@ def serving(folder: Path, storage: str, *options: str) -> Iterator[tuple[int, st
             process.kill()
 
 
-def measure(folder: Path, count: int, seconds: float, floods: dict[str, Send]) -> Iterator[tuple[str, Seen, Seen]]:
-    """Each flood: its name; what the others had without it, and with it."""
+def measure(
+    folder: Path, count: int, seconds: float, floods: dict[str, Send]
+) -> Iterator[tuple[str, Seen, Seen, Seen]]:
+    """Each flood: its name; what the others had without it, beside one that only computes, and with it."""
     storage = make_studies(folder, count)
     reading = TokenFile(folder / "state/ramgape/tokens.json").add("read", ["read"])[1]
     with leaving_one_processor() as free, serving(folder, storage) as (port, token, process):
@@ -313,13 +323,15 @@ def measure(folder: Path, count: int, seconds: float, floods: dict[str, Send]) -
         others = partial(watch, port, token, numbers["work"], server=process.pid)
         others(seconds=2.0)  # compiled, and warm
         for name, send in floods.items():
-            without, during, slices = Seen(), Seen(), max(round(seconds / SLICE), 1)
+            without, beside, during, slices = Seen(), Seen(), Seen(), max(round(seconds / SLICE), 1)
             for _ in range(slices):
                 without = without.and_then(others(seconds=seconds / slices / 2))
+                with flooding(target, compute, free):
+                    beside = beside.and_then(others(seconds=seconds / slices / 2))
                 with flooding(target, send, free):
                     time.sleep(0.2)
                     during = during.and_then(others(seconds=seconds / slices))
-            yield name, without, during
+            yield name, without, beside, during
 
 
 def main() -> None:
@@ -332,9 +344,10 @@ def main() -> None:
     floods = {name: send for name, send in FLOODS.items() if given.only in name}
     memory = Path("/dev/shm")  # where there is one, so that a busy disk is not measured
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        for name, without, during in measure(Path(folder), given.studies, given.seconds, floods):
-            rates = f"{without.rate:4.0f} -> {during.rate:4.0f}/s ({during.rate / max(without.rate, 0.01):4.2f})"
-            health = f"/healthz p99 {without.slowest:5.3f} -> {during.slowest:5.3f} s"
+        for name, without, beside, during in measure(Path(folder), given.studies, given.seconds, floods):
+            shares = ", ".join(f"{during.rate / max(each.rate, 0.01):4.2f}" for each in (without, beside))
+            rates = f"{without.rate:4.0f}, {beside.rate:4.0f} -> {during.rate:4.0f}/s ({shares})"
+            health = f"/healthz p99 {without.slowest:5.3f}, {beside.slowest:5.3f} -> {during.slowest:5.3f} s"
             cost = f"{during.cost_beside(without):5.2f} processors"
             sys.stdout.write(f"{name:55} {rates}, {health}, {cost}\n")
             sys.stdout.flush()

@@ -444,5 +444,5 @@ def test_floods_cost_little() -> None:
     """Each flood takes less than half of the one processor that a server has; `python -m tests.flood` shows rates."""
     with tempfile.TemporaryDirectory() as folder:
         measured = measure(Path(folder), 3_000, 15.0, FLOODS)
-        costs = {name: during.cost_beside(without) for name, without, during in measured}
+        costs = {name: during.cost_beside(without) for name, without, _, during in measured}
     assert {name: cost for name, cost in costs.items() if not cost < 0.5} == {}
