@@ -22,7 +22,7 @@ MEGABYTE = 1_000_000
 MOST_COUNTED = 10_000  # addresses and tokens that are remembered at once
 LOOKS_EACH = 4  # requests of one token that look at something at once
 SHARE, BURST = 0.25, 2.0  # of a processor, for one token that looks while others work; seconds before that counts
-LEAST_COST = 0.001  # seconds of every request, besides what it takes in other threads
+LEAST_COST = 0.002  # seconds of every request in the event loop and around it, besides what it takes in other threads
 AT_WORK = 1.0  # seconds after a request for which its token counts as at work
 
 Clock = Callable[[], float]
