@@ -2,18 +2,25 @@
 
 The server is `ramgape serve` over a store with thousands of studies. Three workers exchange trials of one study, and a
 poller asks for /healthz, on a new connection each time. One more process does the worst it can, without a token or with
-one for reading one study. The rates are compared with those while that process merely computes, and while it floods a
-program that only takes connections and closes them: what the machine spends on the flood itself is not the server's.
+one for reading one study.
+
+The flood has a processor of its own, as it has on another machine; server, workers and poller share the others. So a
+lower rate shows what the flood costs the server, and not what it costs to make one. Slices without the flood, with as
+many threads that compute on its processor, and with the flood take turns, since other programs may compete for the
+machine: a flood drives these to the processors of the server, and so do threads that compute. The rate with the flood
+should be compared with that without on an idle machine, and with the other on a busy one.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -35,6 +42,7 @@ FLOODER = "127.0.0.2"  # its address: as good as another machine
 MANY = 3_000  # connections that it tries to hold
 SLICE = 3.0  # seconds of a flood at a time
 HUGE = 5_000_000  # bytes
+BIND_WITHOUT_PORT = 24  # IP_BIND_ADDRESS_NO_PORT of Linux: connect chooses the port, among many more
 Send = Callable[["Target"], None]
 
 
@@ -47,8 +55,18 @@ class Target(NamedTuple):
     other: int  # a study that the token may not see
 
     def connect(self) -> socket.socket:
-        """A connection of its own."""
-        return socket.create_connection(("127.0.0.1", self.port), timeout=5, source_address=(FLOODER, 0))
+        """A connection of its own. Closing it leaves nothing behind, so that the flood never runs out of ports."""
+        made = socket.socket()
+        made.settimeout(5)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        made.setsockopt(socket.IPPROTO_IP, BIND_WITHOUT_PORT, 1)
+        made.bind((FLOODER, 0))
+        try:
+            made.connect(("127.0.0.1", self.port))
+        except OSError:
+            made.close()
+            raise
+        return made
 
     def head(self, method: str, path: str, *more: str, known: bool = False) -> bytes:
         """The beginning of a request."""
@@ -95,9 +113,9 @@ def ask(target: Target, path: str) -> None:
 
 
 def compute(target: Target) -> None:
-    """Nothing to the server."""
+    """Nothing to the server: load on the machine alone, of threads that all run."""
     while True:
-        sum(range(1000))
+        hashlib.sha256(BAD).digest()
 
 
 KEYS = json.dumps({f"k{place}": 0 for place in range(7_400)})[:65_000].encode()
@@ -152,12 +170,12 @@ FLOODS: dict[str, Send] = {f"without a token: {name}": send for name, send in ST
 
 
 @contextmanager
-def flooding(target: Target, send: Send) -> Iterator[None]:
-    """A process with many threads that all do the same, on one processor: as much as one client can do."""
+def flooding(target: Target, send: Send, processors: set[int]) -> Iterator[None]:
+    """A process with many threads that all do the same: as much as one client can do."""
 
     def flood() -> None:
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        for _ in range(LINES if send is not compute else 1):
+        os.sched_setaffinity(0, processors)
+        for _ in range(LINES):
             threading.Thread(target=send, args=(target,), daemon=True).start()
         signal.pause()
 
@@ -171,22 +189,15 @@ def flooding(target: Target, send: Send) -> Iterator[None]:
 
 
 @contextmanager
-def sinking() -> Iterator[int]:
-    """The port of a program that takes connections and closes them."""
-    with socket.create_server(("127.0.0.1", 0), backlog=4096) as listening:
-
-        def sink() -> None:
-            while True:
-                with suppress(OSError):
-                    listening.accept()[0].close()
-
-        process = multiprocessing.get_context("fork").Process(target=sink, daemon=True)
-        process.start()
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            process.kill()
-            process.join()
+def leaving_one_processor() -> Iterator[set[int]]:
+    """Keep this process and those that it starts off one processor, which is given."""
+    all_of_them = os.sched_getaffinity(0)
+    one = {min(all_of_them)}
+    os.sched_setaffinity(0, all_of_them - one or one)
+    try:
+        yield one
+    finally:
+        os.sched_setaffinity(0, all_of_them)
 
 
 # --- those who work ---------------------------------------------------------------------------------------------------
@@ -205,9 +216,9 @@ class Seen(NamedTuple):
         """Exchanges a second."""
         return self.exchanges / self.seconds
 
-    def cost_beside(self, before: Seen) -> float:
+    def cost_beside(self, without: Seen) -> float:
         """Of a processor, as much as the flood took of the server's: all that was not spent on exchanges."""
-        return (self.used - self.exchanges * before.used / max(before.exchanges, 1)) / self.seconds
+        return (self.used - self.exchanges * without.used / max(without.exchanges, 1)) / self.seconds
 
     @property
     def slowest(self) -> float:
@@ -221,7 +232,8 @@ class Seen(NamedTuple):
 
 def work(port: int, token: str, number: int, until: float) -> int:
     """Exchange trials until then; how many."""
-    line, done, answers = HTTPConnection("127.0.0.1", port, timeout=60), 0, []
+    line, done = HTTPConnection("127.0.0.1", port, timeout=60), 0
+    answers: list[dict[str, object]] = []
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     while time.monotonic() < until:
         try:
@@ -298,10 +310,10 @@ def serving(folder: Path, storage: str, *options: str) -> Iterator[tuple[int, st
 def measure(
     folder: Path, count: int, seconds: float, floods: dict[str, Send]
 ) -> Iterator[tuple[str, Seen, Seen, Seen]]:
-    """Each flood: its name; what the others had beside a process that computes, a flood elsewhere, and the flood."""
+    """Each flood: its name; what the others had without it, beside one that only computes, and with it."""
     storage = make_studies(folder, count)
     reading = TokenFile(folder / "state/ramgape/tokens.json").add("read", ["read"])[1]
-    with serving(folder, storage) as (port, token, process), sinking() as elsewhere:
+    with leaving_one_processor() as free, serving(folder, storage) as (port, token, process):
         line, numbers = HTTPConnection("127.0.0.1", port, timeout=60), {}
         for name in ("read", "work"):
             line.request("GET", f"/api/v1/studies?name={name}", headers={"Authorization": f"Bearer {token}"})
@@ -311,16 +323,15 @@ def measure(
         others = partial(watch, port, token, numbers["work"], server=process.pid)
         others(seconds=2.0)  # compiled, and warm
         for name, send in floods.items():
-            before, beside, during, slices = Seen(), Seen(), Seen(), max(round(seconds / SLICE), 1)
-            for _ in range(slices):  # by turns, since the machine has others to serve
-                with flooding(target, compute):
-                    before = before.and_then(others(seconds=seconds / slices / 2))
-                with flooding(target._replace(port=elsewhere), send):
+            without, beside, during, slices = Seen(), Seen(), Seen(), max(round(seconds / SLICE), 1)
+            for _ in range(slices):
+                without = without.and_then(others(seconds=seconds / slices / 2))
+                with flooding(target, compute, free):
                     beside = beside.and_then(others(seconds=seconds / slices / 2))
-                with flooding(target, send):
+                with flooding(target, send, free):
                     time.sleep(0.2)
                     during = during.and_then(others(seconds=seconds / slices))
-            yield name, before, beside, during
+            yield name, without, beside, during
 
 
 def main() -> None:
@@ -333,13 +344,12 @@ def main() -> None:
     floods = {name: send for name, send in FLOODS.items() if given.only in name}
     memory = Path("/dev/shm")  # where there is one, so that a busy disk is not measured
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        for name, before, beside, during in measure(Path(folder), given.studies, given.seconds, floods):
-            shares = [during.rate / max(each.rate, 0.01) for each in (before, beside)]
-            rates = (
-                f"{before.rate:4.0f}, {beside.rate:4.0f} -> {during.rate:4.0f}/s ({shares[0]:4.2f}, {shares[1]:4.2f})"
-            )
-            health = f"/healthz p99 {before.slowest:5.3f} -> {during.slowest:5.3f} s"
-            sys.stdout.write(f"{name:55} {rates}, {health}, {during.cost_beside(before):5.2f} processors\n")
+        for name, without, beside, during in measure(Path(folder), given.studies, given.seconds, floods):
+            shares = ", ".join(f"{during.rate / max(each.rate, 0.01):4.2f}" for each in (without, beside))
+            rates = f"{without.rate:4.0f}, {beside.rate:4.0f} -> {during.rate:4.0f}/s ({shares})"
+            health = f"/healthz p99 {without.slowest:5.3f}, {beside.slowest:5.3f} -> {during.slowest:5.3f} s"
+            cost = f"{during.cost_beside(without):5.2f} processors"
+            sys.stdout.write(f"{name:55} {rates}, {health}, {cost}\n")
             sys.stdout.flush()
 
 

@@ -6,13 +6,14 @@ import asyncio
 import json
 import re
 import resource
+import select
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from ramgape.web.access_routes import Login
 from ramgape.web.app import make_app
 from ramgape.web.forms import LARGE, FormRoute
 from ramgape.web.limits import Settings, Shares
+from ramgape.web.packets import drop_new, drop_none
 from ramgape.web.rooms import Rooms
 from ramgape.web.serving import Serving
 from tests.cli_support import environment
@@ -305,6 +307,71 @@ def test_new_connections_of_an_address_are_counted(serving: Serving, monkeypatch
         each.close()
 
 
+def come_from(address: str, to: socket.socket) -> socket.socket:
+    """A connection from an address of this machine that is perhaps not made yet."""
+    made = socket.socket(to.family)
+    made.setblocking(False)
+    made.bind((address, 0))
+    with suppress(BlockingIOError):
+        made.connect(to.getsockname())
+    return made
+
+
+def is_made(line: socket.socket, seconds: float) -> bool:
+    return bool(select.select((), (line,), (), seconds)[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such filter")
+@pytest.mark.parametrize(
+    ("listens", "dropped", "other"), [("127.0.0.1", "127.0.0.2", "127.0.0.1"), ("::1", "::1", None)]
+)
+def test_the_kernel_drops_connections_of_one_address(listens: str, dropped: str, other: str | None) -> None:
+    family = socket.AF_INET6 if ":" in listens else socket.AF_INET
+    try:
+        listening = socket.create_server((listens, 0), family=family)
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with listening, closing(come_from(dropped, listening)) as before:
+        assert is_made(before, 30)
+        assert drop_new(listening, dropped)
+        with closing(come_from(dropped, listening)) as late:
+            assert not is_made(late, 0.2)
+            if other is not None:
+                with closing(come_from(other, listening)) as made:
+                    assert is_made(made, 30)
+            taken = listening.accept()[0]
+            before.sendall(b"x")  # what is there already stays
+            taken.settimeout(30)
+            assert taken.recv(1) == b"x"
+            taken.close()
+            drop_none(listening)
+            assert is_made(late, 30)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such filter")
+def test_an_address_that_floods_is_shut_out_for_a_while(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others come in, and it does, too, later."""
+    dropped: list[str] = []
+    monkeypatch.setattr(
+        connections, "drop_new", lambda to, address: (dropped.append(address), drop_new(to, address))[1]
+    )
+    monkeypatch.setattr(connections, "SHUT_OUT", 0.2)
+    monkeypatch.setattr(connections, "REFUSED_AT_ONCE", 5)
+    monkeypatch.setattr(serving_connections(serving).new, "rate", 0.001)
+    monkeypatch.setattr(serving_connections(serving).new, "_burst", 3.0)
+    lines = [come_from("127.0.0.2", serving.socket) for _ in range(200)]
+    with closing(connect(serving)) as line:
+        assert status_on(line, serving) == 200
+    end = time.monotonic() + 30.0
+    while not dropped and time.monotonic() < end:
+        lines += [come_from("127.0.0.2", serving.socket) for _ in range(50)]
+        time.sleep(0.01)
+    assert set(dropped) == {"127.0.0.2"}
+    assert is_made(lines[-1], 30)
+    for each in lines:
+        each.close()
+
+
 def serving_connections(serving: Serving) -> connections.Connections:
     import gc
 
@@ -377,5 +444,5 @@ def test_floods_cost_little() -> None:
     """Each flood takes less than half of the one processor that a server has; `python -m tests.flood` shows rates."""
     with tempfile.TemporaryDirectory() as folder:
         measured = measure(Path(folder), 3_000, 15.0, FLOODS)
-        costs = {name: during.cost_beside(before) for name, before, _, during in measured}
+        costs = {name: during.cost_beside(without) for name, without, _, during in measured}
     assert {name: cost for name, cost in costs.items() if not cost < 0.5} == {}

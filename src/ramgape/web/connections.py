@@ -18,6 +18,7 @@ from typing import Any
 from ramgape.web.errors import TooMany
 from ramgape.web.hosts import Hosts
 from ramgape.web.limits import Bucket
+from ramgape.web.packets import drop_new, drop_none
 
 STRANGERS = 256  # connections of an address that has shown no token
 NEW = 50.0  # connections of one address a second
@@ -26,7 +27,10 @@ UNKNOWN_AT_MOST = 10.0  # seconds that a connection may last without a token
 UNKNOWN_RESTS = 5.0  # seconds between two requests on such a connection
 RESERVED = 512  # open files for stores and all else
 COME_AGAIN = 1.0  # seconds
-AT_ONCE = 16  # connections that are accepted before requests are served: more would keep these waiting
+AT_ONCE = 16  # connections that are let in before requests are served: more would keep these waiting
+REFUSED_AT_ONCE = 100  # connections that are refused before requests are served: the address is a flood's
+PAUSE = 0.005  # seconds without new connections after one was refused: together, refusals cost less
+SHUT_OUT = 1.0  # seconds for which an address gets no new connection that had so many refused
 FULL = 0.1  # seconds until it is tried again to accept one, when there are too many open files
 
 
@@ -96,10 +100,7 @@ class Connections:
         peer = address if isinstance(address, tuple) else None  # of a Unix socket, a path
         proxied = self._hosts.is_proxy(peer)
         owner = "proxy" if proxied else f"address {self._hosts.address_of(peer, {})}"
-        try:
-            if not proxied:
-                self.new.take(owner)
-        except TooMany:
+        if not proxied and not self.new.has_room(owner):
             return None
         if not self._make_room(owner, math.inf if proxied else STRANGERS):
             return None
@@ -150,6 +151,10 @@ class Connections:
 class Listener:
     """Takes connections off a socket. One without room is closed before anything is spent on it, TLS included.
 
+    While some are refused, it looks for new ones every 5 ms, since many refusals at once cost less than each by itself.
+    If 100 have come by then, the kernel drops new connections of that address for a second. So a flood of connections
+    takes little of the time of those who are in, and others find room in the queue.
+
     Args:
         listening: The socket.
         connections: Those there are.
@@ -169,11 +174,14 @@ class Listener:
         listening.setblocking(False)
         self._listening, self._connections, self._make, self._tls = listening, connections, make, tls
         self._handshake: dict[str, float] = {} if tls is None else {"ssl_handshake_timeout": patience}
+        self._open_again: asyncio.TimerHandle | None = None
         self._accepting = asyncio.ensure_future(self._accept())
 
     def close(self) -> None:
         """Take no more."""
         self._accepting.cancel()
+        if self._open_again is not None:
+            self._open_again.cancel()
 
     async def wait_closed(self) -> None:
         """Wait until none is taken any more."""
@@ -182,22 +190,43 @@ class Listener:
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
+            let_in = refused = 0
             try:
-                self._take(*await loop.sock_accept(self._listening))
-                for _ in range(AT_ONCE):
-                    self._take(*self._listening.accept())
+                taken, address = await loop.sock_accept(self._listening)
+                while True:
+                    if self._take(taken, address):
+                        let_in += 1
+                    else:
+                        refused += 1
+                    if refused >= REFUSED_AT_ONCE:
+                        self._shut_out(address)
+                    if let_in >= AT_ONCE or refused >= REFUSED_AT_ONCE:
+                        break
+                    taken, address = self._listening.accept()
             except (BlockingIOError, ConnectionAbortedError):
-                continue
+                pass
             except OSError:  # too many open files: some are closed soon
                 await asyncio.sleep(FULL)
-            await asyncio.sleep(0)  # for those who are in already
+            waits = refused and self._open_again is None  # of a flood that is shut out, no more come
+            await asyncio.sleep(PAUSE if waits else 0.0)  # for those who are in already
 
-    def _take(self, taken: socket.socket, address: object) -> None:
+    def _shut_out(self, address: tuple[str, int]) -> None:
+        """Let the kernel drop new connections of an address for a while, where it can."""
+        if self._open_again is None and drop_new(self._listening, address[0]):
+            self._open_again = asyncio.get_running_loop().call_later(SHUT_OUT, self._shut_out_none)
+
+    def _shut_out_none(self) -> None:
+        self._open_again = None
+        drop_none(self._listening)
+
+    def _take(self, taken: socket.socket, address: object) -> bool:
+        """Let a connection in, or close it."""
         connection = self._connections.admit(address)
         if connection is None:
             taken.close()
-        else:
-            connection.entering = asyncio.ensure_future(self._enter(connection, taken))
+            return False
+        connection.entering = asyncio.ensure_future(self._enter(connection, taken))
+        return True
 
     async def _enter(self, connection: ClientConnection, taken: socket.socket) -> None:
         taken.setblocking(False)

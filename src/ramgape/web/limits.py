@@ -22,7 +22,7 @@ MEGABYTE = 1_000_000
 MOST_COUNTED = 10_000  # addresses and tokens that are remembered at once
 LOOKS_EACH = 4  # requests of one token that look at something at once
 SHARE, BURST = 0.25, 2.0  # of a processor, for one token that looks while others work; seconds before that counts
-LEAST_COST = 0.001  # seconds of every request, besides what it takes in other threads
+LEAST_COST = 0.002  # seconds of every request in the event loop and around it, besides what it takes in other threads
 AT_WORK = 1.0  # seconds after a request for which its token counts as at work
 
 Clock = Callable[[], float]
@@ -72,17 +72,23 @@ class Bucket:
 
     def take(self, key: str) -> None:
         """Count one; an error that says when to come again if that is one too many."""
+        if not self.has_room(key):
+            message = f"more than {self.rate:g} requests a second: come again a little later"
+            raise TooMany(message, retry_after=(1.0 - self._levels[key][0]) / self.rate)
+
+    def has_room(self, key: str) -> bool:
+        """Count one, unless that is one too many."""
         now = self._clock()
         level, then = self._levels.get(key, (self._burst, now))
         level = min(self._burst, level + (now - then) * self.rate)
         if level < 1.0:
             self._levels[key] = (level, now)
-            message = f"more than {self.rate:g} requests a second: come again a little later"
-            raise TooMany(message, retry_after=(1.0 - level) / self.rate)
+            return False
         self._levels[key] = (level - 1.0, now)
         if len(self._levels) > MOST_COUNTED:  # whoever was not here for so long has a full bucket, as the others have
             full = self._burst / self.rate
             self._levels = {key: pair for key, pair in self._levels.items() if now - pair[1] < full}
+        return True
 
     def give_back(self, key: str) -> None:
         """Count one less."""
