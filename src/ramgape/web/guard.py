@@ -305,7 +305,7 @@ class Guard:
             said.append((b"www-authenticate", b'Bearer realm="ramgape"'))
         if body is not None and not self.gate.stopping:  # of which a part may be unread
             said.append((b"connection", b"close"))
-            allowed = known and status != 403
+            allowed = known and status != 403 and sending_role(scope["method"], scope["path"]) is not None
             await body.discard(2.0 * self.gate.settings.max_body * MEGABYTE if allowed else UNREAD)
         await answer.send({"type": "http.response.start", "status": status, "headers": said})
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
