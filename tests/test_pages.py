@@ -392,6 +392,7 @@ def test_a_redraw_makes_hardly_a_node(site: Site) -> None:
         page = seen.open(site.path("crowd"))
         page.locator(".arm .box").first.wait_for()
         page.click("#tab-asked")
+        expect(page.locator("#asked dt").last).to_be_visible()
         before, same = -1, 0
         while same < 5:  # a busy machine draws the tab late
             page.wait_for_timeout(200)
