@@ -69,7 +69,7 @@ def cell_influence(own, place, unit, first):
     """A lower bound on the sum of phi(first + unit z) over the rewards of one cell, where unit may be negative."""
     at = SUMS * place
     count, offset = own[at], own[at + 1] / own[at]
-    start, end = first + unit * STARTS[place], first + unit * STARTS[place + 1]
+    start, end = first + unit * float(STARTS[place]), first + unit * float(STARTS[place + 1])
     spread = max(own[at + 2] - own[at + 1] * offset, 0.0) + ROUNDING * own[at + 2]
     low, high = min(start, end), max(start, end)
     if place == (0 if unit > 0.0 else CELLS - 1):  # which has all rewards that are farther outside
@@ -148,7 +148,7 @@ def remember(row, past, problem, value):
     distance = 0.0 if row.pulls == 0 else (value - row.shift) / problem.sigma_max
     place = math.floor(FINENESS * math.asinh(0.5 * distance)) + CELLS // 2
     at = SUMS * min(max(place, 0), CELLS - 1)
-    offset = distance - STARTS[at // SUMS]
+    offset = distance - float(STARTS[at // SUMS])
     own[at] += 1.0
     own[at + 1] += offset
     own[at + 2] += offset * offset

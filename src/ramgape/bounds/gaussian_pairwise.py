@@ -59,7 +59,7 @@ from ramgape.core.mixture import SLACK, log_tail, stirling
 BOXES = 0.2  # of delta
 BOX_MEAN_PRIOR, BOX_VARIANCE_PRIOR = 4.0, 2.0  # as in bounds/gaussian.py; boxes are wanted early here
 MEAN_PRIORS = 2.0, 20.0, 200.0  # r over the variance, in pulls
-PULLS = np.array([30.0, 300.0, 3000.0])  # that a component of the risk's evidence is best for; also g
+PULLS = 30.0, 300.0, 3000.0  # that a component of the risk's evidence is best for; also g
 NODES, TOP, RATIO = 8, 4.0, 1.6  # |ln t| = TOP RATIO^-k in units of its scale
 CELLS = 8
 MOST_LEAN = 0.9999
@@ -68,10 +68,13 @@ CERTAIN = 1e300  # evidence against what is impossible
 due, moment_intervals = gaussian.due, gaussian.moment_intervals
 
 # |ln t|, and weights: those of a half-normal density of variance 20 / pulls.
-LOGARITHMS = np.sqrt(20.0 / PULLS)[:, None] * TOP * RATIO ** -np.arange(NODES)
-FACTORS = np.exp(LOGARITHMS)
-_DENSITIES = LOGARITHMS * np.exp(-(LOGARITHMS**2) * PULLS[:, None] / 40.0)
-WEIGHTS = _DENSITIES / _DENSITIES.sum(axis=1, keepdims=True)
+_PULLS = np.array(PULLS)[:, None]
+_LOGARITHMS = np.sqrt(20.0 / _PULLS) * TOP * RATIO ** -np.arange(NODES)
+_DENSITIES = _LOGARITHMS * np.exp(-(_LOGARITHMS**2) * _PULLS / 40.0)
+LOGARITHMS, FACTORS, WEIGHTS = (
+    tuple(map(tuple, rows.tolist()))
+    for rows in (_LOGARITHMS, np.exp(_LOGARITHMS), _DENSITIES / _DENSITIES.sum(axis=1, keepdims=True))
+)
 
 
 def constants(record: Any, arm_count: int, delta: float) -> None:
@@ -109,13 +112,13 @@ def log_below(place, count, variance, distances, variances):
     part = pulls / (count + pulls)
     largest, total = -math.inf, 0.0
     for node in range(NODES):
-        factor = FACTORS[place, node]
+        factor = FACTORS[place][node]
         room = 1.0 - factor * part
         slope = room * (distances[0] if room > 0.0 else distances[1]) - (factor - 1.0) * variance
-        term = 0.5 * count * (LOGARITHMS[place, node] + slope / (variances[0] if slope < 0.0 else variances[1]))
+        term = 0.5 * count * (LOGARITHMS[place][node] + slope / (variances[0] if slope < 0.0 else variances[1]))
         if term > largest:
             total, largest = total * math.exp(largest - term), term
-        total += WEIGHTS[place, node] * math.exp(term - largest)
+        total += WEIGHTS[place][node] * math.exp(term - largest)
     return 0.5 * math.log(part) + largest + math.log(total) - SLACK
 
 
@@ -124,10 +127,10 @@ def log_above(place, count, ratio):
     """ln of one component of the evidence that a variance is above sigma^2, from the sum of (X - m)^2 / sigma^2."""
     largest, total = -math.inf, 0.0
     for node in range(NODES):
-        term = 0.5 * ((1.0 - 1.0 / FACTORS[place, node]) * ratio - count * LOGARITHMS[place, node])
+        term = 0.5 * ((1.0 - 1.0 / FACTORS[place][node]) * ratio - count * LOGARITHMS[place][node])
         if term > largest:
             total, largest = total * math.exp(largest - term), term
-        total += WEIGHTS[place, node] * math.exp(term - largest)
+        total += WEIGHTS[place][node] * math.exp(term - largest)
     return largest + math.log(total) - SLACK
 
 

@@ -45,11 +45,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
-from numba import types
 
-from ramgape.core.kernel import inlined, long_kernel
+from ramgape.core.kernel import inlined, kernel
 from ramgape.core.table import Table, new_table
 
 EDGES = 32  # rewards that are kept
@@ -74,12 +72,6 @@ WATCH = np.dtype(
         ("alarm", np.int64),  # the reward at which M was first enough for an alarm, counted from 1; 0: it was not
     ],
     align=True,
-)
-WATCH_MANY = types.void(
-    types.Array(numba.from_dtype(WATCH), 1, "C"),
-    types.Array(types.int64, 1, "C"),
-    types.Array(types.float64, 1, "C"),
-    types.float64,
 )
 
 
@@ -167,7 +159,7 @@ def judge(row, reward, threshold):
             row.alarm = row.seen
 
 
-@long_kernel
+@kernel
 def watch_many(table, arms, rewards, threshold):
     """Watch rewards of several arms, in their order."""
     for number in range(len(arms)):

@@ -19,7 +19,7 @@ from ramgape.core.kernel import inlined, kernel
 
 NODES = 40
 RATIO = 1.25
-GRID = 20.0 * RATIO ** -np.arange(NODES, dtype=np.float64)
+BETS = 20.0 * RATIO ** -np.arange(NODES, dtype=np.float64)
 SCALES = (1.0, 10.0, 100.0)  # amounts of variation that the three mixtures over the grid are made for
 LARGEST = 0.95
 SLACK = 1e-6  # more than all rounding of W
@@ -28,11 +28,13 @@ LEAST = -1e300
 
 def _weights() -> NDArray[np.float64]:
     """For each scale r, the bets' shares: proportional to l exp(-l^2 r / 2), which is half of a normal in ln l."""
-    shares = np.stack([GRID * np.exp(-0.5 * scale * GRID**2) for scale in SCALES])
+    shares = np.stack([BETS * np.exp(-0.5 * scale * BETS**2) for scale in SCALES])
     return np.asarray(shares / shares.sum(axis=1, keepdims=True) * (1.0 - 1e-12))
 
 
 WEIGHTS = _weights()
+# The same for kernels, where numbers must be plain ones.
+GRID, (FIRST, SECOND, THIRD) = tuple(BETS.tolist()), map(tuple, WEIGHTS.tolist())
 
 
 @inlined
@@ -84,9 +86,9 @@ def log_mixtures(sums, shift, mean, side):
         growth = log_growth(powers, reach, GRID[node]) - largest
         if growth > -60.0:
             part = math.exp(growth)
-            first += WEIGHTS[0, node] * part
-            second += WEIGHTS[1, node] * part
-            third += WEIGHTS[2, node] * part
+            first += FIRST[node] * part
+            second += SECOND[node] * part
+            third += THIRD[node] * part
     return largest + log_or_less(first), largest + log_or_less(second), largest + log_or_less(third)
 
 

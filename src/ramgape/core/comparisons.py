@@ -48,8 +48,7 @@ EASIER = 4.0  # an arm outside the front is returned if that is so many times ea
 PATIENCE = 100  # after a look in vain, the next one when there are so many parts more pulls
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 NOT_PROVED, INSIDE_PROVED = -2, -1
-# By which rewards something is to be proved. Not mere 0 and 1, for each of which all would be compiled by itself.
-BY_ALL, SINCE = np.int64(0), np.int64(1)
+BY_ALL, SINCE = 0, 1  # by which rewards something is to be proved: all, or those since the designation
 
 # Of the snapshot: counts and sums when the answer was designated, the answer, and each arm's cover or what blocks it.
 PULLS, TOTAL, SQUARES, CUBES, FOURTHS, RISK, RISK_SPREAD, INSIDE, COVER, BLOCKER = range(10)

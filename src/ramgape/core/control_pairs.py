@@ -41,7 +41,7 @@ from ramgape.core.comparisons import (
     set_all_errors,
 )
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
-from ramgape.core.table import State
+from ramgape.core.rows import Rows
 
 FOR_ENDS = 0.1  # s: of an arm's weight, for where its difference to the control is
 HALVINGS = 40
@@ -133,11 +133,11 @@ def control_by_pairs(mean_ahead: Kernel, risk_ahead: Kernel | None) -> ByPairs:
     return ByPairs(fixed(stop_control, placed), fixed(prove_control, placed), next_for_control)
 
 
-def difference_ends(state: State, mean_ahead: Kernel) -> NDArray[np.float64]:
+def difference_ends(state: Rows, mean_ahead: Kernel) -> NDArray[np.float64]:
     """Where the difference of every arm's mean to the control's is, on the engine's scale; infinite ends where nothing
     is known."""
     arms, memory, _, (problem,) = state
-    number, margin, both = problem["task_parameters"][:3].tolist()
+    number, margin, both = problem.task_parameters[:3]
     place = int(number)
     level, control = level_of_arm(len(arms), problem), arms[place]
     near, far = level - math.log(1.0 - FOR_ENDS), level - math.log(FOR_ENDS)
@@ -148,7 +148,7 @@ def difference_ends(state: State, mean_ahead: Kernel) -> NDArray[np.float64]:
             own, others = (row, memory[arm]), (control, memory[place])
             (first, _), (second, _) = pair = (own, others) if side == 0 else (others, own)
             # The first is ahead of the second by more than its lower end; of that no less than boxes say is known.
-            known, unknown = first["mean_low"] - second["mean_high"], first["average"] - second["average"]
+            known, unknown = first.mean_low - second.mean_high, first.average - second.average
             for _ in range(HALVINGS if math.isfinite(known) and known < unknown and arm != place else 0):
                 middle = 0.5 * (known + unknown)
                 needed = near if middle <= sign * margin else far

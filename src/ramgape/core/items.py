@@ -40,10 +40,10 @@ STRIDE = 16  # factors that are multiplied before a logarithm is taken; each is 
 LEAST_DUST = 1e-9  # of the range
 HALVINGS = 12
 
-# What is averaged over items. Not mere numbers, for each of which all would be compiled by itself.
-SCORE, LACK = np.int64(0), np.int64(1)  # a score, and what it misses of the best
-SQUARE, SQUARE_LACK = np.int64(2), np.int64(3)  # its squared distance from a centre, and what that is less than 1
-LEAD = np.int64(4)  # by how much another arm is ahead on the same item
+# What is averaged over items.
+SCORE, LACK = 0, 1  # a score, and what it misses of the best
+SQUARE, SQUARE_LACK = 2, 3  # its squared distance from a centre, and what that is less than 1
+LEAD = 4  # by how much another arm is ahead on the same item
 
 
 @inlined

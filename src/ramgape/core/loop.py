@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from ramgape.core.answer import is_returned, shrinkage
-from ramgape.core.kernel import fixed, inlined, kernel, long_kernel, open_kernel
+from ramgape.core.kernel import fixed, inlined, kernel, open_kernel
 from ramgape.core.prices import affordable
 from ramgape.core.rounds import next_of_round
 from ramgape.core.statistics import least_pulled
@@ -66,7 +66,7 @@ def advance(
     return count
 
 
-@long_kernel
+@kernel
 def replay(learn, compare, stop, arms, memory, searches, problems, chosen, rewards, heed):
     """Learn rewards that are already there, in their order; returns how many.
 
@@ -110,4 +110,4 @@ def regret(arms, search, problem, truth):
     return largest
 
 
-advance_at_once, advance_in_rounds = fixed(advance, next_at_once, nogil=True), fixed(advance, next_of_round, nogil=True)
+advance_at_once, advance_in_rounds = fixed(advance, next_at_once), fixed(advance, next_of_round)

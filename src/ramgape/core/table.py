@@ -17,7 +17,6 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -187,12 +186,6 @@ ROUND = ("last", "run", "dice")  # likewise of rounds, beside the pulls that are
 Table = NDArray[np.void]
 Memory = NDArray[np.float64]
 
-arms_type = numba.types.Array(numba.from_dtype(ARM), 1, "C")
-memory_type = numba.types.Array(numba.types.float64, 2, "C")
-search_type = numba.from_dtype(SEARCH)
-problem_type = numba.from_dtype(PROBLEM)
-truth_type = numba.types.Array(numba.from_dtype(TRUTH), 1, "C")
-trace_type = numba.types.Array(numba.from_dtype(TRACE), 1, "C")
 
 
 class State(NamedTuple):
@@ -233,9 +226,8 @@ class State(NamedTuple):
 
 
 def new_table(row_count: int, columns: np.dtype[np.void]) -> Table:
-    """A table of zeros. With the compiler off (NUMBA_DISABLE_JIT=1) its rows have attributes in plain Python too."""
-    table = np.zeros(row_count, columns)
-    return table.view(np.recarray) if numba.config.DISABLE_JIT else table
+    """A table of zeros."""
+    return np.zeros(row_count, columns)
 
 
 def empty_table(arm_count: int) -> Table:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ramgape import registry
+from ramgape.core.kernel import is_kernel
 from ramgape.errors import InvalidSpec, require
 
 BOTH = ("confidence", "budget")
@@ -175,7 +176,7 @@ def rule_of(name: str) -> Policy:
 
 def is_compiled(decide: object) -> bool:
     """Whether a rule from outside is a kernel, which the compiled loop can call, and not a function of a state."""
-    return hasattr(decide, "py_func")
+    return is_kernel(decide)
 
 
 def policy_module(name: str, goal: str) -> ModuleType:

@@ -10,12 +10,12 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.core.alarm import BETS, WATCH_MANY, empty_watch, watch_many
-from ramgape.core.rule import compile_for
+from ramgape.core.alarm import BETS, empty_watch, watch_many
+from ramgape.core.rows import load, store
 from ramgape.core.table import Table
 from ramgape.search.result import Alarm, AlarmKind
 
-AT_ONCE = 64  # rewards that wait: a call of compiled code costs as much as watching ten
+AT_ONCE = 64  # rewards that wait: reading and writing the table costs as much as watching ten
 
 assert get_args(AlarmKind) == BETS
 
@@ -64,8 +64,12 @@ class Watch:
             self._judge(arms, rewards)
 
     def _judge(self, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
-        compile_for(watch_many, WATCH_MANY)
-        watch_many(self._table, arms, rewards, self.threshold)
+        seen, places = np.unique(arms, return_inverse=True)
+        part = self._table[seen]
+        rows = load(part)
+        watch_many(rows, places.tolist(), rewards.tolist(), self.threshold)
+        store(rows, part)
+        self._table[seen] = part
 
     def grow(self, arm_count: int) -> None:
         """There are more arms than one knew of, and a level for each is smaller.

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import Bound, the_bound
-from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core import comparisons, learning, stopping
-from ramgape.core import rule as rules
 from ramgape.core.comparisons import ByPairs
 from ramgape.core.items import dust_of
-from ramgape.core.kernel import Kernel, fixed
+from ramgape.core.kernel import Kernel, as_kernel, fixed
 from ramgape.core.loop import replay
 from ramgape.core.rounds import WHOLE_ROUNDS
+from ramgape.core.rows import Rows
 from ramgape.core.rule import Rule
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
 from ramgape.policies import BY_BOXES, BY_PAIRS, is_compiled, policy_module, round_robin, rule_of
@@ -27,7 +26,7 @@ NEVER = 2**62  # nothing is compared before every arm has so many pulls
 
 
 def make_rule(spec: Spec) -> Rule:
-    """The functions that a specification names, compiled."""
+    """The functions that a specification names."""
     bound = the_bound(spec.bound).kernels
     policy = policy_module(spec.policy, spec.goal) if spec.decide is None else None
     pairs = by_pairs(spec) if the_bound(spec.bound).compares_pairs else None
@@ -36,8 +35,8 @@ def make_rule(spec: Spec) -> Rule:
         own = getattr(policy, "stop", None)
         stop = own or (pairs.stop if pairs else spec.task.stop())
     compare = getattr(policy, "compare", None) or spec.task.compare()
-    # A plain function is called by the engine; the compiled loop never asks it, whatever stands in its place.
-    decide: Any = spec.decide if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
+    # A function of a state is called by the engine, whatever stands in its place here.
+    decide: Any = as_kernel(spec.decide) if is_compiled(spec.decide) else getattr(policy, "decide", round_robin.decide)
     if pairs and pairs.decide and spec.decide is None and spec.policy == BY_PAIRS:
         decide = pairs.decide
     if spec.task.weighs and spec.goal == "budget" and spec.policy == BY_PAIRS:
@@ -45,7 +44,7 @@ def make_rule(spec: Spec) -> Rule:
     first = getattr(bound, "unknown_first", None)
     if first is not None and spec.decide is None and spec.policy in (BY_BOXES, BY_PAIRS):
         decide = fixed(first, decide)
-    return Rule(make_learn(spec, spec.bound), compare, decide, stop).compiled()
+    return Rule(*map(as_kernel, (make_learn(spec, spec.bound), compare, decide, stop)))
 
 
 def by_pairs(spec: Spec) -> ByPairs:
@@ -65,9 +64,7 @@ def designates(spec: Spec) -> bool:
 
 def make_prove(spec: Spec) -> Kernel:
     """The kernel that says what comparisons prove of each arm of an answer, for calls with a whole state."""
-    prove = by_pairs(spec).prove
-    rules.compile_for(prove, rules.PROVE)
-    return prove
+    return by_pairs(spec).prove
 
 
 def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
@@ -83,9 +80,7 @@ def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
 
 def make_look(spec: Spec, bound: str | Bound) -> Kernel:
     """The kernel that makes the box of every arm from what its rewards have left, for calls with a whole state."""
-    look = fixed(learning.look, spec.risk.kernels(spec.noise).estimate, make_box(spec, bound))
-    rules.compile_for(look, rules.LOOK)
-    return look
+    return fixed(learning.look, spec.risk.kernels(spec.noise).estimate, make_box(spec, bound))
 
 
 def make_box(spec: Spec, bound: str | Bound) -> Kernel:
@@ -194,7 +189,7 @@ class Adder:
 
     def __init__(self, spec: Spec) -> None:
         learn = make_learn(spec, spec.bound, boxes=False)
-        rule = make_rule(spec)._replace(learn=learn).compiled()
+        rule = make_rule(spec)._replace(learn=learn)
         self._functions = (rule.learn, rule.compare, rule.stop)
         self._empty = make_state(spec, spec.bound, None)
         self._empty.problem["initial_pulls"] = NEVER
@@ -205,8 +200,7 @@ class Adder:
 
     def add(self, state: State, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Add rewards to the arms of a state."""
-        rules.compile_for(replay, rules.REPLAY)
-        with interrupts_deferred():
-            replay(
-                *self._functions, state.arms, state.memory, empty_search(), self._empty.problem, arms, rewards, False
-            )
+        given = State(state.arms, state.memory, empty_search(), self._empty.problem)
+        rows = Rows.of(given)
+        replay(*self._functions, *rows, arms.tolist(), rewards.tolist(), False)
+        rows.write(given)

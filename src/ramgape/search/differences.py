@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ramgape.bounds import the_bound
 from ramgape.core.control_pairs import difference_ends
+from ramgape.core.rows import Rows
 from ramgape.core.table import Table
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, ControlDifference, ControlVerdict
@@ -24,7 +25,7 @@ def differences_to_control(
         return ()
     claimed = [_claimed(spec, spec.task, arm, arm.name in returned) for arm in reports]
     if engine.ready and the_bound(spec.bound).compares_pairs:
-        state = engine.state._replace(arms=arms)
+        state = Rows.of(engine.state._replace(arms=arms))
         ends = spec.span * difference_ends(state, the_bound(spec.bound).kernels.mean_ahead)
         ends = ends if spec.direction == "maximize" else -ends[:, ::-1]
         claimed = [

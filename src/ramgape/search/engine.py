@@ -1,8 +1,8 @@
-"""A search under way: the table, the rule, and the two ways to drive them.
+"""A search in progress: the table, the rule, and the two ways to drive them.
 
-`ask` and `tell` take one pull at a time from Python; `advance` simulates many in the compiled loop, and `learn_many`
-takes in many that are there already. All call the same functions in the same order, so that the same rewards give the
-same bits.
+`ask` and `tell` take one trial at a time; `learn_many` takes in many that are there already. Both call the functions of
+the rule as they are, on rows of plain Python objects. `advance` simulates many trials, and compiles the same functions
+where that pays. All call them in the same order, so that the same rewards give the same bits.
 
 Several pulls may be under way: `reserve` says so, `release` takes it back. Decisions are then made on a copy of the
 table in which those pulls have narrowed the boxes; what has been observed, and the stop, do not depend on them.
@@ -11,28 +11,23 @@ table in which those pulls have narrowed the boxes; what has been observed, and 
 from __future__ import annotations
 
 import hashlib
-import platform
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from copy import copy, deepcopy
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import the_bound
-from ramgape.common.interrupts import interrupts_deferred
-from ramgape.core import kernel
-from ramgape.core import rule as rules
 from ramgape.core.comparisons import BLOCKER, INSIDE_PROVED
-from ramgape.core.entries import Entries, entries_of
-from ramgape.core.kernel import source_stamp
-from ramgape.core.loop import advance_at_once, advance_in_rounds, note_pull, replay
+from ramgape.core.loop import note_pull, replay
 from ramgape.core.pareto import Mask
 from ramgape.core.pending import anticipate
 from ramgape.core.rounds import MODULUS, begin_round, is_round_over, place_arm, take_next
+from ramgape.core.rows import Row, Rows, load
 from ramgape.core.rule import Rule
 from ramgape.core.statistics import least_pulled
 from ramgape.core.table import (
@@ -44,6 +39,7 @@ from ramgape.core.table import (
     SEARCH,
     TRACE,
     TRUTH,
+    Memory,
     State,
     Table,
     new_table,
@@ -57,15 +53,14 @@ from ramgape.search.outcome import Outcome, check_outcome, check_reward
 from ramgape.search.policy_state import ask_policy
 from ramgape.search.result import Alarm, Stopped
 from ramgape.search.samples import Sample
+from ramgape.search.simulator import simulator
 from ramgape.search.spec import Spec
 from ramgape.search.spending import Spending
 from ramgape.tasks import Task
-from ramgape.views.terminal import tell_compiling
 
-kernel.on_compile(tell_compiling)
-
+STATE_FORMAT = 1  # of what `state_bytes` writes; a change of its meaning takes the next number
+AT_A_TIME = 256  # trials in plain Python, before it is asked whether compiling pays
 CROWD = 8  # of an arm's pulls for one under way: then more of them do no harm there
-FEW = 8  # rewards that are sooner learnt one by one: to hand compiled functions over takes as long
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 NO_TABLES = new_table(0, ARM), new_table(0, SEARCH)  # where nothing is decided in rounds
 
@@ -88,7 +83,6 @@ class Engine(Spending):
         self._under_way = 0
         self.elsewhere = 0.0  # money that was spent on arms which take part no longer
         self._reason: Stopped = "confidence"  # why it stopped, once it has
-        self._entries: Entries | None = None
         self._adder: Adder | None = None
         self.order = None if spec.items is None else spec.items.order(seed)
         self._hold(make_state(spec, spec.bound, spec.delta))
@@ -97,12 +91,47 @@ class Engine(Spending):
 
     def _hold(self, state: State) -> None:
         """Take tables as the state of this search."""
-        self.state = state
-        self._ahead: State | None = None  # the state when the pulls under way are back
-        self.arms, self.memory, self.search, self.problem = state
-        # Views: to read a number through the record would cost a microsecond.
-        self._samples, self._ready, self._stopped = (self.search[name].data for name in ("samples", "ready", "stopped"))
-        self._decisions = tuple(self.search[name].data for name in DECISIONS)
+        self._state, self._rows = state, Rows.of(state)
+        self._is_written = True  # whether the tables have what the rows have
+        self._record = self._rows.searches[0]
+        self._ahead: Rows | None = None  # the state when the trials in progress are back
+
+    @property
+    def rows(self) -> Rows:
+        """The state as kernels take it, to be changed."""
+        self._is_written = False
+        return self._rows
+
+    @property
+    def state(self) -> State:
+        """The state as tables, to be read."""
+        if not self._is_written:
+            self._rows.write(self._state)
+            self._is_written = True
+        return self._state
+
+    @property
+    def arms(self) -> Table:
+        return self.state.arms
+
+    @property
+    def memory(self) -> Memory:
+        return self._state.memory
+
+    @property
+    def search(self) -> Table:
+        return self.state.search
+
+    @property
+    def problem(self) -> Table:
+        return self._state.problem
+
+    @contextmanager
+    def _tables(self) -> Iterator[State]:
+        """The state as tables, to be changed."""
+        yield self.state
+        self._rows = Rows.of(self._state)
+        self._record, self._ahead = self._rows.searches[0], None
 
     @classmethod
     def from_statistics(
@@ -128,8 +157,9 @@ class Engine(Spending):
         engine = cls(spec)
         engine.sample, engine.watch = sample, watch
         learning = spec.risk.kernels(spec.noise)
-        engine.state.take(statistics, kept_columns(spec) - learning.narrowed if another_bound else None)
-        engine._samples[0] = engine.arms["pulls"].sum()
+        with engine._tables() as state:
+            state.take(statistics, kept_columns(spec) - learning.narrowed if another_bound else None)
+            state.search["samples"] = state.arms["pulls"].sum()
         return engine
 
     def copy(self) -> Engine:
@@ -144,8 +174,8 @@ class Engine(Spending):
     @property
     def spec(self) -> Spec:
         """What is asked. A tolerance that is a share of the smallest mean is a number once the first looks are in."""
-        if self._spec.is_open and self._ready[0]:
-            self._spec = self._spec.settled(float(self.search["epsilon"][0]))
+        if self._spec.is_open and self._record.ready:
+            self._spec = self._spec.settled(self._record.epsilon)
         return self._spec
 
     @cached_property
@@ -161,12 +191,12 @@ class Engine(Spending):
     @property
     def samples(self) -> int:
         """Pulls so far."""
-        return int(self._samples[0])
+        return self._record.samples  # type: ignore[no-any-return]
 
     @property
     def doubt(self) -> float:
         """V(t), in the user's units; infinite until every arm has its initial pulls."""
-        return float(self.search["doubt"][0]) * self.spec.span
+        return self._record.doubt * self.spec.span  # type: ignore[no-any-return]
 
     @property
     def unproved(self) -> int | None:
@@ -183,11 +213,11 @@ class Engine(Spending):
         """Why the search is over, or None."""
         if self.is_complete:
             return "complete"
-        if self._stopped[0]:
+        if self._record.stopped:
             return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
-        if self._samples[0] < self._limit:
+        if self._record.samples < self._limit:
             return None if self._can_buy(self.elsewhere) else "spend"
-        if self.spec.items is not None and self._samples[0] == len(self.arms) * len(self.spec.items):
+        if self.spec.items is not None and self._record.samples == len(self.arms) * len(self.spec.items):
             return "exhausted"
         return "cap" if self.spec.budget is None else "budget"
 
@@ -205,12 +235,12 @@ class Engine(Spending):
     @property
     def ready(self) -> bool:
         """Whether every arm has its initial pulls, without which nothing is compared."""
-        return bool(self._ready[0])
+        return bool(self._record.ready)
 
     @property
     def misses(self) -> int:
         """How often an interval contradicted an earlier one, or the average."""
-        return int(self.search["misses"][0])
+        return self._record.misses  # type: ignore[no-any-return]
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -243,23 +273,24 @@ class Engine(Spending):
     @property
     def decision(self) -> tuple[Any, ...]:
         """Where the rule stands, beyond what the observations tell: what a search that goes on elsewhere must know."""
-        stands = tuple([column[0] for column in self._decisions])
+        record = self._record
+        stands = tuple([getattr(record, name) for name in DECISIONS])
         if not self.spec.interleave:
             return stands
-        waiting = self.arms["queue"].reshape(-1)[: self.search["waiting"][0]]
-        return (*stands, *(int(self.search[name][0]) for name in ROUND), *waiting.tolist())
+        waiting = [arm for row in self._rows.arms for arm in row.queue][: record.waiting]
+        return (*stands, *(getattr(record, name) for name in ROUND), *waiting)
 
     @decision.setter
     def decision(self, values: Iterable[int]) -> None:
-        columns, values = list(self._decisions), list(values)
+        names, values, rows = DECISIONS, list(values), self.rows
         if self.spec.interleave:
-            columns += [self.search[name].data for name in ROUND]
-            values, waiting = values[: len(columns)], values[len(columns) :]
-            self.search["waiting"] = len(waiting)
+            names += ROUND
+            values, waiting = values[: len(names)], values[len(names) :]
+            self._record.waiting = len(waiting)
             for place, arm in enumerate(waiting):
-                self.arms["queue"][place // 2, place % 2] = arm
-        for column, value in zip(columns, values, strict=True):
-            column[0] = value
+                rows.arms[place // 2].queue[place % 2] = arm
+        for name, value in zip(names, values, strict=True):
+            setattr(self._record, name, int(value))
         self._ahead = None
 
     def ask(self) -> int | None:
@@ -267,7 +298,7 @@ class Engine(Spending):
 
         A decision is made once: before asking again, tell the reward or `reserve` the arm.
         """
-        if self._stopped[0] or self._samples[0] + self._under_way >= self._limit:
+        if self._record.stopped or self._record.samples + self._under_way >= self._limit:
             return None
         arm = self._decide()
         if self.order is not None and not self._has_items(arm):
@@ -280,27 +311,40 @@ class Engine(Spending):
             return self._ask_in_rounds()
         if self._under_way:
             return self._ask_ahead()
-        if self._ready[0]:
-            return int(self._steps().decide(*self.state))
-        return int(least_pulled(self.arms))
+        if self._record.ready:
+            return int(self._decide_by(self.rows))
+        return int(least_pulled(self._rows.arms))
+
+    def _decide_by(self, rows: Rows) -> int:
+        """The decision of the rule in a state."""
+        if self.is_slow:
+            state = self.state if rows is self._rows else self._as_tables(rows)
+            return ask_policy(self.spec, *state)
+        return self.rule.decide(*rows.records)  # type: ignore[no-any-return]
+
+    def _as_tables(self, rows: Rows) -> State:
+        """Rows of a state to look ahead in as tables, for policies from outside."""
+        state = self._state.copy()
+        rows.write(state)
+        return state
 
     def _has_items(self, arm: int) -> bool:
         """Whether there are items that an arm has not been asked."""
         assert self.order is not None
-        return bool(self.arms["pulls"][arm] + self._pending[arm] < len(self.order))
+        return bool(self._rows.arms[arm].pulls + self._pending[arm] < len(self.order))
 
     def _instead_of(self, arm: int) -> int:
         """In place of an arm that has been asked all items: the one it is compared with, or the least asked."""
-        other = int(self.arms["rival"][arm])
+        other = self._rows.arms[arm].rival
         if 0 <= other != arm and self._has_items(other):
-            return other
+            return other  # type: ignore[no-any-return]
         return int(np.argmin(self.arms["pulls"] + np.array(self._pending)))
 
     def item_of(self, arm: int, turn: int | None = None) -> int:
         """Which item an arm's pull takes, by its place in the list: the next one, or that of a turn."""
         assert self.order is not None
         assert self.spec.items is not None
-        turn = self.arms["pulls"][arm] + self._pending[arm] if turn is None else turn
+        turn = self._rows.arms[arm].pulls + self._pending[arm] if turn is None else turn
         return int(self.order[turn]) % len(self.spec.items.values)
 
     @property
@@ -308,85 +352,80 @@ class Engine(Spending):
         """Whether every decision is a call of a Python function, a policy from outside."""
         return self.spec.decide is not None and not is_compiled(self.spec.decide)
 
-    def _steps(self) -> Entries:
-        """The rule for calls from Python; a search that is only simulated needs it not."""
-        if self._entries is None:
-            self._entries = entries_of(self.rule)
-            if self.is_slow:
-                self._entries = self._entries._replace(decide=partial(ask_policy, self.spec))
-        return self._entries
-
     def _ask_ahead(self) -> int:
         """The next arm in view of what is under way."""
-        state = self._foresee()
-        arms, search = state.arms, state.search[0]
-        if not search["ready"]:
+        rows = self._foresee()
+        arms, (search,) = rows.arms, rows.searches
+        if not search.ready:
             return int(least_pulled(arms))
-        arm = int(self._steps().decide(*state))
-        for name, column in zip(DECISIONS, self._decisions, strict=True):
-            column[0] = search[name]
-        few = 2 * self._pending[arm] <= self._under_way or CROWD * self._pending[arm] <= self.arms["pulls"][arm]
+        arm = int(self._decide_by(rows))
+        own = self.rows.searches[0]
+        for name in DECISIONS:
+            setattr(own, name, getattr(search, name))
+        few = 2 * self._pending[arm] <= self._under_way or CROWD * self._pending[arm] <= self._rows.arms[arm].pulls
         # Every other time the rule has its way even so: a pull that never comes back must not keep its arm from others.
-        return arm if few or search["samples"] % 2 == 0 else self._spread(arms, arm)
+        return arm if few or search.samples % 2 == 0 else self._spread(arms, arm)
 
     def _ask_in_rounds(self) -> int:
         """The next pull of the round, or the first of a new one: `next_of_round`, for calls from Python."""
-        if not self.search["waiting"][0]:
-            state = (self._foresee() if self._under_way else self.state).copy()
-            tables = (self.arms, self.search, self.problem, state.arms, state.search)
+        rows = self.rows
+        if not self._record.waiting:
+            ahead = (self._foresee() if self._under_way else rows).copy(self._state.memory)
+            tables = (rows.arms, rows.searches, rows.problems, ahead.arms, ahead.searches)
             placed = 0
             while not is_round_over(*tables, placed):
-                ready = state.search["ready"][0]
-                arm = self._steps().decide(*state) if ready else least_pulled(state.arms)
+                ready = ahead.searches[0].ready
+                arm = self._decide_by(ahead) if ready else least_pulled(ahead.arms)
                 arm = place_arm(*tables, placed, arm)
                 placed += 1
                 if ready:
-                    self._steps().compare(*state, arm)
-            begin_round(self.arms, self.search, state.search, placed)
+                    self.rule.compare(*ahead.records, arm)
+            begin_round(rows.arms, rows.searches, ahead.searches, placed)
             self._ahead = None  # the rule stands elsewhere now
-        return int(take_next(self.arms, self.search))
+        return int(take_next(rows.arms, rows.searches))
 
     def begin_rounds(self, seed: int | None) -> None:
         """Decide the next round anew and in an order by this seed, whatever is left of the present one."""
         drawn = np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)  # another one than that of the rewards
-        self.search["waiting"] = self.search["run"] = 0
-        self.search["last"] = -1
-        self.search["dice"] = 1 + int(drawn[0]) % (MODULUS - 1)
+        record = self.rows.searches[0]
+        record.waiting = record.run = 0
+        record.last = -1
+        record.dice = 1 + int(drawn[0]) % (MODULUS - 1)
 
     def is_enough(self) -> bool:
         """Whether the pulls under way may be all it takes, or end a phase: then more of them had better wait."""
         if self.stopped:
             return True
-        if not self._under_way or not self._ready[0]:
+        if not self._under_way or not self._record.ready:
             return False
-        state = self._foresee()
-        return bool(state.search["phase"][0] != self.search["phase"][0] or self._steps().stop(*state))
+        rows = self._foresee()
+        return bool(rows.searches[0].phase != self._record.phase or self.rule.stop(*rows.records))
 
-    def _spread(self, arms: Table, arm: int) -> int:
+    def _spread(self, arms: list[Row], arm: int) -> int:
         """In place of an arm that has most of the pulls under way: the one it is compared with, or the least pulled.
 
         Where they are many beside those that it has had, what they will show is worth less there, the more of them
         there are; but a rule, whose boxes they hardly change, would send all workers to one arm.
         """
-        rival = int(arms["rival"][arm])
+        rival: int = arms[arm].rival
         if rival >= 0 and rival != arm and 2 * self._pending[rival] <= self._under_way:
             return rival
-        others = np.flatnonzero(np.arange(len(arms)) != arm)
-        return int(others[arms["pulls"][others].argmin()])
+        return min((other for other in range(len(arms)) if other != arm), key=lambda other: arms[other].pulls)
 
-    def _foresee(self) -> State:
+    def _foresee(self) -> Rows:
         """The state in which every pull under way is back and has shown nothing new."""
         if self._ahead is None:
-            self._ahead = self.state.copy()
-            for arm in np.flatnonzero(self._pending):
-                self._expect(int(arm), self._pending[arm])
+            self._ahead = self._rows.copy(self._state.memory)
+            for arm, count in enumerate(self._pending):
+                if count:
+                    self._expect(arm, count)
         return self._ahead
 
     def _expect(self, arm: int, count: int) -> None:
         assert self._ahead is not None
-        anticipate(self._ahead.arms, self._ahead.search, arm, count)
-        if self._ahead.search["ready"][0]:
-            self._steps().compare(*self._ahead, arm)
+        anticipate(self._ahead.arms, self._ahead.searches, arm, count)
+        if self._ahead.searches[0].ready:
+            self.rule.compare(*self._ahead.records, arm)
 
     def reserve(self, arm: int, count: int = 1) -> None:
         """Pulls of an arm are under way, and the next decision should know."""
@@ -406,8 +445,8 @@ class Engine(Spending):
 
         Its price is for a search whose prices are told.
         """
-        if self._take(arm, reward):
-            self._stopped[0] = PROVED
+        if self._take(int(arm), float(reward)):
+            self._record.stopped = PROVED
         if price is not None:
             self.pay(np.array([arm]), np.array([price]))
 
@@ -418,8 +457,11 @@ class Engine(Spending):
             self.sample.add(arm, reward)
         if self.watch is not None:
             self.watch.add(arm, reward)
-        steps = self._entries or self._steps()
-        return bool(steps.take(*self.state, arm, reward))
+        learn, compare, _, stop = self.rule
+        arms, memory, search, problem = self.rows.records
+        learn(arms, memory, search, problem, arm, reward)
+        compare(arms, memory, search, problem, arm)
+        return bool(search.ready and stop(arms, memory, search, problem))
 
     def finish(self, reason: Stopped) -> None:
         """The search is over for a reason that is known from elsewhere; if it has stopped already, that reason stays.
@@ -429,12 +471,12 @@ class Engine(Spending):
         """
         if self.stopped is None:
             self._reason = reason
-            self._stopped[0] = PROVED if reason == "confidence" else ENDED
+            self.rows.searches[0].stopped = PROVED if reason == "confidence" else ENDED
 
     def heed(self) -> None:
         """Ask the stopping rule, of a search whose last rewards were learnt without asking."""
-        if self._ready[0] and self._steps().stop(*self.state):
-            self._stopped[0] = PROVED
+        if self._record.ready and self.rule.stop(*self.rows.records):
+            self._record.stopped = PROVED
 
     def learn_many(self, arms: NDArray[np.int64], rewards: NDArray[np.float64], *, heed: bool = True) -> int:
         """Learn rewards in their order, like as many calls of `tell`, until the stop; returns how many those were.
@@ -443,19 +485,10 @@ class Engine(Spending):
         """
         self._ahead = None
         if heed:
-            room = 0 if self._stopped[0] else max(self.spec.limit - self.samples, 0)
+            room = 0 if self._record.stopped else max(self.spec.limit - self.samples, 0)
             arms, rewards = arms[:room], rewards[:room]
-        if len(arms) <= FEW:
-            for place, (arm, reward) in enumerate(zip(arms.tolist(), rewards.tolist(), strict=True), start=1):
-                if self._take(arm, reward) and heed:
-                    self._stopped[0] = PROVED
-                    return place
-            return len(arms)
-        rules.compile_for(replay, rules.REPLAY)
         functions = (self.rule.learn, self.rule.compare, self.rule.stop)
-        arguments: tuple[Any, ...] = (*functions, *self.state, arms, rewards, heed)
-        with interrupts_deferred():
-            made = int(replay(*arguments))
+        made: int = replay(*functions, *self.rows, arms.tolist(), rewards.tolist(), heed)
         self._keep(arms[:made], rewards[:made])
         return made
 
@@ -470,14 +503,15 @@ class Engine(Spending):
         """Learn rewards whose order means nothing. They count from the next `look` on, which is due when all are in."""
         if self._adder is None:
             self._adder = Adder(self.spec)
-        self._adder.add(self.state, arms, rewards)
+        with self._tables() as state:
+            self._adder.add(state, arms, rewards)
+            state.search["samples"] += len(arms)
         self._keep(arms, rewards)
-        self._samples[0] += len(arms)
 
     def make_boxes(self) -> None:
         """Make the box of every arm from its sums; nothing is compared."""
         self._ahead = None
-        make_look(self.spec, self.spec.bound)(*self.state)
+        make_look(self.spec, self.spec.bound)(*self.rows)
 
     def look(self, *, heed: bool = True) -> None:
         """Make the box of every arm from its sums, compare all arms, and ask the stopping rule, if it is to be heeded.
@@ -486,12 +520,12 @@ class Engine(Spending):
         valid where the order of the rewards means nothing, and perhaps a little narrower.
         """
         self.make_boxes()
-        self.search["next_look"] = 0
-        steps = self._steps()
-        for changed in range(len(self.arms)):
-            steps.compare(*self.state, changed)
-        if self._ready[0] and steps.stop(*self.state) and heed:
-            self._stopped[0] = PROVED
+        records = self.rows.records
+        self._record.next_look = 0
+        for changed in range(len(records[0])):
+            self.rule.compare(*records, changed)
+        if self._record.ready and self.rule.stop(*records) and heed:
+            self._record.stopped = PROVED
 
     def state_bytes(self) -> bytes | None:
         """What the observations have led to, for `restore`.
@@ -515,18 +549,17 @@ class Engine(Spending):
     def restore(self, state: bytes) -> None:
         """Go on from the state of an engine with the same `stamp`. What is under way stays as it is."""
         content, start = np.frombuffer(zlib.decompress(state), np.uint8), 0
-        for table in self._written:
-            end = start + table.nbytes
-            table.reshape(-1).view(np.uint8)[:] = content[start:end]
-            start = end
-        self._ahead = None
+        with self._tables():
+            for table in self._written:
+                end = start + table.nbytes
+                table.reshape(-1).view(np.uint8)[:] = content[start:end]
+                start = end
 
     @property
     def stamp(self) -> str:
         """A digest of all that gives a state its meaning: the code of the kernels, the layout, and what is asked."""
         about = (
-            source_stamp(),
-            (numba.__version__, numba.config.DISABLE_JIT, platform.machine()),
+            STATE_FORMAT,
             [(table.dtype.descr, table.shape) for table in (*self._written, self.problem)],
             self._asked,
             self.problem.tobytes(),
@@ -541,18 +574,13 @@ class Engine(Spending):
         """What a trial gave, a reward or an `Outcome`; or an error."""
         return check_outcome(self.spec, given, self.spec.names[arm])
 
-    @property
-    def _loop(self) -> kernel.Kernel:
-        """The compiled loop over rounds; looking ahead takes long to compile, and most searches do not."""
-        return advance_in_rounds if self.spec.interleave else advance_at_once
-
     def prepare(self, sampler: Sampler) -> None:
-        """Compile what `advance` needs, so that its time is that of the pulls alone."""
-        if self.is_slow or sampler.in_python or self.order is not None:
-            return
-        assert self.rule
-        rules.compile_for(sampler.draw, rules.DRAW)
-        rules.compile_for(self._loop, rules.ADVANCE)
+        """Compile what `advance` needs if that pays, so that its time is that of the trials alone."""
+        if self._may_compile(sampler):
+            simulator(self.rule, sampler.draw, bool(self.spec.interleave)).prepare()
+
+    def _may_compile(self, sampler: Sampler) -> bool:
+        return not (self.is_slow or sampler.in_python or self.order is not None)
 
     def advance(
         self,
@@ -567,20 +595,31 @@ class Engine(Spending):
         Where the policy, or an arm, is a Python function, this is a loop of asking and telling, a hundred times slower
         or more.
         """
-        count = 0 if self._stopped[0] else min(count, self.spec.limit - self.samples)
-        if self.is_slow or sampler.in_python or self.order is not None:
-            return self._advance_slowly(sampler, generator, count, truth, trace)
-        self.prepare(sampler)
+        count = 0 if self._record.stopped else min(count, self.spec.limit - self.samples)
+        if not self._may_compile(sampler):
+            return self._play(sampler, generator, count, truth, trace)
+        loop = simulator(self.rule, sampler.draw, bool(self.spec.interleave))
+        loop.prepare()
+        made = 0
+        while made < count and not loop.is_compiled:
+            part = min(count - made, AT_A_TIME)
+            with loop.timed():
+                played = self._play(sampler, generator, part, truth, trace[made : made + part])
+            made += played
+            if played < part or self._record.stopped:
+                return made
+        if made == count:
+            return made
         drawn = (sampler.parameters, sampler.values, generator)
-        ahead = (self.arms.copy(), self.search.copy()) if self.spec.interleave else NO_TABLES
-        arguments: tuple[Any, ...] = (sampler.draw, *self.rule, *self.state, *drawn, count, truth, trace, *ahead)
-        with interrupts_deferred():
-            return int(self._loop(*arguments))
+        with self._tables() as state:
+            ahead = (state.arms.copy(), state.search.copy()) if self.spec.interleave else NO_TABLES
+            return made + loop.advance(*state, *drawn, count - made, truth, trace[made:], *ahead)
 
-    def _advance_slowly(
+    def _play(
         self, sampler: Sampler, generator: np.random.Generator, count: int, truth: Table, trace: Table
     ) -> int:
         """The same, pull by pull: it ends where the rule, the limit or the count has it."""
+        steps, true = trace.view(np.recarray), load(truth) if len(trace) else ()
         for pull in range(count):
             arm = self.ask()
             if arm is None:
@@ -588,6 +627,6 @@ class Engine(Spending):
             cell = arm if self.order is None else arm + len(self.arms) * self.item_of(arm)
             reward = sampler.draw(sampler.parameters, sampler.values, cell, generator)
             self.tell(arm, self.check_reward(reward, arm) if sampler.in_python else reward)
-            if pull < len(trace):
-                note_pull(trace, pull, self.arms, self.search, self.problem, truth, arm)
+            if pull < len(steps):
+                note_pull(steps, pull, self._rows.arms, self._rows.searches, self._rows.problems, true, arm)
         return count

@@ -27,19 +27,18 @@ class Recorder:
 
     def __init__(self, engine: Engine, often: int = OFTEN) -> None:
         self.engine, self._often = engine, often
-        self._samples = engine.search["samples"].data  # a view: it is looked at after every pull
         self._due = 0
         self._noted: list[tuple[int, float, int | None, Floats]] = []
 
     def note(self) -> None:
         """Note where the search is, if that is due and every arm has its first pulls."""
-        if self._samples[0] >= self._due and self.engine.ready:
+        if self.engine.samples >= self._due and self.engine.ready:
             self._take()
 
     @property
     def pulls_until_next(self) -> int:
         """After how many pulls a point may be due, for whoever makes many at once."""
-        return max(self._due - self.engine.samples, 1) if self.engine.ready else len(self.engine.arms)
+        return max(self._due - self.engine.samples, 1) if self.engine.ready else len(self.engine.spec.names)
 
     def points(self) -> tuple[HistoryPoint, ...]:
         """All of them, in the user's units; the last is the present one."""
@@ -57,7 +56,7 @@ class Recorder:
     def _take(self) -> None:
         engine, samples = self.engine, self.engine.samples
         self._due = samples + max(1, samples // self._often)
-        few = len(engine.arms) <= MOST_ARMS
+        few = len(engine.spec.names) <= MOST_ARMS
         columns = np.array([engine.arms[name] for name in COLUMNS]) if few else np.empty((len(COLUMNS), 0))
         self._noted.append((samples, engine.doubt, engine.unproved, columns))
 

@@ -14,6 +14,7 @@ from ramgape.bounds import APPROXIMATE, Bound, Rigour, the_bound, usual_bound
 from ramgape.common.formatting import confidence, cut, list_names, plural, round_up, unseen_words
 from ramgape.core.comparisons import NOT_PROVED
 from ramgape.core.pareto import Floats, Mask
+from ramgape.core.rows import on_tables
 from ramgape.core.table import Table
 from ramgape.errors import printable
 from ramgape.options import DEFAULT_DELTA
@@ -156,7 +157,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
 def compare_pairs(engine: Engine, arms: Table, answer: Mask, search: Table) -> NDArray[np.int64]:
     """What comparisons of two arms prove of each arm of an answer: see `prove` in core/comparisons.py."""
     proofs = np.empty(len(answer), dtype=np.int64)
-    make_prove(engine.spec)(arms, engine.memory, search, engine.problem, answer, proofs)
+    on_tables(make_prove(engine.spec))(arms, engine.memory, search, engine.problem, answer, proofs)
     return proofs
 
 

@@ -69,10 +69,16 @@ class Pareto(Task):
     def complete(self, state: State) -> None:
         """Compute the rows of which only a bound is known."""
         from ramgape.core.doubt import compute_row
+        from ramgape.core.rows import load, store
 
         arms, *_, search, _ = state
-        for arm in np.flatnonzero(arms["exact"] == 0):
-            compute_row(arms, search[0], arm)
+        open_arms = np.flatnonzero(arms["exact"] == 0)
+        if len(open_arms):
+            rows, records = load(arms), load(search)
+            for arm in open_arms.tolist():
+                compute_row(rows, records[0], arm)
+            store(rows, arms)
+            store(records, search)
 
     def tolerances(self, answer: Mask, boxes: Boxes) -> tuple[Floats, Places]:
         """V_i, except that an arm outside may be covered by any returned arm."""

@@ -255,10 +255,11 @@ class Task(ABC):
             state: Of the search.
         """
         from ramgape.core.answer import mark_answer
+        from ramgape.core.rows import on_tables
 
         arms, *_, search, problem = state
         mask = np.zeros(len(arms), dtype=bool)
-        mark_answer(arms, search, problem, mask)
+        on_tables(mark_answer)(arms, search, problem, mask)
         return mask
 
     def guess(self, answer: Mask, means: Floats, risks: Floats) -> Mask:

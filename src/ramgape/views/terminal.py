@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
 READY = "getting ready"
-COMPILING = "compiling (once)"
 
 
 def output() -> Console:
@@ -46,13 +46,26 @@ def is_watched() -> bool:
     return sys.stderr.isatty()
 
 
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Say on one line of stderr that something is being compiled, and how long it took."""
+    begun = time.monotonic()
+    _write("compiling this kind of simulation, once (up to a minute) ...", "\n" if is_watched() else " ")
+    yield
+    if not is_watched():
+        _write(f"done in {time.monotonic() - begun:.0f} s", "\n")
+
+
 @functools.cache
-def tell_compiling() -> None:
-    """Say why the first use takes ten seconds; only once, and above a live display, which is sent what is written."""
+def tell_slow() -> None:
+    """Say once that simulations would be faster with the compiler."""
+    _write("Simulations run some hundred times faster with Numba: pip install 'ramgape[fast]'", "\n")
+
+
+def _write(words: str, end: str) -> None:
     with suppress(AttributeError, OSError, ValueError):  # stderr is missing, or closed
-        if is_watched():
-            sys.stderr.write(f"{COMPILING}\n")
-            sys.stderr.flush()
+        sys.stderr.write(words + end)
+        sys.stderr.flush()
 
 
 @contextmanager
