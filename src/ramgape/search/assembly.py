@@ -13,16 +13,14 @@ from ramgape.core import comparisons, learning, stopping
 from ramgape.core.comparisons import ByPairs
 from ramgape.core.items import dust_of
 from ramgape.core.kernel import Kernel, as_kernel, fixed
-from ramgape.core.loop import replay
 from ramgape.core.rounds import WHOLE_ROUNDS
-from ramgape.core.rows import Rows
+from ramgape.core.rows import Row, load, memory_rows, store
 from ramgape.core.rule import Rule
+from ramgape.core.statistics import observe, observe_many
 from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search, empty_table, new_table
 from ramgape.policies import BY_BOXES, BY_PAIRS, is_compiled, policy_module, round_robin, rule_of
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
-
-NEVER = 2**62  # nothing is compared before every arm has so many pulls
 
 
 def make_rule(spec: Spec) -> Rule:
@@ -188,11 +186,12 @@ class Adder:
     """
 
     def __init__(self, spec: Spec) -> None:
-        learn = make_learn(spec, spec.bound, boxes=False)
-        rule = make_rule(spec)._replace(learn=learn)
-        self._functions = (rule.learn, rule.compare, rule.stop)
+        risk = spec.risk.kernels(spec.noise)
+        more = getattr(the_bound(spec.bound).kernels, "remember", learning.nothing)
+        self._remember = [each for each in (risk.remember, more) if each is not learning.nothing]
+        self._estimate, self._items = risk.estimate, spec.items is not None
         self._empty = make_state(spec, spec.bound, None)
-        self._empty.problem["initial_pulls"] = NEVER
+        (self._problem,) = load(self._empty.problem)
 
     def new_state(self, arm_count: int) -> State:
         """So many arms of which nothing is known yet."""
@@ -200,7 +199,29 @@ class Adder:
 
     def add(self, state: State, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Add rewards to the arms of a state."""
-        given = State(state.arms, state.memory, empty_search(), self._empty.problem)
-        rows = Rows.of(given)
-        replay(*self._functions, *rows, arms.tolist(), rewards.tolist(), False)
-        rows.write(given)
+        order = np.argsort(arms, kind="stable")
+        seen, starts = np.unique(arms[order], return_index=True)
+        part, memory = state.arms[seen], memory_rows(state.memory)
+        rows = load(part)
+        for arm, row, values in zip(seen.tolist(), rows, np.split(rewards[order], starts[1:]), strict=True):
+            self._add_to(row, memory[arm], values)
+        store(rows, part)
+        state.arms[seen] = part
+
+    def _add_to(self, row: Row, past: Any, rewards: NDArray[np.float64]) -> None:
+        """Add the rewards of one arm."""
+        problem = self._problem
+        if self._items:
+            first = problem.first_item + row.pulls
+            past[first : first + len(rewards)] = memoryview(np.ascontiguousarray(rewards))
+        values = (rewards - problem.origin) / problem.span
+        row.cut += int(np.count_nonzero(values <= problem.cutoff))
+        if self._remember:
+            (search,) = load(empty_search())
+            for value in values.tolist():
+                for remember in self._remember:
+                    remember(row, past, problem, value)
+                observe(row, search, value)
+        else:
+            observe_many(row, values)
+        self._estimate(row, past, problem)
