@@ -138,10 +138,8 @@ def source_stamp() -> str:
 
 def cache_folder() -> Path:
     """Where compiled code of these sources is kept."""
-    place = os.environ.get("NUMBA_CACHE_DIR")
-    if not place:
-        place = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ramgape")
-    return Path(place) / f"kernels-{source_stamp()}"
+    place = os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "ramgape")
+    return Path(place).expanduser() / f"kernels-{source_stamp()}"
 
 
 @contextmanager

@@ -27,8 +27,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ramgape.core.kernel import Kernel, fixed, inlined, open_kernel
 
 # Stakes in units of one over the range of values. Beyond 1 they serve averages that are close to the best of values.

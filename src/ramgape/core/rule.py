@@ -1,9 +1,9 @@
 """A rule: the four functions that make an algorithm.
 
-    learn  (arms, memory, search, problem, arm, reward)   add a reward to one arm; its estimates and its box
-    compare(arms, memory, search, problem, arm)           what depends on several arms: front, doubts, leader
-    decide (arms, memory, search, problem)                which arm to pull next
-    stop   (arms, memory, search, problem)                enough?
+learn  (arms, memory, search, problem, arm, reward)   add a reward to one arm; its estimates and its box
+compare(arms, memory, search, problem, arm)           what depends on several arms: front, doubts, leader
+decide (arms, memory, search, problem)                which arm to pull next
+stop   (arms, memory, search, problem)                enough?
 """
 
 from __future__ import annotations

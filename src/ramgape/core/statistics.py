@@ -56,7 +56,7 @@ def summarize(row):
 
 
 def observe_many(row, values):
-    """Add rewards, on the engine's scale, to an arm at once: float[n], n >= 1. What `observe` does, but for rounding."""
+    """Add rewards, on the engine's scale, to an arm at once: float[n], n >= 1. As `observe`, but for rounding."""
     if row.pulls == 0:
         row.shift = row.last = float(values[0])
         row.repeats -= 1  # the first reward repeats nothing

@@ -187,7 +187,6 @@ Table = NDArray[np.void]
 Memory = NDArray[np.float64]
 
 
-
 class State(NamedTuple):
     """What kernels take first, in this order; the two records as tables of one row."""
 

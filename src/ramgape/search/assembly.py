@@ -213,7 +213,7 @@ class Adder:
         problem = self._problem
         if self._items:
             first = problem.first_item + row.pulls
-            past[first : first + len(rewards)] = memoryview(np.ascontiguousarray(rewards))
+            past[first : first + len(rewards)] = memoryview(np.ascontiguousarray(rewards))  # type: ignore[arg-type]
         values = (rewards - problem.origin) / problem.span
         row.cut += int(np.count_nonzero(values <= problem.cutoff))
         if self._remember:

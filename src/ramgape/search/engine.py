@@ -282,7 +282,8 @@ class Engine(Spending):
 
     @decision.setter
     def decision(self, values: Iterable[int]) -> None:
-        names, values, rows = DECISIONS, list(values), self.rows
+        names: tuple[str, ...] = DECISIONS
+        values, rows = list(values), self.rows
         if self.spec.interleave:
             names += ROUND
             values, waiting = values[: len(names)], values[len(names) :]
@@ -597,14 +598,14 @@ class Engine(Spending):
         """
         count = 0 if self._record.stopped else min(count, self.spec.limit - self.samples)
         if not self._may_compile(sampler):
-            return self._play(sampler, generator, count, truth, trace)
+            return self.play(sampler, generator, count, truth, trace)
         loop = simulator(self.rule, sampler.draw, bool(self.spec.interleave))
         loop.prepare()
         made = 0
         while made < count and not loop.is_compiled:
             part = min(count - made, AT_A_TIME)
             with loop.timed():
-                played = self._play(sampler, generator, part, truth, trace[made : made + part])
+                played = self.play(sampler, generator, part, truth, trace[made : made + part])
             made += played
             if played < part or self._record.stopped:
                 return made
@@ -615,10 +616,15 @@ class Engine(Spending):
             ahead = (state.arms.copy(), state.search.copy()) if self.spec.interleave else NO_TABLES
             return made + loop.advance(*state, *drawn, count - made, truth, trace[made:], *ahead)
 
-    def _play(
-        self, sampler: Sampler, generator: np.random.Generator, count: int, truth: Table, trace: Table
+    def play(
+        self,
+        sampler: Sampler,
+        generator: np.random.Generator,
+        count: int,
+        truth: Table = UNKNOWN,
+        trace: Table = UNWATCHED,
     ) -> int:
-        """The same, pull by pull: it ends where the rule, the limit or the count has it."""
+        """The same in plain Python: it ends where the rule, the limit or the count has it."""
         steps, true = trace.view(np.recarray), load(truth) if len(trace) else ()
         for pull in range(count):
             arm = self.ask()

@@ -20,10 +20,9 @@ from ramgape.search.engine import Engine
 from ramgape.search.result import Expectation
 from ramgape.search.units import user_rewards
 
-RUNS = 5
-WORK = 200_000  # pulls of one run with ten arms; more arms, fewer pulls
-ITEM_WORK = 5_000  # likewise on a test set, where every pull is asked for and told
-CHUNK = 16_384
+RUNS = 3
+WORK = 1_500  # trials of one run with ten arms; more arms, fewer trials. Runs are in plain Python: no search compiles
+CHUNK = 64
 LEAST_PART = 1e-12  # of the largest variance of an arm: that of one whose rewards are all equal
 APART = 10  # times as long as the shortest run is a longest one that says how little is known
 
@@ -41,8 +40,7 @@ def expect_pulls(engine: Engine, is_over: Callable[[], bool] = lambda: False) ->
         return Expectation(left if bought is None else min(left, bought)) if bought or engine.spec.budget else None
     if not engine.ready:
         return None
-    work = WORK if engine.order is None else ITEM_WORK
-    cap = min(left, work * 10 // max(10, len(engine.arms)))
+    cap = min(left, WORK * 10 // max(10, len(engine.arms)))
     draw = draw_instance if engine.order is None else draw_items
     runs: list[int] = []
     while len(runs) < RUNS:
@@ -73,7 +71,7 @@ def play_on(engine: Engine, instance: Instance, seed: int, cap: int) -> int:
     played.begin_rounds(seed)  # so that the same observations lead to the same forecast
     sampler, generator = instance.sampler(), np.random.default_rng(seed)
     while played.stopped is None and played.samples < last:
-        played.advance(sampler, generator, min(last - played.samples, CHUNK))
+        played.play(sampler, generator, min(last - played.samples, CHUNK))
     return played.samples - engine.samples
 
 

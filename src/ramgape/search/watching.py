@@ -49,9 +49,9 @@ class Forecaster:
         """Begin another forecast if it is time for one."""
         if self._is_due(engine):
             self._made = engine.samples
-            # No daemon: Python waits at its end for what compiles, which must not be cut short. It is soon over.
-            self._thread = threading.Thread(target=self._guess, args=(engine.copy(),), name="ramgape-forecast")
-            self._thread.start()
+            guess = threading.Thread(target=self._guess, args=(engine.copy(),), name="ramgape-forecast", daemon=True)
+            self._thread = guess
+            guess.start()
 
     def _is_due(self, engine: Engine) -> bool:
         if time.monotonic() < self._next or (self._thread is not None and self._thread.is_alive()):

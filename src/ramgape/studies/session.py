@@ -14,13 +14,11 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
-from ramgape.search.engine import FEW, Engine
 from ramgape.search.history import Recorder
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
@@ -36,26 +34,8 @@ from ramgape.studies.specification import StudySpec
 NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads
 PAGE = 5_000  # observations that are read, and in memory, at a time
-REHEARSED = 64  # items
 TIMED_OUT = ("TimeoutError", "FailedTrial: timeout", "timeout")  # how the reasons of such failures begin
-SNAPSHOT_EVERY = 10_000  # observations: to learn so many again takes less than a moment
-
-
-def rehearse(spec: StudySpec) -> None:
-    """Have everything compiled that a transaction takes, while nobody waits for it: the first time that takes long."""
-    search = spec.present
-    if search.items is not None:  # of the few there may be, not enough for all that follows
-        search = replace(search, items=replace(search.items, values=tuple(range(REHEARSED))))
-    engine = Engine(search)
-    engine.reserve(0)
-    engine.ask()  # in view of what is under way
-    engine.release(0)
-    reward = spec.search.reward_range[0] if spec.search.reward_range else 0.0
-    engine.tell(0, reward)
-    many = np.zeros(FEW + 1, np.int64), np.full(FEW + 1, reward)
-    engine.learn_many(*many)
-    engine.add_up(*many)
-    engine.look()
+SNAPSHOT_EVERY = 1_000  # observations: to learn so many again takes about a second
 
 
 class StudySession:
@@ -73,7 +53,6 @@ class StudySession:
         self._flushed = False  # some of those in the transaction under way are
         self._snapshot_at = 0  # observations that the last snapshot stands for, as far as is known here
         self._interval = max(SNAPSHOT_EVERY, 10 * len(spec.search.names))  # observations between two of them
-        self._rehearsed = not shared  # all is compiled that others would wait for
         _SESSIONS.add(self)
 
     @property
@@ -199,9 +178,6 @@ class StudySession:
             )
         self._holder = threading.get_ident()
         try:
-            if not self._rehearsed:
-                rehearse(self.spec)
-                self._rehearsed = True
             before = time.perf_counter()
             row, now = self.store.begin(self.row.id, write)
             self.waited = time.perf_counter() - before
