@@ -1,4 +1,4 @@
-"""What several processes do to one store; run by tests/test_storage.py as `python storage_processes.py SCENE URL`.
+"""What several processes do to one store; run by `play` as `python storage_processes.py SCENE URL`.
 
 A program of its own, because a test runner has threads and should not fork. It imports everything first and forks then,
 so that sixteen processes start in no time.
@@ -6,16 +6,22 @@ so that sixteen processes start in no time.
 
 from __future__ import annotations
 
+import itertools
 import os
+import signal
+import subprocess
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ramgape.errors import StorageError
-from ramgape.storage import open_store
+from ramgape.storage import connect, open_store, upgrade
 from ramgape.storage.records import Changes, ObservationRow, PullRow
 from ramgape.storage.store import SqlStore
+from ramgape.storage.urls import parse_url
+from ramgape.storage.versions import VERSION_TABLE
 
 ROUNDS = 12
 
@@ -64,7 +70,7 @@ def add_one(used: SqlStore, study: int) -> None:
 
 def create(url: str) -> None:
     """Eight processes open a new store at once, and each wants to create the same study."""
-    import alembic.command  # noqa: F401 - before the fork, so that they are at it at the same moment
+    import ramgape.storage.migrations  # noqa: F401 - before the fork, so that they are at it at the same moment
 
     def work() -> None:
         opened = open_store(url, create=True)
@@ -72,6 +78,41 @@ def create(url: str) -> None:
         assert opened.find_study("the one") is not None
 
     wait_for([in_child(work) for _ in range(8)])
+
+
+def upgrade_at_once(url: str) -> None:
+    """Eight processes upgrade a store; each says from which version to which."""
+    import ramgape.storage.migrations  # noqa: F401 - before the fork, as above
+
+    wait_for([in_child(lambda: say(" ".join(upgrade(url)))) for _ in range(8)])
+
+
+def upgrade_killed(url: str) -> None:
+    """An upgrade is killed before each of its statements, until there are no more; say what version is there then."""
+    kind = type(connect(parse_url(url)))
+
+    def upgrade_until(last: int) -> None:
+        statements = itertools.count(1)
+
+        def counted(run: Callable[..., Any]) -> Callable[..., Any]:
+            def count(*arguments: Any) -> Any:
+                if next(statements) == last:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return run(*arguments)
+
+            return count
+
+        for name in ("run", "execute_many"):
+            setattr(kind, name, counted(getattr(kind, name)))
+        upgrade(url)
+
+    for number in itertools.count(1):
+        killed = os.waitpid(in_child(lambda last=number: upgrade_until(last)), 0)[1]  # type: ignore[misc]
+        database = connect(parse_url(url))
+        say(database.fetch(f"SELECT version_num FROM {VERSION_TABLE}")[0][0])
+        database.close()
+        if not killed:
+            return
 
 
 def hammer(url: str, processes: int) -> None:
@@ -177,6 +218,25 @@ def full(url: str) -> None:
     opened.rollback()
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     add_one(opened, study.id)
+
+
+def play(scene: str, url: str, *arguments: int) -> list[str]:
+    """Play a scene in processes of its own; returns what they say."""
+    # Python 3.12 and later warn of a fork next to the threads that NumPy starts; and the server here has no fsync.
+    command = [
+        sys.executable,
+        "-W",
+        "ignore::DeprecationWarning",
+        "-W",
+        "ignore:fsync is off",
+        __file__,
+        scene,
+        url,
+        *map(str, arguments),
+    ]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (finished.returncode, finished.stderr) == (0, ""), finished.stderr
+    return finished.stdout.splitlines()
 
 
 if __name__ == "__main__":

@@ -308,8 +308,6 @@ def dies(work: Callable[[], object], number: int) -> bool:
 
 def before_statement(number: int, what: signal.Signals) -> None:
     """From now on, before its so many-th statement, this process gets a signal."""
-    from sqlalchemy import Engine, event
-
     from ramgape.storage.postgres import PostgresDatabase
     from ramgape.storage.sqlite import SqliteDatabase
 
@@ -324,7 +322,6 @@ def before_statement(number: int, what: signal.Signals) -> None:
 
     for kind in (SqliteDatabase, PostgresDatabase):
         kind.run = counted(kind.run)  # type: ignore[method-assign]
-    event.listen(Engine, "before_cursor_execute", count)  # those of the migrations
 
 
 def remove_store(url: str) -> None:

@@ -11,8 +11,6 @@ PACKAGE = Path(ramgape.__file__).parent
 
 # A module there is one policy, bound or risk; what its compiled functions do in a search is what they are called.
 BY_ROLE = ("bounds", "policies", "risks")
-# What was true of a store once is written down there, and never changed.
-FROZEN = "storage/migrations"
 
 SHARED = {
     # commands are called as the functions that they call
@@ -39,8 +37,6 @@ def definitions() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         place = path.relative_to(PACKAGE).as_posix()
-        if place.startswith(FROZEN):
-            continue
         room = "kernels" if place.split("/")[0] in BY_ROLE else place
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):

@@ -199,7 +199,7 @@ def test_the_reference_is_up_to_date() -> None:
 def test_the_table_is_light() -> None:
     program = "import sys, ramgape.options; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"numpy", "numba", "typer", "rich", "sqlalchemy", "ramgape.search"} & set(loaded)
+    assert not {"numpy", "numba", "typer", "rich", "ramgape.search"} & set(loaded)
 
 
 # --- what is given --------------------------------------------------------------------------------------------------

@@ -501,7 +501,7 @@ class TestStudies:
 
 def test_it_is_light() -> None:
     """The shell waits for this at every call."""
-    heavy = ["numpy", "typer", "rich", "sqlalchemy", "asyncio", "dataclasses", "ramgape.storage", "ramgape.studies"]
+    heavy = ["numpy", "typer", "rich", "asyncio", "dataclasses", "ramgape.storage", "ramgape.studies"]
     code = f"import sys, ramgape.remote.studies; print([each for each in {heavy} if each in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

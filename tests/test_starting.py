@@ -14,9 +14,9 @@ from ramgape.core.kernel import SYMBOLS_KNOWN
 from ramgape.studies.study import Study
 from ramgape.views.terminal import COMPILING
 
-HEAVY = ("numpy", "numba", "scipy", "pandas", "matplotlib", "sqlalchemy", "alembic", "psycopg")
+HEAVY = ("numpy", "numba", "scipy", "pandas", "matplotlib", "psycopg")
 # Not all of SciPy: Numba looks at its version.
-FOR_A_PULL = ("scipy.linalg", "pandas", "matplotlib", "sqlalchemy", "alembic", "psycopg", "ramgape.storage.postgres")
+FOR_A_PULL = ("scipy.linalg", "pandas", "matplotlib", "psycopg", "ramgape.storage.postgres")
 COMMAND = """
 import sys
 from ramgape.cli import main

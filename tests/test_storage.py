@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import stat
 import subprocess
@@ -20,16 +19,16 @@ import pytest
 import ramgape
 from ramgape import registry
 from ramgape.errors import DamagedStore, MissingExtra, StorageError
-from ramgape.storage import open_store, upgrade
+from ramgape.storage import connect, open_store, upgrade
 from ramgape.storage import sqlite as sqlite_module
 from ramgape.storage.backup import back_up
 from ramgape.storage.memory import MemoryStore
 from ramgape.storage.records import Changes, FailureRow, Moment, ObservationRow, StudyRow
-from ramgape.storage.statements import VERSION_TABLE
 from ramgape.storage.store import SqlStore
-from ramgape.storage.urls import PATIENCE, has_password, normalised, parse_url, shown
-from ramgape.storage.versions import MIGRATIONS, newest_version
+from ramgape.storage.urls import PATIENCE, has_password, parse_url, shown
+from ramgape.storage.versions import VERSION_TABLE
 from ramgape.testing import check_store
+from tests.storage_processes import play
 
 NOW = Moment(0.0, 0.0)
 FLOATS = (5e-324, -5e-324, 1.7976931348623157e308, -0.0, 0.0, 0.1, 1 / 3, -1e-17, 1.0, 2.0**53)
@@ -88,26 +87,6 @@ def rewards_in(store: SqlStore, study: int, *places: int) -> list[float]:
     return store.read_observations(study, *(places or (0,)))[1].tolist()
 
 
-def play(scene: str, url: str, *arguments: int) -> list[str]:
-    """What the processes of a scene say."""
-    program = Path(__file__).with_name("storage_processes.py")
-    # Python 3.12 and later warn of a fork next to the threads that NumPy starts; and the server here has no fsync.
-    command = [
-        sys.executable,
-        "-W",
-        "ignore::DeprecationWarning",
-        "-W",
-        "ignore:fsync is off",
-        str(program),
-        scene,
-        url,
-        *map(str, arguments),
-    ]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert (finished.returncode, finished.stderr) == (0, ""), finished.stderr
-    return finished.stdout.splitlines()
-
-
 # Where a store is
 
 
@@ -121,7 +100,7 @@ def test_urls_taken_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         "postgresql://me@host/base?sslmode=require"
     )
     for scheme in ("postgres", "postgresql", "postgresql+psycopg"):
-        assert normalised(f"{scheme}://me@host/base") == "postgresql+psycopg://me@host/base"
+        assert parse_url(f"{scheme}://me@host/base").address == "postgresql://me@host/base"
 
 
 @pytest.mark.parametrize(
@@ -192,9 +171,9 @@ def test_imports_are_late(file: Path) -> None:
     open_store(f"sqlite:///{file}", create=True).close()
     script = f"""
 import sys, ramgape.storage
-assert not {{"sqlalchemy", "alembic", "psycopg", "numpy"}} & set(sys.modules)
+assert not {{"psycopg", "numpy"}} & set(sys.modules)
 ramgape.storage.open_store("sqlite:///{file}", create=False)
-assert not {{"sqlalchemy", "alembic", "psycopg"}} & set(sys.modules)
+assert not {{"psycopg", "ramgape.storage.migrations"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
 
@@ -379,116 +358,19 @@ def test_a_fork_leaves_both_a_store(store: SqlStore, url: str) -> None:
 # Versions
 
 
-def test_migrations_make_the_schema(url: str, opening: Callable[..., SqlStore]) -> None:
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-    from sqlalchemy import create_engine
-    from sqlalchemy.pool import NullPool
-
-    from ramgape.storage.schema import METADATA
-
-    opening(url)
-    with create_engine(normalised(url), poolclass=NullPool).connect() as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
-        assert context.get_current_revision() == newest_version()
-        assert compare_metadata(context, METADATA) == []
-
-
-def test_statements_name_the_columns_of_the_schema() -> None:
-    from ramgape.storage.schema import METADATA
-    from ramgape.storage.statements import BATCH, FAILURE, OBSERVATION, PULL, REQUEST, SNAPSHOT, STUDY
-
-    columns = {name: tuple(table.columns.keys()) for name, table in METADATA.tables.items()}
-    of_study = {"pulls": PULL, "observations": ("place", *OBSERVATION), "failures": FAILURE, "batches": BATCH}
-    of_study |= {"snapshots": SNAPSHOT, "requests": REQUEST}
-    assert sorted(columns.pop("ramgape_studies")) == sorted(STUDY)
-    found = {name: sorted(names) for name, names in columns.items()}  # what came later stands behind the rest
-    assert found == {f"ramgape_{name}": sorted(("study_id", *names)) for name, names in of_study.items()}
-
-
-def test_migrations_make_the_same_sqlite_tables(tmp_path: Path) -> None:
-    """Alembic does not look at everything: types as SQLite has them, defaults, and whether rows have numbers."""
-    from sqlalchemy import create_engine
-    from sqlalchemy.pool import NullPool
-
-    from ramgape.storage.schema import METADATA
-
-    open_store(f"sqlite:///{tmp_path}/migrated.db", create=True).close()
-    METADATA.create_all(create_engine(f"sqlite:///{tmp_path}/direct.db", poolclass=NullPool))
-    found = {}
-    for name in ("migrated", "direct"):
-        connection = sqlite3.connect(tmp_path / f"{name}.db")
-        statements = dict(connection.execute("SELECT name, sql FROM sqlite_master"))
-        for table in METADATA.tables:
-            own = [word in statements[table] for word in ("WITHOUT ROWID", "AUTOINCREMENT")]
-            described = [
-                sorted(connection.execute(f"PRAGMA {what}({table})"), key=str)
-                for what in ("table_xinfo", "foreign_key_list")
-            ]
-            indexes = sorted(row[1:4] for row in connection.execute(f"PRAGMA index_list({table})"))
-            found[name, table] = (own, described, indexes)
-        connection.close()
-    for table in METADATA.tables:
-        assert found["migrated", table] == found["direct", table]
-
-
-def test_the_newest_version_is_alembics_head() -> None:
-    from alembic.script import ScriptDirectory
-
-    assert ScriptDirectory(str(MIGRATIONS)).get_heads() == [newest_version()]
-
-
-def test_versions_are_checked_and_upgraded(url: str, opening: Callable[..., SqlStore], tmp_path: Path) -> None:
-    later = tmp_path / "later"
-    shutil.copytree(MIGRATIONS, later, ignore=shutil.ignore_patterns("__pycache__"))
-    (later / "versions" / "9999_more.py").write_text(
-        "from alembic import op\nfrom sqlalchemy import Column, Text\n"
-        'revision = "9999"\ndown_revision = "0006"\n'
-        'def upgrade():\n    op.add_column("ramgape_studies", Column("remark", Text))\n',
-        encoding="utf-8",
-    )
-    new_study(opening(url))
-    with pytest.raises(StorageError, match=r"version 0006.* needs 9999.*`ramgape storage upgrade`"):
-        open_store(url, create=False, folder=later)
-    with pytest.raises(StorageError, match="ramgape storage upgrade"):
-        open_store(url, create=True, folder=later)
-    assert upgrade(url) == ("0006", "0006")
-    assert upgrade(url, folder=later) == ("0006", "9999")
-    assert upgrade(url, folder=later) == ("9999", "9999")
-    open_store(url, create=False, folder=later).close()
-    for attempt in (lambda: open_store(url, create=True), lambda: upgrade(url)):
-        with pytest.raises(StorageError, match=r"version 9999, .*newer.* knows 0006"):
-            attempt()
-
-
-def test_a_failed_migration_changes_nothing(url: str, opening: Callable[..., SqlStore], tmp_path: Path) -> None:
-    later = tmp_path / "later"
-    shutil.copytree(MIGRATIONS, later, ignore=shutil.ignore_patterns("__pycache__"))
-    (later / "versions" / "9999_more.py").write_text(
-        'from alembic import op\nrevision = "9999"\ndown_revision = "0006"\n'
-        'def upgrade():\n    op.execute("CREATE TABLE ramgape_more (x INTEGER)")\n    op.execute("nonsense")\n',
-        encoding="utf-8",
-    )
-    row = new_study(opening(url))
-    with pytest.raises(StorageError, match="refused"):
-        upgrade(url, folder=later)
-    assert opening(url, create=False).find_study(row.name) == row
-    assert upgrade(url) == ("0006", "0006")
-
-
 def test_a_database_shared_with_others(url: str, opening: Callable[..., SqlStore]) -> None:
-    from sqlalchemy import create_engine, text
-    from sqlalchemy.pool import NullPool
-
-    with create_engine(normalised(url), poolclass=NullPool).begin() as connection:
-        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
-        connection.execute(text("INSERT INTO alembic_version VALUES ('v3.0.0.d')"))
+    """The table of another program that uses Alembic is not ours."""
+    database = connect(parse_url(url))
+    database.begin_alone(create=True)
+    database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+    database.execute("INSERT INTO alembic_version VALUES ('v3.0.0.d')")
+    database.commit()
     for attempt in (lambda: open_store(url, create=False), lambda: upgrade(url)):
         with pytest.raises(StorageError, match="has no store"):
             attempt()
     new_study(opening(url))
-    with create_engine(normalised(url), poolclass=NullPool).connect() as connection:
-        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "v3.0.0.d"
+    assert [tuple(row) for row in database.fetch("SELECT * FROM alembic_version")] == [("v3.0.0.d",)]
+    database.close()
 
 
 # What can go wrong

@@ -53,12 +53,7 @@ NEW = {
     "search/explained.py": "every result as text, page, dict, JSON, frame and figure",
     "common/integration.py": "the truth of a risk from outside",
     "storage/protocol.py": "stores from outside",
-    "storage/migrations/versions/0003_snapshots.py": "snapshots",
-    "storage/migrations/versions/0004_items_prices_info.py": "items, prices and remarks",
-    **dict.fromkeys(
-        ["storage/migrations/versions/0005_requests.py", "studies/requests.py"],
-        "requests that are made again and change nothing twice",
-    ),
+    "studies/requests.py": "requests that are made again and change nothing twice",
     **dict.fromkeys(
         ["core/prices.py", "search/spending.py", "search/pricing.py", "search/outcome.py"], "prices and money"
     ),
@@ -102,7 +97,6 @@ NEW = {
     "studies/extending.py": "studies that go on for more",
     "engines/": "calls in threads and on an event loop, on executors, on Dask and on Ray",
     "common/extras.py": "what is not installed, for layers below the search",
-    "storage/migrations/versions/0006_lost.py": "trials that are lost with a machine",
     **dict.fromkeys(
         ["search/asking.py", "search/quality.py", "studies/books.py"],
         "results that count in the order of asking, and trials that others replaced",
@@ -163,7 +157,7 @@ GROWN = {
     ),
     "storage/": ("snapshots, and stores from outside", 112),
     "studies/": ("snapshots, what is computed outside the lock, and fewer records for an ask and a tell", 60),
-    "storage/records.py, storage/schema.py, studies/": ("items, prices and remarks, stored, exported and imported", 70),
+    "storage/records.py, studies/": ("items, prices and remarks, stored, exported and imported", 70),
     "search/, studies/, problems/, commands/, cli/, options.py, ...": (
         "test sets: items that are asked for, scores in files and wide tables, exact answers, what is expected of them",
         320,
@@ -280,8 +274,6 @@ GROWN = {
     ),
 }
 
-# Tables, which a reader takes in at a glance however long they are.
-LONG_BODIES = {"storage/migrations/versions/0001_first_tables.py: upgrade"}
 # Compiled loops take the functions they call and the tables they work on one by one: the compiler knows no bundle of
 # functions, and to unpack one at each call is what the loop is there to avoid.
 MANY_PARAMETERS = {"core/learning.py: learn", "core/loop.py: advance"}
@@ -328,7 +320,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 def test_functions_are_short() -> None:
     long = {place: body_length(function) for place, function in functions(SOURCES)}
-    assert {place for place, length in long.items() if length > LONGEST_BODY} == LONG_BODIES
+    assert {place for place, length in long.items() if length > LONGEST_BODY} == set()
 
 
 def test_signatures_are_short() -> None:

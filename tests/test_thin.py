@@ -21,7 +21,6 @@ HEAVY = (
     "rich",
     "numpy",
     "numba",
-    "sqlalchemy",
     "dataclasses",
     "inspect",
     "asyncio",

@@ -2,12 +2,10 @@
 
 A store keeps rows (`records`) and knows nothing of what they mean; `protocol` has what is asked of one. Ours are SQL
 databases, SQLite or PostgreSQL, and memory; others are registered by the scheme of their URLs.
-SQLAlchemy and Alembic are imported only when one is created or upgraded.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ramgape.errors import StorageError
@@ -23,13 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["Store", "open_store", "upgrade"]
 
 
-def open_store(storage: str | Store, *, create: bool, folder: Path | None = None) -> Store:
+def open_store(storage: str | Store, *, create: bool) -> Store:
     """The store that is meant.
 
     Args:
         storage: Its URL, or the store itself, which is then given back.
         create: Whether one is made if there is none.
-        folder: Other migrations than ours, of a SQL store.
 
     Raises:
         StorageError: There is none, or it is of another version, or it cannot be reached.
@@ -38,39 +35,37 @@ def open_store(storage: str | Store, *, create: bool, folder: Path | None = None
         return storage
     url = parse_url(storage)
     if url.opener is None:
-        return _open_sql_store(url, create, folder)
+        return _open_sql_store(url, create)
     store = url.opener(storage, create=create)
     if not isinstance(store, Store):
         raise StorageError(what=f"what opens {url.shown}", allowed="a store", given=type(store).__name__, verb="give")
     return store
 
 
-def _open_sql_store(url: StoreUrl, create: bool, folder: Path | None) -> SqlStore:
+def _open_sql_store(url: StoreUrl, create: bool) -> SqlStore:
     database = connect(url)
     from ramgape.storage.store import SqlStore
-    from ramgape.storage.versions import MIGRATIONS, check_version, create_tables
+    from ramgape.storage.versions import check_version, create_tables
 
     try:
         missing = create and url.path is not None and not store_exists(url)
-        if missing or not check_version(database, folder or MIGRATIONS):
+        if missing or not check_version(database):
             if not create:
                 raise StorageError(f"{url.shown} has no store of ramgape")
-            # Anew afterwards: SQLite may go on thinking that there are no tables while others hold a lock.
-            database.close()
-            create_tables(database, folder or MIGRATIONS)
+            create_tables(database)
     except BaseException:
         database.close()
         raise
     return SqlStore(database)
 
 
-def upgrade(url: str, *, folder: Path | None = None) -> Upgrade:
+def upgrade(url: str) -> Upgrade:
     """Bring the store at a URL to the version that this program needs; says from which version to which."""
     database = connect(parse_url(url))
-    from ramgape.storage.versions import MIGRATIONS, upgrade_tables
+    from ramgape.storage.versions import upgrade_tables
 
     try:
-        return upgrade_tables(database, folder or MIGRATIONS)
+        return upgrade_tables(database)
     finally:
         database.close()
 

@@ -18,6 +18,7 @@ from ramgape.storage import connect
 from ramgape.storage.places import PRIVATE
 from ramgape.storage.rows import damaged
 from ramgape.storage.sqlite import SqliteDatabase
+from ramgape.storage.tables import TABLES, marks, quoted
 from ramgape.storage.urls import PATIENCE, StoreUrl, parse_url
 from ramgape.storage.versions import check_version, create_tables
 
@@ -85,17 +86,14 @@ def _copy_pages(database: SqliteDatabase, part: Path) -> None:
 
 def _copy_rows(database: Database, copy: SqliteDatabase) -> None:
     """All rows of our tables, as they were at one moment."""
-    from ramgape.storage.schema import METADATA
-
     create_tables(copy)
     database.begin(write=False)
     try:
         copy.begin(write=True)
-        for table in METADATA.sorted_tables:
-            names = ", ".join(f'"{column.name}"' for column in table.columns)
-            marks = ", ".join("?" for _ in table.columns)
-            for rows in _pages(database, f"SELECT {names} FROM {table.name}"):
-                copy.execute_many(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", rows)
+        for table in TABLES:
+            names, name = quoted(table.columns), f"ramgape_{table.name}"
+            for rows in _pages(database, f"SELECT {names} FROM {name}"):
+                copy.execute_many(f"INSERT INTO {name} ({names}) VALUES ({marks(table.columns)})", rows)
         copy.commit()
     finally:
         copy.rollback()

@@ -9,9 +9,9 @@ import os
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,8 @@ class Database(ABC):
     """A connection that says what went wrong in the words of this project."""
 
     mark: str  # of a parameter in a statement
-    driver: str  # as SQLAlchemy calls it
+    types: ClassVar[Mapping[str, str]]  # of columns, by the types in records
+    clustered: str  # behind CREATE TABLE, for rows in the order of their key
     failures: tuple[type[Exception], ...]  # what the driver raises; texts with half a character included
     clock: str = WALL_CLOCK  # which one leases are measured by
 
@@ -60,11 +61,11 @@ class Database(ABC):
         """Begin a transaction; the row of a study and the present moment."""
 
     @abstractmethod
-    def begin_alone(self, connection: Any) -> None:
-        """Begin a transaction during which nobody else can create or upgrade the store."""
+    def begin_alone(self, create: bool) -> None:
+        """Begin, on a new connection, a transaction during which nobody else can create or upgrade the store."""
 
     @abstractmethod
-    def has_table(self, connection: Any, name: str) -> bool:
+    def has_table(self, name: str) -> bool:
         """Whether there is a table."""
 
     @abstractmethod
@@ -153,15 +154,15 @@ class Database(ABC):
             self._abandon()
         self._disconnect()
 
-    def enter(self) -> Any:
+    def enter(self, create: bool = False) -> Any:
         """The connection, for a transaction that begins now."""
         with self._gate:
-            connection = self.ready()
+            connection = self.ready(create)
             self._inside = True
             return connection
 
-    def ready(self) -> Any:
-        """The connection; a new one in a new process."""
+    def ready(self, create: bool = False) -> Any:
+        """The connection; a new one in a new process. With `create`, make the file if it is missing."""
         if self._owner == os.getpid() and self._connection is not None:
             return self._connection
         if self._connection is not None:
@@ -175,7 +176,7 @@ class Database(ABC):
                 f"the connection to {self.url.shown} broke in the middle of a transaction; try again"
             )
         try:
-            self._connection = self.connect()
+            self._connection = self.connect(create)
         except self.failures as error:
             self.complain(error)
         self._owner = os.getpid()

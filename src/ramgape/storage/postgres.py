@@ -23,7 +23,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -168,7 +168,16 @@ class PostgresDatabase(Database):
     """A connection to a server."""
 
     mark = "%s"
-    driver = "postgresql+psycopg"
+    types: ClassVar = {
+        "Identity": "BIGSERIAL CONSTRAINT ramgape_studies_key PRIMARY KEY",
+        "Small": "INTEGER",
+        "int": "BIGINT",
+        "float": "DOUBLE PRECISION",
+        "bool": "BOOLEAN",
+        "str": "TEXT",
+        "bytes": "BYTEA",
+    }
+    clustered = ""
     failures = (psycopg.Error, UnicodeEncodeError)
 
     def __init__(self, url: StoreUrl) -> None:
@@ -230,10 +239,10 @@ class PostgresDatabase(Database):
     def run(self, connection: Connection, statement: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
         return connection.execute(connection.bound(statement, parameters) if parameters else statement)
 
-    def ready(self) -> Any:
+    def ready(self, create: bool = False) -> Any:
         if self._connection is not None and self._connection.closed:
             self._connection = None
-        return super().ready()
+        return super().ready(create)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -318,18 +327,17 @@ class PostgresDatabase(Database):
     def _try_to_begin(self, connection: Connection, begin: str, *query: Any) -> Any:
         return self.run(connection, f"{begin}; {connection.bound(*query)}" if query else begin)
 
-    def begin_alone(self, connection: Connection) -> None:
-        connection.patience = MIGRATING + GRACE
-        self.run(
-            connection,
+    def begin_alone(self, create: bool) -> None:
+        self.close()
+        self.enter(create).patience = MIGRATING + GRACE
+        self.execute(
             f"BEGIN; SET LOCAL statement_timeout = '{MIGRATING:g}s'; "
-            f"SET LOCAL idle_in_transaction_session_timeout = '{PONDERING:g}s'",
+            f"SET LOCAL idle_in_transaction_session_timeout = '{PONDERING:g}s'"
         )
-        self.run(connection, f"SELECT pg_advisory_xact_lock({CREATION})")
+        self.execute(f"SELECT pg_advisory_xact_lock({CREATION})")
 
-    def has_table(self, connection: Connection, name: str) -> bool:
-        row = self.run(connection, "SELECT to_regclass(%s)", (name,)).fetchone()
-        return row is not None and row[0] is not None
+    def has_table(self, name: str) -> bool:
+        return self.fetch("SELECT to_regclass(%s)", (name,)) != [(None,)]
 
     def is_missing_table(self, error: Exception) -> bool:
         return isinstance(error, psycopg.errors.UndefinedTable)

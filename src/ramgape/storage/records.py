@@ -7,9 +7,12 @@ clock of the store's own, which nobody sets.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 KEPT = 86_400.0  # seconds, for which a request is known at least
+# Types of columns, where `int` alone does not say it: 32 bits are enough; the database chooses the number.
+Small = Annotated[int, "Small"]
+Identity = Annotated[int, "Identity"]
 
 
 class Moment(NamedTuple):
@@ -22,7 +25,7 @@ class Moment(NamedTuple):
 class StudyRow(NamedTuple):
     """A study: what never changes, then the counters that every change renews."""
 
-    id: int  # in this store
+    id: Identity  # in this store
     name: str
     key: str  # random, and that of no other study in the store
     specification: str  # JSON; only a study that is to go on for more gets another one
@@ -43,18 +46,18 @@ class PullRow(NamedTuple):
     """A pull that was handed out and has no answer yet."""
 
     number: int  # in this study, from 0
-    arm: int
-    attempt: int  # from 1; one more each time it is handed out to somebody else
+    arm: Small
+    attempt: Small  # from 1; one more each time it is handed out to somebody else
     worker: str | None
     lease_until: float  # from then on it is available again; infinite for never
-    failures: int  # attempts that failed
-    failed_attempt: int  # the last one that did, or 0
+    failures: Small  # attempts that failed
+    failed_attempt: Small  # the last one that did, or 0
     given_up: bool  # it failed too often
     token: str = ""  # random: the part of its name that nobody can guess or meet twice
     answer: float | None = None  # told, but held back until earlier pulls are answered
     answered_at: float | None = None
     answer_failed: bool = False  # the answer is a failure that counts as the worst reward
-    answer_attempt: int = 0  # the one that it came from, perhaps not the last
+    answer_attempt: Small = 0  # the one that it came from, perhaps not the last
     item: int | None = None  # what the trial is to be about, by its place in the study's list of items
     answer_price: float | None = None  # told with an answer that is held back
     answer_info: str | None = None
@@ -64,8 +67,8 @@ class ObservationRow(NamedTuple):
     """An answer."""
 
     number: int | None  # of the pull that it answers; None for a trial made elsewhere
-    attempt: int  # 0 for a trial made elsewhere
-    arm: int
+    attempt: Small  # 0 for a trial made elsewhere
+    arm: Small
     reward: float
     failed: bool  # a failure that counts as the worst reward
     worker: str | None
@@ -86,8 +89,8 @@ class FailureRow(NamedTuple):
     """An attempt that failed."""
 
     number: int
-    attempt: int
-    arm: int
+    attempt: Small
+    arm: Small
     worker: str | None
     reason: str
     failed_at: float

@@ -15,9 +15,9 @@ Row = TypeVar("Row", bound=NamedTuple)
 def open_rows(kind: type[Row], rows: Iterable[Sequence[Any]], where: str) -> list[Row]:
     """Records of one kind whose seals are unbroken, from the values of their columns; `where` is the store."""
     made: list[Row] = []
-    switches = _switches(kind)
+    bools = places_of_bools(kind)
     for *values, check in rows:
-        for place in switches:  # SQLite has numbers in place of them
+        for place in bools:  # SQLite has numbers in place of them
             values[place] = bool(values[place])
         row = kind._make(values)
         if seal(row) != check:
@@ -33,6 +33,6 @@ def damaged(where: str, what: str) -> NoReturn:
 
 
 @cache
-def _switches(kind: type[NamedTuple]) -> tuple[int, ...]:
+def places_of_bools(kind: type[NamedTuple]) -> tuple[int, ...]:
     """The places of truth values."""
     return tuple(place for place, hint in enumerate(get_type_hints(kind).values()) if hint is bool)

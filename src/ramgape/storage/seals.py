@@ -43,9 +43,14 @@ def link_over(link: int, arms: NDArray[np.int64], rewards: NDArray[np.float64]) 
 
 def seal(row: tuple[Any, ...]) -> int:
     """The check value of a record."""
-    if isinstance(row, StudyRow):  # of which a part never changes and may be long
-        return _crc((_crc_of_fixed(row[:FIXED]), *row[FIXED:]))
-    return _crc(row)
+    return seal_values(type(row), row)
+
+
+def seal_values(kind: type[Any], values: tuple[Any, ...]) -> int:
+    """The check value of a record of a kind, as long as it was in some version."""
+    if kind is StudyRow:  # of which a part never changes and may be long
+        return _crc((_crc_of_fixed(values[:FIXED]), *values[FIXED:]))
+    return _crc(values)
 
 
 def sealed(row: tuple[Any, ...]) -> tuple[Any, ...]:

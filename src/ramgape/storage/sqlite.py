@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -72,7 +72,16 @@ class SqliteDatabase(Database):
     """A connection to a file."""
 
     mark = "?"
-    driver = "sqlite"
+    types: ClassVar = {
+        "Identity": "INTEGER PRIMARY KEY AUTOINCREMENT",  # the id of a deleted study never comes back
+        "Small": "INTEGER",
+        "int": "BIGINT",
+        "float": "DOUBLE_BLOB",  # any name with BLOB: SQLite's own DOUBLE would make 0.0 of -0.0
+        "bool": "BOOLEAN",
+        "str": "TEXT",
+        "bytes": "BLOB",
+    }
+    clustered = " WITHOUT ROWID"
     failures = (sqlite3.Error, UnicodeEncodeError, *UNREADABLE)
     clock = BOOT
 
@@ -155,9 +164,10 @@ class SqliteDatabase(Database):
         rows = self.fetch(self.statements.study, (study_id,))
         return (rows[0] if rows else None), present()
 
-    def begin_alone(self, connection: sqlite3.Connection) -> None:
-        self.prepare_writing(connection)
-        self.run(connection, "BEGIN IMMEDIATE")
+    def begin_alone(self, create: bool) -> None:
+        self.close()  # a connection may go on thinking that there are no tables while others hold a lock
+        self.prepare_writing(self.enter(create))
+        self.execute("BEGIN IMMEDIATE")
 
     def prepare_writing(self, connection: sqlite3.Connection) -> None:
         """Choose the journal. Not when opening: a store that is only read is not written to."""
@@ -171,9 +181,8 @@ class SqliteDatabase(Database):
             if not _is_busy(error):
                 self.complain(error)
 
-    def has_table(self, connection: sqlite3.Connection, name: str) -> bool:
-        found = self.run(connection, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
-        return found.fetchone() is not None
+    def has_table(self, name: str) -> bool:
+        return bool(self.fetch("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
 
     def is_missing_table(self, error: Exception) -> bool:
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")

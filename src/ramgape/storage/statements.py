@@ -1,28 +1,29 @@
 """All that a store says to its database: the same SQL for both kinds, but for how they mark parameters.
 
-Columns stand in the order of the rows in records.py. Parameters are given in order: those of a row as it is, after the
-study, or before it where a row is changed. Plain text, so that a process which has one pull to ask for need not load
-SQLAlchemy; `schema` has the tables, and a test compares the two.
+Columns stand in the order of `tables`. Parameters are given in order: those of a row as it is, after the study, or
+before it where a row is changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ramgape.storage.records import BatchRow, FailureRow, ObservationRow, PullRow, RequestRow, SnapshotRow, StudyRow
+from ramgape.storage.tables import (
+    BATCHES,
+    FAILURES,
+    OBSERVATIONS,
+    PULLS,
+    REQUESTS,
+    SNAPSHOTS,
+    STUDIES,
+    SqlTable,
+    marks,
+    quoted,
+)
 
-VERSION_TABLE = "ramgape_version"
-STUDY = (*StudyRow._fields, "seal")
-PULL = (*PullRow._fields, "seal", "clock", "revision")
-OBSERVATION = (*ObservationRow._fields, "seal")
-FAILURE = (*FailureRow._fields, "seal")
-BATCH = (*BatchRow._fields, "seal")
-SNAPSHOT = (*SnapshotRow._fields, "seal")
-REQUEST = (*RequestRow._fields, "seal")
-COUNTERS = STUDY[5:]
-PULL_CHANGES = PULL[1:]
+COUNTERS = STUDIES.columns[5:]
+PULL_CHANGES = PULLS.columns[2:]
 
 
 class Statements(NamedTuple):
@@ -61,32 +62,34 @@ class Statements(NamedTuple):
     forget_requests: str  # study, time: those made before
 
 
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
+def _insert(table: SqlTable, first: int = 0) -> str:
+    names = table.columns[first:]
+    return f"INSERT INTO ramgape_{table.name} ({quoted(names)}) VALUES ({marks(names)})"
 
 
-def _insert(table: str, names: Sequence[str]) -> str:
-    return f"INSERT INTO ramgape_{table} ({_list(names)}) VALUES ({', '.join('?' * len(names))})"
+def _select(table: SqlTable) -> str:
+    """The record and its seal; of a pull also the clock."""
+    names = (*table.row._fields, *table.behind[:2])
+    return f"SELECT {quoted(names)} FROM ramgape_{table.name}"
 
 
-def _set(names: Sequence[str]) -> str:
+def _set(names: tuple[str, ...]) -> str:
     return ", ".join(f'"{name}" = ?' for name in names)
 
 
-_SELECT_STUDY = f"SELECT {_list(STUDY)} FROM ramgape_studies"
 _PENDING = "SELECT count(*) FROM ramgape_pulls WHERE NOT given_up AND answer IS NULL AND study_id ="
 # With its token: a store that was restored may have another pull of that number.
 _THIS_PULL = "WHERE study_id = ? AND number = ? AND token = ?"
-_PULLS = f"SELECT {_list(PULL[:-1])} FROM ramgape_pulls WHERE study_id = ?"
-_REQUESTS = f"SELECT {_list(REQUEST)} FROM ramgape_requests WHERE study_id = ?"
-_SINCE = "FROM ramgape_observations WHERE study_id = ? AND place >= ?"
+_PULLS = f"{_select(PULLS)} WHERE study_id = ?"
+_REQUESTS = f"{_select(REQUESTS)} WHERE study_id = ?"
+_SINCE = "WHERE study_id = ? AND place >= ?"
 _BETWEEN = f"{_SINCE} AND place < ? ORDER BY place"
 
 _STATEMENTS = Statements(
-    insert_study=_insert("studies", STUDY[1:]),
-    find_study=f"{_SELECT_STUDY} WHERE name = ?",
-    study=f"{_SELECT_STUDY} WHERE id = ?",
-    list_studies=f"SELECT {_list(STUDY)}, ({_PENDING} ramgape_studies.id) FROM ramgape_studies",
+    insert_study=_insert(STUDIES, first=1),
+    find_study=f"{_select(STUDIES)} WHERE name = ?",
+    study=f"{_select(STUDIES)} WHERE id = ?",
+    list_studies=f"SELECT {quoted(STUDIES.columns)}, ({_PENDING} ramgape_studies.id) FROM ramgape_studies",
     names="SELECT name FROM ramgape_studies",
     count_pending=f"{_PENDING} ?",
     delete_study="DELETE FROM ramgape_studies WHERE name = ?",
@@ -94,25 +97,25 @@ _STATEMENTS = Statements(
     update_specification="UPDATE ramgape_studies SET specification = ? WHERE id = ?",
     pulls=f"{_PULLS} ORDER BY number",
     changed_pulls=f"{_PULLS} AND revision > ?",  # in no order: for the sake of one SQLite would read all of them
-    insert_pull=_insert("pulls", ("study_id", *PULL)),
+    insert_pull=_insert(PULLS),
     update_pull=f"UPDATE ramgape_pulls SET {_set(PULL_CHANGES)} {_THIS_PULL}",
     delete_pull=f"DELETE FROM ramgape_pulls {_THIS_PULL}",
-    answered=f"SELECT number {_SINCE} AND number IS NOT NULL ORDER BY place",
-    rewards=f"SELECT arm, reward {_SINCE} ORDER BY place",
-    rewards_between=f"SELECT arm, reward {_BETWEEN}",
-    answer=f"SELECT {_list(OBSERVATION)} FROM ramgape_observations WHERE study_id = ? AND number = ?",
-    observations=f"SELECT {_list(OBSERVATION)} {_BETWEEN}",
-    insert_observation=_insert("observations", ("study_id", "place", *OBSERVATION)),
-    failures=f"SELECT {_list(FAILURE)} FROM ramgape_failures WHERE study_id = ? ORDER BY number, attempt",
-    insert_failure=_insert("failures", ("study_id", *FAILURE)),
-    batches=f"SELECT {_list(BATCH)} FROM ramgape_batches WHERE study_id = ? AND place >= ? ORDER BY place",
-    insert_batch=_insert("batches", ("study_id", *BATCH)),
-    snapshot=f"SELECT {_list(SNAPSHOT)} FROM ramgape_snapshots WHERE study_id = ?",
+    answered=f"SELECT number FROM ramgape_observations {_SINCE} AND number IS NOT NULL ORDER BY place",
+    rewards=f"SELECT arm, reward FROM ramgape_observations {_SINCE} ORDER BY place",
+    rewards_between=f"SELECT arm, reward FROM ramgape_observations {_BETWEEN}",
+    answer=f"{_select(OBSERVATIONS)} WHERE study_id = ? AND number = ?",
+    observations=f"{_select(OBSERVATIONS)} {_BETWEEN}",
+    insert_observation=_insert(OBSERVATIONS),
+    failures=f"{_select(FAILURES)} WHERE study_id = ? ORDER BY number, attempt",
+    insert_failure=_insert(FAILURES),
+    batches=f"{_select(BATCHES)} {_SINCE} ORDER BY place",
+    insert_batch=_insert(BATCHES),
+    snapshot=f"{_select(SNAPSHOTS)} WHERE study_id = ?",
     delete_snapshot="DELETE FROM ramgape_snapshots WHERE study_id = ?",
-    insert_snapshot=_insert("snapshots", ("study_id", *SNAPSHOT)),
+    insert_snapshot=_insert(SNAPSHOTS),
     request=f'{_REQUESTS} AND "key" = ?',
     requests=f"{_REQUESTS} ORDER BY made_at",
-    insert_request=_insert("requests", ("study_id", *REQUEST)),
+    insert_request=_insert(REQUESTS),
     forget_requests="DELETE FROM ramgape_requests WHERE study_id = ? AND made_at < ?",
 )
 

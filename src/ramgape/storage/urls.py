@@ -121,18 +121,6 @@ def has_password(url: str) -> bool:
     return address.has_secret(url) if address.is_remote(url) else bool(secrets_in(url))
 
 
-def normalised(url: str) -> str:
-    """The URL as SQLAlchemy wants it, with psycopg 3 as the driver.
-
-    >>> normalised("postgres://me@host/studies")
-    'postgresql+psycopg://me@host/studies'
-    """
-    parsed = parse_url(url)
-    if not parsed.address:
-        return url
-    return parsed.address.replace("postgresql://", "postgresql+psycopg://", 1)
-
-
 def anchored(url: str, folder: Path) -> str:
     """The URL with a relative SQLite file taken from a folder, whatever the present one is.
 
