@@ -4,6 +4,10 @@
 is done, one half-way under a budget with CVaR and five open pulls of the worker ada, one with Gaussian costs and a
 failure.
 `data/studies-0001.json` has what that program answered. Never write it anew.
+
+`data/studies-0006.db` was written by the last program with format 3 of specifications. Its three studies ended by rules
+that were found wrong: `control` returned an arm with the mean of the control, as better; `rows` has trials that share
+rows, which were observed; `times` counted runs that timed out as the timeout.
 """
 
 from __future__ import annotations
@@ -106,6 +110,51 @@ def test_costs_with_a_failure_go_on(old: str, known: dict[str, Any]) -> None:
         go_on(study, REWARDS["costs"])
         check_answer(study, known["costs"])
         assert study.report().failed == 1
+
+
+REFUTED = {
+    "control": (
+        "data",
+        "returned arms that may be worse than the control by up to epsilon. By the present rules not all",
+    ),
+    "rows": ("confidence", "did not say that arms must be independent of each other. If trials that were reported or"),
+    "times": (
+        "confidence",
+        "counted a trial that timed out as a cost of 0.6. If it costs more, A may be no right answer",
+    ),
+}
+
+
+@pytest.fixture
+def refuted(tmp_path: Path) -> str:
+    """A copy of the store with studies that ended by rules that were found wrong."""
+    shutil.copy(DATA / "studies-0006.db", tmp_path / "refuted.db")
+    url = f"sqlite:///{tmp_path / 'refuted.db'}"
+    upgrade(url)
+    return url
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_a_study_that_ended_by_a_wrong_rule_says_so(name: str, refuted: str) -> None:
+    stopped, words = REFUTED[name]
+    with Study.load(name, refuted) as study:
+        result = study.result()
+        assert (study.done, result.stopped) == (True, stopped)
+        (warning,) = (
+            each for each in result.warnings if each.startswith("Certified by ramgape 0.2.0 or older, which ")
+        )
+        assert words in warning
+        assert warning in study.report().result.warnings
+
+
+def test_what_a_wrong_rule_ended_can_go_on(refuted: str) -> None:
+    generator = random.Random(1)
+    with Study.load("control", refuted) as study:
+        study.extend(epsilon=0.39)
+        while pulls := study.ask():
+            study.tell_many([(pull, float(generator.random() < {"B": 0.9}.get(pull.arm, 0.5))) for pull in pulls])
+        result = study.result()
+        assert (result.stopped, result.front, result.warnings) == ("confidence", ("B",), ())
 
 
 def test_the_old_store_in_and_out(old: str, tmp_path: Path) -> None:

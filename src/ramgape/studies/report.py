@@ -11,7 +11,8 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ramgape.common.formatting import plural
+from ramgape.bounds import the_bound
+from ramgape.common.formatting import list_names, plural
 from ramgape.errors import FailingArm, shorten
 from ramgape.search.answered import Answered
 from ramgape.search.explained import Portable, jsonable, restore
@@ -26,6 +27,7 @@ from ramgape.studies.arrivals import RetiredArm
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import write_pull_id
 from ramgape.studies.specification import ASKING_ORDER, StudySpec, read_outline
+from ramgape.tasks import BetterThan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -185,6 +187,8 @@ class Inference:
         self._done = ledger.done
         self._spec = ledger.spec
         self._quality = quality
+        # Pulls that are closed have been answered, so what was told beyond them was observed or imported.
+        self._observed = ledger.told > ledger.asked - len(ledger.open)
         self.engine = ledger.engine.copy()
         self._results: dict[Stopped, Result] = {}
 
@@ -201,23 +205,57 @@ class Inference:
         """What has been found; unless it is done, `ended` is the reason given."""
         if ended not in self._results:
             found = infer(self.engine, None if self._done else ended, None, None, self._quality)
-            self._results[ended] = replace(found, warnings=(*found.warnings, *refuted(self._spec, found)))
+            self._results[ended] = replace(found, warnings=(*found.warnings, *self._refuted(found)))
         return replace(self._results[ended], expected=self.expected) if expect else self._results[ended]
 
+    def _refuted(self, found: Result) -> list[str]:
+        was_proved = self._done and self.engine.stopped == "confidence"
+        return refuted(self._spec, found, was_proved=was_proved, observed=self._observed)
 
-def refuted(spec: StudySpec, result: Result) -> list[str]:
-    """What must be said of a study that was certified by rules of an earlier version which were found wrong."""
-    if spec.first_format >= ASKING_ORDER or not (result.goal_reached and result.is_informative):
+
+def refuted(spec: StudySpec, result: Result, *, was_proved: bool, observed: bool) -> list[str]:
+    """What must be said of a study that was certified by rules of an earlier version which were found wrong.
+
+    Args:
+        spec: The study.
+        result: What is found by the present rules.
+        was_proved: Whether the study ended because its answer was proved, by the rules of then.
+        observed: Whether some of its trials were made elsewhere, and reported or imported.
+    """
+    if spec.first_format >= ASKING_ORDER:
         return []
-    found, began = [], "Certified by ramgape 0.2.0 or older"
+    search, began = spec.search, "Certified by ramgape 0.2.0 or older"
+    if was_proved and not result.goal_reached:
+        wrong = "by a rule that has changed"
+        if isinstance(search.task, BetterThan):
+            wrong = "which returned arms that may be worse than the control by up to epsilon"
+        return [
+            f"{began}, {wrong}. By the present rules not all of it is proved. To go on, extend the study by a slightly "
+            "smaller epsilon"
+        ]
+    if not (result.goal_reached and result.is_informative):
+        return []
+    found = []
     if result.quality.overtaken:
         found.append(
             f"{began}, which counted results as they came in: slow bad results could bias it. Check it with a new study"
         )
-    if spec.search.items is not None and spec.search.items.population:
+    if search.items is not None and search.items.population:
         found.append(
             f"{began}, which could judge equal averages, and averages at a threshold, by a rounding error. What you "
             "see is computed anew: where it differs from what was printed then, go by this"
+        )
+    if observed and the_bound(search.bound).compares_pairs and search.items is None:
+        found.append(
+            f"{began}, which did not say that arms must be independent of each other. If trials that were reported or "
+            "imported share rows or blocks, import them into a new study with shared=True"
+        )
+    timeouts = result.quality.timeouts
+    cut = [name for name in result.front if name in timeouts]
+    if cut and spec.failure == "worst" and search.direction == "minimize":
+        found.append(
+            f"{began}, which counted a trial that timed out as a cost of {spec.worst_reward:g}. If it costs more, "
+            f"{list_names(cut)} may be no right answer. Check it with a new study, and failure='censored'"
         )
     return found
 
