@@ -208,7 +208,7 @@ def test_times_that_are_cut_off(clock: Callable[..., list[str]]) -> None:
 
     clock(draw, 1)
     shown = " ".join(call("1", "2", "--timeout", "4", "--budget", "60", columns=200).stdout.split())
-    assert re.search(r"But 1 was cut off at 4 s in \d+ of \d+ runs, so its mean is at least \S+ s", shown)
+    assert re.search(r"But 1 was cut off at 4 s in \d+ of \d+ runs, so these took at least \S+ s on average", shown)
     assert "times as fast" not in shown
 
 
@@ -315,7 +315,7 @@ def test_a_timeout_counts_as_so_many_seconds(tmp_path: Path) -> None:
         assert times["sleep 300"]["exit_codes"] == [None] * count
         assert times["sleep 300"]["cut_off"] == count
         assert "cut_off" not in times["sleep 0.1"]
-        said = f"sleep 300 was cut off at 0.5 s in {count} of {count} runs, so its mean is at least 500 ms"
+        said = f"sleep 300 was cut off at 0.5 s in {count} of {count} runs, so these took at least 500 ms on average"
         assert said in " ".join(result.stdout.replace("│", " ").split())
         assert f"{count} cut off" in result.stdout
         assert re.search("(≥|>=) 500.0", result.stdout)

@@ -11,17 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import ramgape
 from ramgape.commands.exports import as_markdown
 from ramgape.commands.how_timed import HowTimed
-from ramgape.commands.times import Times, lowest_ratio, times_interval
+from ramgape.commands.times import Times, Timing, lowest_ratio, measure, times_interval
 from ramgape.commands.trials import CommandTrials, Finished
 from ramgape.commands.typed import describe_commands
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.result import Result
 from ramgape.studies.specification import make_study_spec
+from ramgape.views.timing import live_table
 from tests.cli_support import NO_SIGNALS
 from tests.timing_support import call, clock, here, like_times, report, times, words
 
@@ -115,6 +117,28 @@ def test_commands_within_the_tolerance_are_as_fast_and_never_slower(clock: Calla
         assert 1.5 < low < arms["slow"]["times_as_long"] < high
 
 
+def test_while_they_run_a_command_within_the_tolerance_is_not_slower_either(
+    clock: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+
+    def draw(rng: np.random.Generator, arm: str, _: int) -> float:
+        return like_times(rng, 2.0 if arm == "slow" else 1.0, 0.02, 0.0)
+
+    def measured(*arguments: Any, **named: Any) -> Timing:
+        found = measure(*arguments, **named)
+        console = Console(width=80, color_system=None)
+        with console.capture() as captured:
+            console.print(live_table(found.report.result, 80, ascii_only=True))
+        shown.append(captured.get())
+        return found
+
+    monkeypatch.setattr("ramgape.commands.times.measure", measured)
+    clock(draw, 1)
+    call("one", "two", "slow", "--seed", "1")
+    assert (shown[0].count("slower"), shown[0].count("as fast")) == (1, 1)
+
+
 # --- runs that were cut off -------------------------------------------------------------------------------------------
 
 
@@ -127,14 +151,15 @@ def test_a_command_that_is_never_done_in_time_is_slower(clock: Callable[..., lis
     result = call("never", "0.02", "--timeout", "0.5", "--export-json", "x.json", "--export-markdown", "x.md")
     shown = words(result.stdout)
     assert shown.startswith("0.02 is the fastest, within")
-    assert "never was cut off at 0.5 s in 10 of 10 runs, so its mean is at least 500 ms." in shown
+    assert "never was cut off at 0.5 s in 10 of 10 runs, so these took at least 500 ms on average." in shown
     assert "0.02 is at least " in shown
     assert "10 cut off" in shown
     assert order.count("never") == 10
     exported = {each["command"]: each for each in json.loads((tmp_path / "x.json").read_text())["results"]}
     assert exported["never"]["cut_off"] == 10
     assert (
-        "never was cut off at 0.5 s in 10 of 10 runs, so its mean is at least 500 ms" in (tmp_path / "x.md").read_text()
+        "never was cut off at 0.5 s in 10 of 10 runs, so these took at least 500 ms on average"
+        in (tmp_path / "x.md").read_text()
     )
     clock(never_done, 1)
     found = report("never", "0.02", "--timeout", "0.5")
@@ -143,6 +168,9 @@ def test_a_command_that_is_never_done_in_time_is_slower(clock: Callable[..., lis
     assert (never["verdict"], never["certificate"], never["cut_off"]) == ("out", "out", 10)
     assert never["mean_interval"][1] is None or never["mean_interval"][1] == "inf"
     assert any("10 of 10 trials of 'never' were cut off at 0.5" in note for note in found["notes"])
+    # They count, as lower limits: nothing replaced them, and nothing is assumed of them.
+    assert (found["quality"]["timeouts"], found["quality"]["counted"], found["warnings"]) == ({"never": 10}, True, [])
+    assert "unrelated to the reward" not in found["guarantee"]
 
 
 def test_a_command_that_is_never_done_needs_more_runs_where_others_are_nearly_as_slow(

@@ -161,10 +161,9 @@ def cut_off_trials(spec: Spec, arms: Table) -> str:
         return ""
     counts = zip(spec.names, arms["cut"].tolist(), arms["pulls"].tolist(), strict=True)
     told = [f"{cut:,} of {pulls:,} trials of {shorten(name)}" for name, cut, pulls in counts if cut]
-    mean = "its mean" if len(told) == 1 else "the mean of each"
     return (
-        f"{list_names(told)} were cut off at {spec.cutoff:g}, so {mean} is at least what was measured; an arm with "
-        "such trials is never proved to be the best"
+        f"{list_names(told)} were cut off at {spec.cutoff:g}, and cost that or more, so the average shown is a lower "
+        "limit; an arm with such trials is never proved to be the best"
     )
 
 

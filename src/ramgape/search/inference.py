@@ -273,7 +273,7 @@ def _nobody(engine: Engine, reason: Stopped) -> str:
     nobody, epsilon = engine.spec.task.nobody, engine.spec.epsilon
     if reason == "confidence" and epsilon and isinstance(engine.spec.task, BetterThan):
         return f"{nobody} by {round_up(epsilon)} or more"
-    return nobody if reason == "confidence" else f"{nobody}, by the estimates"
+    return nobody if reason in ("confidence", "complete") else f"{nobody}, by the estimates"
 
 
 class Spread(NamedTuple):

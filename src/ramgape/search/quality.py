@@ -23,7 +23,8 @@ class TrialQuality:
         timeouts: Trials that took too long.
         expired: Trials whose lease expired before their result was reported.
         lost: Trials that ended with the machine that made them.
-        counted: Whether failures and timeouts count as the worst reward. If not, other trials replaced them.
+        counted: Whether failures and timeouts count, as the worst reward or as a cost of at least so much. If not,
+            other trials replaced them.
         overtaken: Whether results were counted before those of earlier trials that were still in progress.
     """
 

@@ -74,7 +74,7 @@ class ArmReport:
             other arm.
         price: Of one pull, as stated, or the mean of what was told; None where there are no prices.
         spent: What its pulls have cost, where that is known; those of which no price was told at that mean.
-        cut_off: How many of its trials were cut off, so that the mean is at least what it is here.
+        cut_off: How many of its trials were cut off, so that their average is at least what it is here.
         margin: By how much the estimates put it inside the answer or outside, in units of the mean; None before all
             arms have some.
     """

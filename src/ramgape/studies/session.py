@@ -123,7 +123,7 @@ class StudySession:
             timeouts=with_names(found[True], names),
             expired=with_names(ledger.expired, names),
             lost=with_names(ledger.lost_of, names),
-            counted=self.spec.failure == "worst",
+            counted=self.spec.counts_failures,
             overtaken=not self.spec.in_order and self._is_overtaken(ledger),
         )
 

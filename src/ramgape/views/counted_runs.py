@@ -25,10 +25,13 @@ def exits_words(times: Sequence[Times]) -> str:
 
 
 def cut_off_words(times: Sequence[Times]) -> str:
-    """Which commands were cut off, how often, and what that leaves of their means; empty if none was."""
+    """Which commands were cut off, how often, and how long they took at least on average; empty if none was.
+
+    That is about the runs that were made. The mean of all possible runs may be less than what a few of them took.
+    """
     told = [
         f"{cut(each.name, NAME_WIDTH)} was cut off at {max(each.times):g} s in {each.failed:,} of "
-        f"{plural(len(each.times), 'run')}, so its mean is at least {_rounded_down(each.mean)}"
+        f"{plural(len(each.times), 'run')}, so these took at least {_rounded_down(each.mean)} on average"
         for each in times
         if each.failed
     ]

@@ -292,7 +292,18 @@ def state_in(timing: Timing, each: Times, arm: ArmReport) -> str:
 def state_of(arm: ArmReport, result: Result) -> str:
     """What is known of a command's place, in a word or two."""
     word = STATES[arm.verdict] if result.task == "best-mean" else arm.verdict
+    if word == STATES["out"] and _is_close(arm, result):
+        return "as fast"
     return word if arm.certified or arm.verdict == "undecided" else f"{word}?"
+
+
+def _is_close(arm: ArmReport, result: Result) -> bool:
+    """Whether a command is within the tolerance of the fastest by the means, and neither was cut off."""
+    epsilon = result.goal.epsilon
+    if epsilon is None or not result.front:
+        return False
+    fastest = result.arm(result.front[0])
+    return not (arm.cut_off or fastest.cut_off) and arm.mean - fastest.mean < epsilon
 
 
 def aim_words(result: Result) -> str:
