@@ -46,10 +46,11 @@ print("ahead of the market, as far as this goes:", *ahead)
 # %% [markdown]
 # ![Thirty portfolios by mean and standard deviation of their monthly return over the market's](images/portfolios.svg)
 #
-# **What it shows.** The same table, asked the same question, leaves eighteen of thirty portfolios undecided as it is,
-# and three when months are compared with themselves. What remains is small firms that have risen (S1M5), against two
-# others. Small firms after a bad year (S1M1) are out. *Next* says which arms the rule would try, if it could: for a
-# table of months there is nothing to try, but it names the pair on which the answer hangs.
+# **What it shows.** The same table, asked the same question, leaves all thirty portfolios undecided as it is, and six
+# when months are compared with themselves. What remains is small firms that have risen (S1M5), against five others.
+# Small firms after a bad year (S1M1) are out. The portfolios share their months, so each is judged by an interval of
+# its own, which holds however they depend on each other. *Next* says which arms the rule would try, if it could: for
+# a table of months there is nothing to try, but it names the pair on which the answer hangs.
 #
 # **What it does not prove.** Everything here is approximate, and the alarm says that even this assumes too much:
 # returns of these portfolios change their spread over the decades, and a month bears on the next. `block=12` takes
