@@ -12,7 +12,7 @@ class Deficit(ramgape.Measure):
     target: float = 0.5
 
     @staticmethod
-    def transform(problem, value):  # what is remembered of a reward in [0, 1]: a number in [0, 1]; compiled
+    def transform(problem, value):  # what is remembered of a reward in [0, 1]: a number in [0, 1]
         return max(problem.risk_parameters[0] - value, 0.0)
 
     @staticmethod
