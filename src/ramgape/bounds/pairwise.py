@@ -22,20 +22,22 @@ import numpy as np
 
 from ramgape.bounds import empirical_bernstein
 from ramgape.bounds.empirical_bernstein import CELLS, cell_terms
-from ramgape.core import comparisons
+from ramgape.core import comparisons, vectors
 from ramgape.core.bets import SCALES, log_average, log_mixtures
 from ramgape.core.box import has_grown
 from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.mixture import log_mixture, log_mixture_below
-from ramgape.core.statistics import FEWEST_PULLS, LEAST_ERROR
+from ramgape.core.scan import NEAR, proved_on
+from ramgape.core.statistics import FEWEST_PULLS, LEAST_ERROR, squared_distance
 
 BOXES = 0.05  # of delta
 RISK_SCALES = (0.03, 0.3, 3.0)
-STEPS = 4096  # no cell is smaller than this part of the range of m
-FIRST_STEP = 64
-MOST_LOOKS = 4 * STEPS  # more than there can be: each passes a cell, or halves a step that was doubled or the first
+# Single points that a scan begins with: see core/scan.py. The evidence about means is least near the likeliest of them;
+# that about risks, whose reach depends on the hypothesis, may be least anywhere.
+MEAN_SCOUTS = (1.0, 0.0), (1.0, -3.0 / 64.0), (1.0, 3.0 / 64.0), (1.0, -1.5 / 64.0), (1.0, 1.5 / 64.0)
+RISK_SCOUTS = (1.0, 0.0), (0.0, 0.5), (0.0, 0.25), (0.0, 0.75), (0.0, 0.375), (0.0, 0.625), (0.0, 0.125)
 HOPELESS = 0.4  # a comparison with less than so much of the level, by normal estimates, is not looked at
 # A standard deviation is compared with finer cells of the mean where the usual ones bring so much of the level.
 FINE_CELLS, NEARLY = 64, 0.6
@@ -62,33 +64,6 @@ def is_hopeless(difference, error, level):
     return difference <= 0.0 or 0.5 * difference * difference < HOPELESS * level * error
 
 
-@open_kernel
-def proved_on(least_on, ends, level, row, past, rival, rival_past, problem, offset, since):
-    """Whether the evidence reaches a level for all hypotheses from one to another, cut into cells.
-
-    `ends` has a third between the two, where the evidence is least, roughly: tried first, since mostly it decides.
-    `least_on` brings the evidence on a cell; it is told the level, below which it may look as closely as it pays.
-    """
-    low, high, middle = ends
-    middle = min(max(middle, low), high)
-    if least_on((middle, middle), row, past, rival, rival_past, problem, offset, since, level) < level:
-        return False
-    smallest = (high - low) / STEPS
-    step = FIRST_STEP * smallest
-    for _ in range(MOST_LOOKS):
-        if low >= high:
-            return True
-        end = min(low + step, high)
-        if least_on((low, end), row, past, rival, rival_past, problem, offset, since, level) >= level:
-            low = end
-            step *= 2.0
-        elif step <= smallest:
-            return False
-        else:
-            step *= 0.5
-    return False
-
-
 @kernel
 def least_on_mean(cell, row, past, rival, rival_past, problem, epsilon, since, level):
     """ln of the evidence, on a cell of means, that the row's is above it and the rival's below it plus epsilon."""
@@ -96,6 +71,12 @@ def least_on_mean(cell, row, past, rival, rival_past, problem, epsilon, since, l
     own = log_mixtures(sums(row, past, problem, since), row.shift, end, 1.0)
     others = log_mixtures(sums(rival, rival_past, problem, since), rival.shift, start + epsilon, -1.0)
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
+
+
+def least_on_means(starts, stops, row, past, rival, rival_past, problem, epsilon, since, level):
+    """The same on many cells, float[N], for plain Python."""
+    known = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
+    return vectors.log_average(vectors.log_mixtures(*known, row.shift, rival.shift, stops, starts + epsilon))
 
 
 @open_kernel
@@ -115,7 +96,7 @@ def mean_compared(proved_on_mean, row, past, rival, rival_past, epsilon, problem
     return proved_on_mean((low, high, middle), level, row, past, rival, rival_past, problem, epsilon, since)
 
 
-mean_ahead = fixed(mean_compared, fixed(proved_on, least_on_mean))
+mean_ahead = fixed(mean_compared, fixed(proved_on, MEAN_SCOUTS, least_on_mean, least_on_means))
 
 
 @inlined
@@ -172,6 +153,51 @@ def least_on_risk(variance_at, cell, row, past, rival, rival_past, problem, epsi
     return evidence
 
 
+def least_values(mean, rho):
+    """`least_value` of an array."""
+    return np.where(mean + 0.5 * rho > 1.0, (1.0 - mean) * (1.0 - mean) - rho, -rho * mean - 0.25 * rho * rho)
+
+
+greatest_in_cells = vectors.on_arrays(greatest_in_cell)
+terms_of_cells = vectors.on_arrays(
+    cell_terms, least_value=least_values, squared_distance=vectors.on_arrays(squared_distance)
+)
+
+
+def mixtures_on_risks(known, row, problem, side, values, possible, cells):
+    """`mixtures_on_risk` of many values, float[3, N], for plain Python."""
+    cell = np.arange(cells)
+    total, squares, reach = terms_of_cells(known, row, problem.rho, side, values[:, None], cell, cells)
+    found = vectors.mixture_for(total, squares, known[0], reach, np.asarray(problem.pair_scales))
+    left_out = possible[:, None] > greatest_in_cells(row, problem.rho, cell, cells)
+    return np.where(left_out, np.inf, found).min(axis=2)
+
+
+def least_on_risks(variance_at, starts, stops, row, past, rival, rival_past, problem, epsilon, since, level):
+    """`least_on_risk` on many cells, float[N], for plain Python."""
+    low, rival_low, rival_high = (
+        np.array([variance_at(problem, risk) for risk in risks.tolist()])
+        for risks in (starts, starts - epsilon, stops - epsilon)
+    )
+    own, others = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
+
+    def evidence_of(some, cells):
+        below = mixtures_on_risks(own, row, problem, -1.0, low[some], low[some], cells)
+        above = mixtures_on_risks(others, rival, problem, 1.0, rival_high[some], rival_low[some], cells)
+        return vectors.log_average(below + above)
+
+    coarse = evidence_of(slice(None), CELLS)
+    if not problem.risk_root:
+        return coarse
+    finer = (coarse < level - NEAR) & (coarse >= NEARLY * level)
+    evidence = coarse.copy()
+    if finer.any():
+        evidence[finer] = evidence_of(finer, FINE_CELLS)
+    # Where rounding may decide whether finer cells are looked at, the scan is to ask the kernel.
+    evidence[np.abs(coarse - NEARLY * level) <= NEAR] = level
+    return evidence
+
+
 @open_kernel
 def risk_compared(proved_on_risk, row, past, rival, rival_past, epsilon, problem, since, level):
     """Whether it is proved that the row's risk is less than the rival's plus epsilon."""
@@ -191,7 +217,8 @@ def risk_compared(proved_on_risk, row, past, rival, rival_past, epsilon, problem
 
 def moments_ahead(variance_at: Kernel) -> Kernel:
     """The comparison of risks that are a function of a mean-variance, by its inverse."""
-    return fixed(risk_compared, fixed(proved_on, fixed(least_on_risk, variance_at)))
+    evidence = fixed(least_on_risk, variance_at), fixed(least_on_risks, variance_at)
+    return fixed(risk_compared, fixed(proved_on, RISK_SCOUTS, *evidence))
 
 
 @kernel

@@ -68,7 +68,7 @@ def written(function: Kernel) -> Kernel:
         return function
     parts = [written(part) if callable(part) else part for part in function.args]
     taken = " ".join(_full_name(part) if callable(part) else repr(part) for part in parts)
-    opened: Any = function.func
+    opened: Any = function.source
     name = f"{opened.__name__}_{hashlib.sha256(taken.encode()).hexdigest()[:12]}"
     (source,) = ast.parse(textwrap.dedent(inspect.getsource(opened))).body
     assert isinstance(source, ast.FunctionDef)
@@ -120,7 +120,7 @@ def _full_name(function: Kernel) -> str:
 def _is_ours(function: Kernel) -> bool:
     """Whether all source of a kernel belongs to this package, so that the folder's name tells of every edit."""
     if isinstance(function, Closed):
-        return all(_is_ours(part) for part in (function.func, *filter(callable, function.args)))
+        return all(_is_ours(part) for part in (function.source, *filter(callable, function.args)))
     return _full_name(function).startswith("ramgape.")
 
 

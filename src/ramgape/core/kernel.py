@@ -18,6 +18,7 @@ Function = TypeVar("Function", bound=Kernel)
 PACKAGE = Path(__file__).resolve().parents[1]
 INLINED: dict[str, Any] = {"forceinline": True}
 KERNELS: dict[Kernel, dict[str, Any]] = {}  # every kernel, with its options for the compiler
+IN_PLAIN_PYTHON: dict[Kernel, Kernel] = {}  # open kernels that plain Python does not run: what it calls instead
 
 
 def kernel(function: Function) -> Function:
@@ -38,6 +39,19 @@ def open_kernel(function: Function) -> Function:
     return function
 
 
+def interpreted_by(substitute: Kernel) -> Callable[[Function], Function]:
+    """Let plain Python call another function, which uses NumPy, in place of an open kernel that the compiler takes.
+
+    Both have the same parameters and must come to the same result.
+    """
+
+    def register(function: Function) -> Function:
+        IN_PLAIN_PYTHON[function] = substitute
+        return function
+
+    return register
+
+
 def is_kernel(function: object) -> bool:
     """Whether a function can be compiled: it is a kernel, or wraps one as Numba's functions do."""
     return isinstance(function, Closed) or function in KERNELS or hasattr(function, "py_func")
@@ -52,18 +66,27 @@ def as_kernel(function: Any) -> Kernel:
 
 
 class Closed(functools.partial):  # type: ignore[type-arg]
-    """An open kernel, one whose first parameters are kernels or constants, with these filled in."""
+    """An open kernel, one whose first parameters are kernels or constants, with these filled in.
+
+    Attributes:
+        source: The open kernel, which the compiler takes; `func` is what plain Python calls.
+    """
+
+    source: Any
 
     @property
     def __name__(self) -> str:
-        return self.func.__name__
+        return self.source.__name__  # type: ignore[no-any-return]
 
     @property
     def __module__(self) -> str:  # type: ignore[override]
-        return self.func.__module__
+        return self.source.__module__  # type: ignore[no-any-return]
 
 
 @functools.cache
 def fixed(function: Any, *parts: Any) -> Kernel:
     """The kernel that an open one is with these for its first parameters."""
-    return Closed(function, *(as_kernel(part) if callable(part) else part for part in parts))
+    called = IN_PLAIN_PYTHON.get(function, function)
+    closed = Closed(called, *(as_kernel(part) if callable(part) else part for part in parts))
+    closed.source = function
+    return closed
