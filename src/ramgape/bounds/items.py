@@ -28,10 +28,11 @@ from ramgape.core.items import (
     SQUARE,
     SQUARE_LACK,
     average_of,
-    evidence,
     evidence_of,
     highest,
+    is_below,
     item_value,
+    reaches,
     upper_end,
 )
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
@@ -116,7 +117,7 @@ def variance_low(row, past, problem, low, high, known):
     for step in range(count):
         centre, further = (2 * (first + (begin + step) % count) + 1) * half, half * half
         inner = 1.0 - end - further
-        if evidence(past, past, problem, row.pulls, SQUARE_LACK, centre, inner) < row.level:
+        if not is_below(past, past, problem, row.pulls, SQUARE_LACK, centre, inner, row.level):
             outer = 1.0 - known - further
             lack = highest(past, problem, row.pulls, SQUARE_LACK, centre, row.level, inner, outer)
             end = 1.0 - lack - further
@@ -132,7 +133,7 @@ def variance_high(row, past, problem, low, high, known):
     first, count = touched_cells(low, high)
     for step in range(count):
         centre = (2 * (first + (step + count - 1) % count) + 1) * half
-        if evidence(past, past, problem, row.pulls, SQUARE, centre, end) < row.level:
+        if not is_below(past, past, problem, row.pulls, SQUARE, centre, end, row.level):
             end = highest(past, problem, row.pulls, SQUARE, centre, row.level, end, known)
         if end >= known:
             return known
@@ -179,7 +180,7 @@ def box_of_parts(highest_part, average_part, untransform, row, past, search, pro
 def means_box(transform: Kernel, untransform: Kernel) -> Kernel:
     """The kernel that makes the box of such a risk."""
     average_part = fixed(average_of, fixed(item_value, transform))
-    return fixed(box_of_parts, fixed(upper_end, evidence_of(transform)), average_part, untransform)
+    return fixed(box_of_parts, fixed(upper_end, fixed(reaches, evidence_of(transform))), average_part, untransform)
 
 
 @kernel
@@ -188,7 +189,7 @@ def mean_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
     if rival.mean_high - row.mean_low < epsilon:
         return True
     count = min(row.pulls - row.under_way, rival.pulls - rival.under_way)
-    return count >= FEWEST_PULLS and evidence(past, rival_past, problem, count, LEAD, 0.0, epsilon) >= level
+    return count >= FEWEST_PULLS and is_below(past, rival_past, problem, count, LEAD, 0.0, epsilon, level)
 
 
 @inlined

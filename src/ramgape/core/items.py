@@ -26,17 +26,24 @@ which arm was asked for more of them, nor why.
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Any
 
-from ramgape.core.kernel import Kernel, fixed, inlined, open_kernel
+import numpy as np
+
+from ramgape.core.kernel import Kernel, fixed, inlined, interpreted_by, open_kernel
+from ramgape.core.scan import NEAR
 
 # Stakes in units of one over the range of values. Beyond 1 they serve averages that are close to the best of values.
 STAKES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 0.95, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+STAKE_COLUMN = np.array(STAKES)[:, None]
 MODEST = 8  # so many of them for differences, whose average is never near the best
 MOST = 0.95  # that a stake grows to
 LEAST = 0.01  # a factor that may become less than this ends a product
 STRIDE = 16  # factors that are multiplied before a logarithm is taken; each is between LEAST and 65
 LEAST_DUST = 1e-9  # of the range
 HALVINGS = 12
+CLOSE = 1e-9  # to a border that changes the evidence at once: then NumPy's rounding must not decide on which side
 
 # What is averaged over items.
 SCORE, LACK = 0, 1  # a score, and what it misses of the best
@@ -106,14 +113,112 @@ def average_evidence(item_value, log_product, past, others, problem, count, kind
     return largest + math.log(total / stakes) if total > 0.0 else -math.inf
 
 
+class Products:
+    """The products for all stakes at once, by NumPy, for hypotheses about one average in plain Python.
+
+    A factor 1 + l (m - x) is linear in the hypothesis h behind the expected value m, so it is kept as `constant` +
+    `slope` * h: float[S, n] for S stakes and n items, or float[S, 1] where it is the same for all items. So is what
+    the least possible factor is, at x = 1. In a test set m = (N h - S_before) / left, and m = h elsewhere.
+    """
+
+    def __init__(
+        self, average_evidence: Any, past: Any, others: Any, problem: Any, count: int, kind: int, centre: float
+    ) -> None:
+        self.exact = partial(average_evidence, past, others, problem, count, kind, centre)
+        (part,) = average_evidence.args[0].args
+        values = _item_values(part, past, others, problem, count, kind, centre)
+        stakes = STAKE_COLUMN[:MODEST] if kind == LEAD else STAKE_COLUMN
+        size = problem.item_count
+        self.impossible, before, growth = math.inf, 0.0, 1.0
+        if size < math.inf:
+            sums = np.cumsum(values)
+            self.impossible = (float(sums[-1]) + size - count) / size + problem.dust
+            left = size - np.arange(count)
+            before, growth = np.concatenate(([0.0], sums[:-1])) / left, size / left
+            stakes = np.maximum(stakes, np.minimum(stakes * growth, MOST))
+        self.constant, self.slope = 1.0 - stakes * (before + values), stakes * growth
+        self.least_constant = 1.0 - stakes * (1.0 + before)
+        self.blocks = np.arange(0, count, STRIDE)
+
+    def reach(self, hypothesis: float, level: float) -> bool:
+        """Whether the evidence that the average is below a hypothesis reaches a level."""
+        least = (self.least_constant + self.slope * hypothesis).min(axis=1)
+        alive = least >= LEAST
+        near = abs(hypothesis - self.impossible) <= CLOSE or (np.abs(least - LEAST) <= CLOSE).any()
+        if not near:
+            if hypothesis > self.impossible:
+                return True
+            if not alive.any():
+                return -math.inf >= level
+            factors = (self.constant + self.slope * hypothesis)[alive]
+            logs = np.log(np.multiply.reduceat(factors, self.blocks, axis=1)).sum(axis=1)
+            largest = logs.max()
+            evidence = largest + math.log(np.exp(logs - largest).sum() / len(alive))
+            if abs(evidence - level) > NEAR:
+                return bool(evidence >= level)
+        return bool(self.exact(hypothesis) >= level)
+
+
+def _item_values(part: Any, past: Any, others: Any, problem: Any, count: int, kind: int, centre: float) -> Any:
+    """`item_value` of the first items, float[n]."""
+    places = slice(problem.first_item, problem.first_item + count)
+    scores = np.asarray(past[places])
+    if kind == LEAD:
+        return (np.asarray(others[places]) - scores) / problem.span
+    values = (scores - problem.origin) / problem.span
+    if part is not itself:
+        values = np.array([part(problem, value) for value in values.tolist()])
+    values = np.minimum(np.maximum(values, 0.0), 1.0)
+    if kind >= SQUARE:
+        values = (values - centre) * (values - centre)
+    return 1.0 - values if kind % 2 else values
+
+
+def reaches_by_numpy(
+    average_evidence: Any, past: Any, others: Any, problem: Any, count: int, kind: int, centre: float, *compared: float
+) -> bool:
+    """`reaches` for plain Python."""
+    return Products(average_evidence, past, others, problem, count, kind, centre).reach(*compared)
+
+
+def upper_end_by_numpy(
+    reaches: Any,
+    past: Any,
+    problem: Any,
+    count: int,
+    kind: int,
+    centre: float,
+    level: float,
+    inner: float,
+    known: float,
+) -> float:
+    """`upper_end` for plain Python: what does not depend on the hypothesis is computed once."""
+    (average_evidence,) = reaches.args
+    products = Products(average_evidence, past, past, problem, count, kind, centre) if inner < known else None
+
+    def reaches_level(*given: Any) -> bool:
+        assert products
+        return products.reach(*given[-2:])
+
+    return upper_end(reaches_level, past, problem, count, kind, centre, level, inner, known)  # type: ignore[no-any-return]
+
+
+@interpreted_by(reaches_by_numpy)
 @open_kernel
-def upper_end(average_evidence, past, problem, count, kind, centre, level, inner, known):
+def reaches(average_evidence, past, others, problem, count, kind, centre, hypothesis, level):
+    """Whether the evidence, from the first `count` items, that the average is below a hypothesis reaches a level."""
+    return average_evidence(past, others, problem, count, kind, centre, hypothesis) >= level
+
+
+@interpreted_by(upper_end_by_numpy)
+@open_kernel
+def upper_end(reaches, past, problem, count, kind, centre, level, inner, known):
     """The least value found, above one to begin with, of which the evidence suffices that the average is below it."""
-    if not inner < known or average_evidence(past, past, problem, count, kind, centre, known) < level:
+    if not inner < known or not reaches(past, past, problem, count, kind, centre, known, level):
         return known
     for _ in range(HALVINGS):
         middle = 0.5 * (inner + known)
-        if average_evidence(past, past, problem, count, kind, centre, middle) >= level:
+        if reaches(past, past, problem, count, kind, centre, middle, level):
             known = middle
         else:
             inner = middle
@@ -146,4 +251,5 @@ def evidence_of(part: Kernel) -> Kernel:
 
 
 evidence = evidence_of(itself)
-highest = fixed(upper_end, evidence)
+is_below = fixed(reaches, evidence)
+highest = fixed(upper_end, is_below)
