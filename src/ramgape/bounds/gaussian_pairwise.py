@@ -55,7 +55,7 @@ from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import fixed, inlined, kernel
 from ramgape.core.mixture import SLACK, log_tail, stirling
-from ramgape.core.scan import LIKELIEST, proved_on
+from ramgape.core.scan import LIKELIEST, proved_on, unlimited
 
 BOXES = 0.2  # of delta
 BOX_MEAN_PRIOR, BOX_VARIANCE_PRIOR = 4.0, 2.0  # as in bounds/gaussian.py; boxes are wanted early here
@@ -198,7 +198,7 @@ def least_on_mean(cell, row, past, rival, rival_past, problem, epsilon, since, l
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
 
 
-mean_ahead = fixed(mean_compared, fixed(proved_on, LIKELIEST, least_on_mean, None))
+mean_ahead = fixed(mean_compared, fixed(proved_on, LIKELIEST, unlimited, least_on_mean, None))
 
 
 @kernel
@@ -259,4 +259,4 @@ def least_on_risk(cell, row, past, rival, rival_past, problem, epsilon, since, l
     return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
 
 
-risk_ahead = fixed(risk_compared, fixed(proved_on, LIKELIEST, least_on_risk, None))
+risk_ahead = fixed(risk_compared, fixed(proved_on, LIKELIEST, unlimited, least_on_risk, None))

@@ -23,13 +23,13 @@ import numpy as np
 from ramgape.bounds import empirical_bernstein
 from ramgape.bounds.empirical_bernstein import CELLS, cell_terms
 from ramgape.core import comparisons, vectors
-from ramgape.core.bets import SCALES, log_average, log_mixtures
+from ramgape.core.bets import SCALES, log_average, log_mixtures, most_growth
 from ramgape.core.box import has_grown
 from ramgape.core.comparisons import sums
 from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 from ramgape.core.mixture import log_mixture, log_mixture_below
-from ramgape.core.scan import NEAR, proved_on
+from ramgape.core.scan import NEAR, proved_on, unlimited
 from ramgape.core.statistics import FEWEST_PULLS, LEAST_ERROR, squared_distance
 
 BOXES = 0.05  # of delta
@@ -73,6 +73,14 @@ def least_on_mean(cell, row, past, rival, rival_past, problem, epsilon, since, l
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
 
 
+@kernel
+def most_on_mean(cell, row, past, rival, rival_past, problem, epsilon, since, level):
+    """No less than this evidence at a point."""
+    mean, _ = cell
+    own = most_growth(sums(row, past, problem, since), row.shift, mean, 1.0)
+    return own + most_growth(sums(rival, rival_past, problem, since), rival.shift, mean + epsilon, -1.0)
+
+
 def least_on_means(starts, stops, row, past, rival, rival_past, problem, epsilon, since, level):
     """The same on many cells, float[N], for plain Python."""
     known = sums(row, past, problem, since), sums(rival, rival_past, problem, since)
@@ -96,7 +104,7 @@ def mean_compared(proved_on_mean, row, past, rival, rival_past, epsilon, problem
     return proved_on_mean((low, high, middle), level, row, past, rival, rival_past, problem, epsilon, since)
 
 
-mean_ahead = fixed(mean_compared, fixed(proved_on, MEAN_SCOUTS, least_on_mean, least_on_means))
+mean_ahead = fixed(mean_compared, fixed(proved_on, MEAN_SCOUTS, most_on_mean, least_on_mean, least_on_means))
 
 
 @inlined
@@ -218,7 +226,7 @@ def risk_compared(proved_on_risk, row, past, rival, rival_past, epsilon, problem
 def moments_ahead(variance_at: Kernel) -> Kernel:
     """The comparison of risks that are a function of a mean-variance, by its inverse."""
     evidence = fixed(least_on_risk, variance_at), fixed(least_on_risks, variance_at)
-    return fixed(risk_compared, fixed(proved_on, RISK_SCOUTS, *evidence))
+    return fixed(risk_compared, fixed(proved_on, RISK_SCOUTS, unlimited, *evidence))
 
 
 @kernel

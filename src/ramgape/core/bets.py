@@ -72,6 +72,20 @@ def log_growth(powers, reach, bet):
 
 
 @kernel
+def most_growth(sums, shift, mean, side):
+    """No less than any of `log_mixtures`, at a tenth of the cost: their greatest W, with the least that h can be."""
+    reach = max(mean if side > 0.0 else 1.0 - mean, 0.0)
+    total, squares, cubes, fourths = power_sums(sums, shift, mean, side)
+    half, third, quarter, most = 0.5 * squares, cubes / 3.0, 0.25 * fourths, 0.0
+    for node in range(NODES):
+        bet = GRID[node]
+        growth = bet * (total - bet * (half - bet * (third - quarter * bet)))
+        if growth > most and bet * reach < LARGEST:
+            most = growth
+    return most
+
+
+@kernel
 def log_mixtures(sums, shift, mean, side):
     """ln of the mixtures over the grid, for the three scales, that the mean is above (side 1) or below (-1) a value."""
     reach = max(mean if side > 0.0 else 1.0 - mean, 0.0)

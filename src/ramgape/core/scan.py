@@ -13,6 +13,7 @@ therefore both forms lead to the same states, to the bit.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,18 @@ AT_ONCE = 4  # such cells: their parts fill arrays that are still handled at the
 Floats = NDArray[np.float64]
 
 
+@inlined
+def unlimited(cell, row, past, rival, rival_past, problem, offset, since, level):
+    """No limit to the evidence, where a cheap one is not known."""
+    return math.inf
+
+
 def proved_by_numpy(
-    scouts: tuple[float, ...], least_on: Kernel, least_on_many: Kernel | None, ends: Any, level: float, *pair: Any
+    scouts: Any, most_on: Kernel, least_on: Kernel, least_on_many: Kernel | None, ends: Any, level: float, *pair: Any
 ) -> bool:
     """`proved_on` for plain Python."""
     if least_on_many is None:
-        return proved_on(scouts, least_on, None, ends, level, *pair)  # type: ignore[no-any-return]
+        return proved_on(scouts, most_on, least_on, None, ends, level, *pair)  # type: ignore[no-any-return]
     low, high, _ = ends
     smallest = (high - low) / STEPS
 
@@ -69,7 +76,9 @@ def proved_by_numpy(
         return all(holds(left[begin : begin + AT_ONCE], width) for begin in range(0, len(left), AT_ONCE))
 
     first, *others = (point_of(ends, scout) for scout in scouts)
-    if least_on((first, first), *pair, level) < level:  # so end most scans, and for a single point NumPy is slower
+    cell = first, first
+    # So end most scans; for a single point NumPy is slower.
+    if most_on(cell, *pair, level) < level or least_on(cell, *pair, level) < level:
         return False
     with np.errstate(all="ignore"):
         points = np.array(others)
@@ -86,14 +95,21 @@ def point_of(ends, scout):
 
 @interpreted_by(proved_by_numpy)
 @open_kernel
-def proved_on(scouts, least_on, least_on_many, ends, level, row, past, rival, rival_past, problem, offset, since):
+def proved_on(
+    scouts, most_on, least_on, least_on_many, ends, level, row, past, rival, rival_past, problem, offset, since
+):
     """Whether the evidence reaches a level for all hypotheses from one to another.
 
-    `ends` has a third between the two, where the evidence is least, roughly; `scouts` are relative to it. `least_on`
-    brings the evidence on a cell; it is told the level, below which it may look as closely as it pays.
-    `least_on_many` does the same for arrays of cells, in plain Python; it may be None.
+    `ends` has a third between the two, where the evidence is least, roughly; `scouts` are relative to it, and the first
+    is that point itself. `least_on` brings the evidence on a cell; it is told the level, below which it may look as
+    closely as it pays. `least_on_many` does the same for arrays of cells, in plain Python; it may be None. `most_on`
+    brings, at less cost, a number that the evidence at a point does not exceed.
     """
     low, high, _ = ends
+    likeliest = point_of(ends, scouts[0])
+    cell = likeliest, likeliest
+    if most_on(cell, row, past, rival, rival_past, problem, offset, since, level) < level:
+        return False
     for scout in scouts:
         point = point_of(ends, scout)
         if least_on((point, point), row, past, rival, rival_past, problem, offset, since, level) < level:

@@ -13,7 +13,7 @@ from ramgape.core.bets import log_average
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, fixed, inlined, open_kernel
 from ramgape.core.learning import nothing
-from ramgape.core.scan import LIKELIEST, proved_on
+from ramgape.core.scan import LIKELIEST, proved_on, unlimited
 from ramgape.core.statistics import add
 
 SHIFT, TOTAL, TOTAL_CARRY, SQUARES, SQUARES_CARRY = range(5)
@@ -158,7 +158,7 @@ def sums_of(row, past, problem, since):
 def ahead_by(kernels: Any, untransform: Kernel) -> Kernel:
     """How a bound compares the risks of two arms."""
     evidence = fixed(least_on, fixed(mixtures_at, kernels.mixtures_of_mean, untransform))
-    return fixed(kernels.risk_compared, fixed(proved_on, LIKELIEST, evidence, None))
+    return fixed(kernels.risk_compared, fixed(proved_on, LIKELIEST, unlimited, evidence, None))
 
 
 def narrow_by(interval: Kernel, untransform: Kernel) -> Kernel:
