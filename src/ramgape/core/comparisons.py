@@ -43,6 +43,7 @@ AGAIN = 3  # an answer that is no longer the front is given up when there are so
 MOST_DESIGNATIONS = 12
 UNSEEN = 0.5  # of the squared range of rewards: what one pull more might bring
 EASIER = 4.0  # an arm outside the front is returned if that is so many times easier to prove than that it is covered
+MANY = 100  # where there are more arms, they are looked at less often, and not each one beside each other one
 PATIENCE = 100  # after a look in vain, the next one when there are so many parts more pulls
 GOLDEN = 0.6180339887498949  # multiples of it, without their whole parts, are spread evenly: a choice without dice
 NOT_PROVED, INSIDE_PROVED = -2, -1
@@ -176,12 +177,18 @@ def boxes_withstand(row, rival, search):
 
 
 @kernel
-def mark_beaten(arms):
-    """By how much boxes prove each arm to be beaten in both objectives, at most."""
+def mark_beaten(arms, search):
+    """By how much boxes prove each arm to be beaten in both objectives, at most.
+
+    Where there are many, each is compared with the front alone: to take an arm for less beaten than it is costs pulls,
+    and proves nothing that is wrong.
+    """
+    many = len(arms) > MANY
     for arm in range(len(arms)):
         row = arms[arm]
         row.beaten = -math.inf
-        for other in range(len(arms)):
+        for place in range(search.front_size if many else len(arms)):
+            other = arms[place].front if many else place
             if other != arm:
                 rival = arms[other]
                 row.beaten = max(row.beaten, min(rival.mean_low - row.mean_high, row.risk_low - rival.risk_high))
@@ -198,6 +205,15 @@ def count_covers(arms, search, problem, arm):
         beaten = rival.beaten >= search.epsilon and rival.beaten > 0.0
         count += other != arm and not beaten and not shortfall(rival, row) < search.epsilon
     return max(count, 1)
+
+
+@inlined
+def level_to_cover(arms, search, problem, arm, since):
+    """How much evidence a cover of an arm needs, in each objective."""
+    possible = count_covers(arms, search, problem, arm)
+    if not since and search.epsilon == 0.0 and not problem.any_epsilon:
+        possible = min(possible, search.front_size)
+    return problem.pair_levels[2] + math.log(possible)
 
 
 @kernel
@@ -298,16 +314,17 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm, since):
             ):
                 blocker, largest = other, danger
         return blocker
-    possible = count_covers(arms, search, problem, arm)
-    if not since and search.epsilon == 0.0 and not problem.any_epsilon:
-        possible = min(possible, search.front_size)
-    level = problem.pair_levels[2] + math.log(possible)
+    # To count covers takes all arms: where there are many, that waits for a cover that is proved if it is the only one.
+    counted = len(arms) <= MANY
+    level = level_to_cover(arms, search, problem, arm, since) if counted else problem.pair_levels[2]
     blocker = arm  # nothing is proved by there being no cover
     for other in range(len(arms)):
         inside = memory[other][column] > 0.0 if since else arms[other].in_front == 1
         if inside and dominates(arms[other], row):
-            if covers(arms, memory, search, problem, other, arm, level, since):
-                return -1
+            while covers(arms, memory, search, problem, other, arm, level, since):
+                if counted:
+                    return -1
+                counted, level = True, level_to_cover(arms, search, problem, arm, since)
             ease = support(arms[other], row, search, problem, True)
             if ease > largest or blocker == arm:
                 blocker, largest = other, ease
@@ -341,7 +358,7 @@ def answer_is_proved(find_blocker, withstands, arms, memory, search, problem):
 
     What is proved is what is returned.
     """
-    mark_beaten(arms)
+    mark_beaten(arms, search)
     blockers = 0
     for arm in range(len(arms)):
         row = arms[arm]
@@ -466,14 +483,16 @@ def designated_is_proved(find_blocker, arms, memory, search, problem):
 
 
 @inlined
-def is_early(search):
+def is_early(arms, search):
     """Whether it is too early to look; if not, say when the next look is due.
 
-    Whether the second arm of a pair is still to be pulled must not count: who replays rewards does not know of it.
+    Whether the second arm of a pair is still to be pulled must not count: who replays rewards does not know of it. A
+    look takes all arms, so that of many the next one waits for at least a fifth as many pulls.
     """
     if search.samples < search.next_look:
         return True
-    search.next_look = search.samples + 1 + search.samples // PATIENCE
+    wait = 1 + search.samples // PATIENCE
+    search.next_look = search.samples + (max(wait, len(arms) // 5) if len(arms) > MANY else wait)
     return False
 
 
@@ -488,7 +507,7 @@ def accept_front(arms, missing):
 @open_kernel
 def stop_by_pairs(answer_is_proved, designated_is_proved, arms, memory, search, problem):
     """Whether the front, or a designated answer, is proved; which then is what is returned."""
-    if is_early(search):
+    if is_early(arms, search):
         return False
     if answer_is_proved(arms, memory, search, problem):
         return True
@@ -544,7 +563,7 @@ def prove(prove_arms, find_blocker, arms, memory, searches, problems, inside, pr
     """
     search, problem = searches[0], problems[0]
     base, count = problem.snapshot, len(arms)
-    mark_beaten(arms)
+    mark_beaten(arms, search)
     prove_arms(arms, memory, search, problem, inside, proofs)
     if base < 0 or search.designations == 0 or search.epsilon > 0.0:
         return

@@ -79,7 +79,7 @@ def has_place(mean_ahead, risk_ahead, arms, memory, search, problem, arm, inside
 @open_kernel
 def stop_control(has_place, arms, memory, search, problem):
     """Whether every arm is proved to be better, or to be not better."""
-    if is_early(search):
+    if is_early(arms, search):
         return False
     place, missing = int(problem.task_parameters[0]), 0
     for arm in range(len(arms)):

@@ -52,7 +52,7 @@ def is_far_behind(ahead, row, past, rival, rival_past, problem, level):
 @open_kernel
 def stop_highest(ahead, is_far_behind, arms, memory, search, problem):
     """Whether the present answer is proved, but for claims that no trial can prove."""
-    if is_early(search):
+    if is_early(arms, search):
         return False
     count, wanted, missing = len(arms), 0, 0
     for arm in range(count):

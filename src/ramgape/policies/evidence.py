@@ -10,7 +10,7 @@ they differ.
 
 from __future__ import annotations
 
-from ramgape.core.comparisons import BLOCKER, INSIDE, certainty, divide, set_all_errors
+from ramgape.core.comparisons import BLOCKER, INSIDE, MANY, certainty, divide, set_all_errors
 from ramgape.core.doubt import dominates, shortfall, threat
 from ramgape.core.kernel import inlined, kernel
 
@@ -37,11 +37,15 @@ def weakest_inside(arms, arm, blocker, epsilon):
 
 
 @inlined
-def strongest_cover(arms, memory, search, problem, since, arm):
-    """Of the arms that may cover one outside the answer, the one for which there is most; -1 if it needs none."""
+def strongest_cover(arms, memory, search, problem, since, arm, blocker):
+    """Of the arms that may cover one outside the answer, the one for which there is most; -1 if it needs none.
+
+    Where there are many arms it is the one for which there was most at the last look, as long as that is ahead.
+    """
     row, epsilon, most, found, by_mean = arms[arm], search.epsilon, -1.0, -1, True
-    for place in range(len(arms) if since else search.front_size):
-        other = place if since else arms[place].front
+    known = len(arms) > MANY and blocker >= 0 and dominates(arms[blocker], row)
+    for place in range(1 if known else len(arms) if since else search.front_size):
+        other = blocker if known else place if since else arms[place].front
         rival = arms[other]
         if dominates(rival, row) and (not since or memory[other][problem.snapshot + INSIDE] > 0.0):
             if shortfall(rival, row) < epsilon:
@@ -74,7 +78,7 @@ def decide(arms, memory, search, problem):
         if is_member(arms, memory, problem, since, arm):
             evidence, other, in_mean = weakest_inside(arms, arm, blocker, epsilon)
         else:
-            evidence, other, in_mean = strongest_cover(arms, memory, search, problem, since, arm)
+            evidence, other, in_mean = strongest_cover(arms, memory, search, problem, since, arm, blocker)
         if other >= 0 and (least < 0.0 or evidence < least):
             least, one, two, by_mean = evidence, arm, other, in_mean
     return divide(arms, search, problem, one, two, by_mean)
