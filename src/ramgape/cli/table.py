@@ -4,6 +4,8 @@ at once, and no command waits for what another one needs."""
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import typer
@@ -19,6 +21,38 @@ class Line(NamedTuple):
     settings: dict[str, Any] | None = None
 
 
+class PlainValue(NamedTuple):
+    """Reads a text, texts or a path for Typer, which would import Pydantic for that: as long as NumPy takes."""
+
+    read: Callable[[Any], Any]
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """What was typed for a parameter, as the command takes it."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        return self.read(value)
+
+
+PLAIN = {kind: PlainValue(kind) for kind in (bool, str, Path, list[str], tuple[str, str])}
+
+
+def read_plainly(command: Any, ctx: Any) -> None:
+    """Have the plain parameters of a command read without Pydantic, where Typer has a place for that (0.29 has)."""
+    for parameter in command.get_params(ctx):
+        described = getattr(parameter, "type_descriptor", None)
+        if described is not None and getattr(parameter, "_runtime_param", described) is None:
+            parameter._runtime_param = PLAIN.get(described.annotation)
+
+
+class PlainCommand(TyperCommand):
+    """A command whose parameters are plain."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read what was typed for it."""
+        read_plainly(self, ctx)
+        return super().parse_args(ctx, args)
+
+
 class StandIn(TyperCommand):
     """A command that has not been imported yet."""
 
@@ -32,6 +66,11 @@ class CommandTable(TyperGroup):
         super().__init__(**options)
         self.commands = {name: StandIn(name, help=line.says) for name, line in self.lines.items()}
 
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the options before a command's name."""
+        read_plainly(self, ctx)
+        return super().parse_args(ctx, args)
+
     def load(self, name: str) -> Any:
         """The command itself, made when it is first wanted."""
         if isinstance(self.commands[name], StandIn):
@@ -39,7 +78,7 @@ class CommandTable(TyperGroup):
             found = getattr(importlib.import_module(f"ramgape.cli.{module}"), function)
             if not isinstance(found, typer.Typer):
                 alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-                alone.command(name, context_settings=self.lines[name].settings)(found)
+                alone.command(name, cls=PlainCommand, context_settings=self.lines[name].settings)(found)
                 found = alone
             self.commands[name] = get_command(found)
             self.commands[name].name = name
