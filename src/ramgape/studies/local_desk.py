@@ -84,7 +84,7 @@ class LocalDesk(Desk):
                     raise KeyReused(what="the key of a request", allowed=allowed, given=shorten(key))
                 made = store.create_study(name, new_key(), spec.to_text(), round(time.time(), 6))
             if made is not None:
-                return cls(StudySession(store, spec, made, shared=not isinstance(store, MemoryStore)), storage)
+                return cls(StudySession(store, spec, made), storage)
             desk = cls._open(store, name, storage)
             if not exist_ok and desk.session.row.key != key:
                 allowed, hint = f"that of no other study in {store.url}", "; load it, or create it with exist_ok"
@@ -116,7 +116,7 @@ class LocalDesk(Desk):
         if row is None:
             raise unknown_study(name, store.study_names(), store.url)
         spec = StudySpec.from_text(row.specification)
-        return cls(StudySession(store, spec, row, shared=not isinstance(store, MemoryStore)), storage)
+        return cls(StudySession(store, spec, row), storage)
 
     def close(self) -> None:
         """Let go of the store."""

@@ -39,9 +39,9 @@ SNAPSHOT_EVERY = 1_000  # observations: to learn so many again takes about a sec
 
 
 class StudySession:
-    """One study in one process; `shared` says whether others may wait for its store, as nobody does in memory."""
+    """One study in one process."""
 
-    def __init__(self, store: Store, spec: StudySpec, row: StudyRow, *, shared: bool = False) -> None:
+    def __init__(self, store: Store, spec: StudySpec, row: StudyRow) -> None:
         self.store = store
         self.spec = spec
         self.row = row
