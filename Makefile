@@ -6,6 +6,7 @@ WORKERS ?= 2
 VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
+LIGHT := $(VENV)/.light
 
 # What tests need beyond Python: a program to compare times with, and a browser. The names of commands and of packages.
 PROGRAMS := hyperfine chromium
@@ -25,7 +26,7 @@ help: ## list the targets
 install: $(STAMP) ## make .venv with everything for using and developing ramgape
 	@echo "ready: $(BIN)/ramgape"
 
-demo: $(STAMP) ## identify a Pareto set before your eyes, write ramgape-demo.png
+demo: $(LIGHT) ## identify a Pareto set before your eyes, write ramgape-demo.png
 	@$(BIN)/ramgape demo
 
 reproduce: $(STAMP) ## run the paper's experiments, write build/reproduction/report.html
@@ -109,10 +110,25 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -f $(BIN)/python; \
 	  echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 
+# What pip fetches, a line for each package; what goes wrong it says itself.
+define fetch
+{ $(BIN)/python -m pip install --no-color --progress-bar off --constraint constraints.txt $(1) || echo failed; } | awk ' \
+  / [^ ]+[.]whl( |$$)/ { sub(/[.]whl.*/, ""); sub(/.*[ \/=]/, ""); split($$0, file, "-"); print "  " file[1], file[2]; fflush() } \
+  /^Installing collected packages/ { print "  unpacking " NF - 3 " packages"; fflush() } \
+  /^failed/ { bad = 1 } END { exit bad }'
+endef
+
 # The build backend goes in first: without build isolation, its version is the one in constraints.txt.
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing ramgape and its tools (a minute or so the first time)"
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt hatchling
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-build-isolation --editable '.[dev]'
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt --no-deps $(DATA)
+	@touch $@ $(LIGHT)
+
+# Python compiles what the demo imports; the rest, which is most, needs no compiling.
+$(LIGHT): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing ramgape, NumPy and matplotlib (some seconds the first time)"
+	@$(call fetch,hatchling)
+	@$(call fetch,--no-compile --no-build-isolation --editable '.[plot]')
 	@touch $@
