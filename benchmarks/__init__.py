@@ -7,6 +7,7 @@
     speedup    the compiled loop against a plain NumPy loop
     asking     ask and tell, and `identify`, from Python
     starting   new processes: the way to the first pull, and the command's help
+    first_use  a fresh environment: CPU seconds of every first command, packages, megabytes
 
 That plain loop is the reference implementation of the tests, `tests/reference/search.py`.
 """

@@ -3,10 +3,8 @@
 Seconds on the wall, as a user waits for them, from the first line of a script that begins with `import ramgape`; the
 processor's seconds of the whole process stand in the JSON beside them, because they mind other processes less.
 
-The compile cache is a fresh temporary folder, named by NUMBA_CACHE_DIR. Numba prefers that folder to the `__pycache__`
-beside the sources. `ramgape.core.kernel` changes nothing about where Numba looks, only the stamp by which it tells old
-from new; so one folder, empty at first and then used again, shows both. The cache that these benchmarks use themselves
-stays as it is.
+The compile cache is a fresh temporary folder, named by NUMBA_CACHE_DIR: empty for the first use, and then used again.
+Only simulations use it. The cache that these benchmarks use themselves stays as it is.
 """
 
 from __future__ import annotations
