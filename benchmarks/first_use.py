@@ -124,7 +124,7 @@ def pair(python: Path, call: list[str], here: Path, variables: Mapping[str, str]
     other = seconds_of([str(python), *NUMPY], here, os.environ)
     with tempfile.TemporaryDirectory(dir=here) as home:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA", "XDG"))}
-        taken = seconds_of([str(python), *call], here, {**kept, "HOME": home, **variables})
+        taken = seconds_of([str(python), *call], here, {**kept, "HOME": home, "NUMBA_CACHE_DIR": home, **variables})
     ticks = here / "ticks"
     if ticks.exists():
         taken = sum(map(int, ticks.read_text(encoding="utf-8").split())) / os.sysconf("SC_CLK_TCK")

@@ -39,13 +39,20 @@ result = ramgape.identify(trial, list(arms), progress=False, {options})
 print(result)
 result.to_json()
 """
+FORECAST = """
+from ramgape import Study
+study = Study.create("study", ["a", "b", "c"], reward_range=(0, 1), epsilon=0.05)
+for place, pull in enumerate(study.ask(60)):
+    study.tell(pull, 0.1 * (place % 7))
+assert study.report(expect=True).result.expected is not None
+"""
 SEARCHES = {
     "range": "reward_range=(0, 1), epsilon=0.3",
     "unknown": "epsilon=0.3",
     "best-mean": 'reward_range=(0, 1), epsilon=0.3, task="best-mean"',
     "budget": "budget=60",
     "items": 'reward_range=(0, 1), epsilon=0.3, task="best-mean", items=range(20)',
-    "watched": "epsilon=0.3, callback=lambda progress: progress.remaining",
+    "watched": "epsilon=0.3, callback=lambda progress: progress.doubt",
     "rounds": 'reward_range=(0, 1), epsilon=0.3, task="best-mean", max_pulls=60, workers=2',
 }
 ROWS = "arm,reward\n" + "".join(
@@ -71,6 +78,11 @@ def test_importing_ramgape_loads_nothing_heavy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", SEARCHES.values(), ids=SEARCHES)
 def test_a_search_loads_numpy_alone(options: str, tmp_path: Path) -> None:
     assert loaded(SEARCH.format(options=options), HEAVY, tmp_path) == "numpy"
+
+
+def test_a_forecast_of_what_is_left_loads_numpy_alone(tmp_path: Path) -> None:
+    """It simulates the rest of the search."""
+    assert loaded(FORECAST, COMPILER + SHELL + SERVER + TABLES, tmp_path) == ""
 
 
 @pytest.mark.parametrize("command", [["--help"], ["study", "ask", "--help"]])
