@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import scipy.stats
 
 from ramgape import Arm, Bernoulli, Beta, Gaussian, Instance, Result, Uniform
-from ramgape.core import rule
+from ramgape.core.kernel import Kernel
 from ramgape.core.pareto import gaps, pareto_front
 from ramgape.problems.environments import Distribution
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.simulation import play, simulated_spec
 from ramgape.search.truth import TrueArms
+from tests.loops import compiled_loop
 
 FALSE_ALARM = 1e-6
 
@@ -35,30 +34,23 @@ def instance_of(*distributions: Distribution, reward_range: tuple[float, float] 
     return Instance("bounded", arms, reward_range, "bounded")
 
 
-@functools.cache
-def watcher() -> Callable[..., int]:
-    """A compiled loop that learns pull after pull and looks at every box after every one of them."""
+@compiled_loop
+def watch(draw, learn, arms, memory, searches, problems, parameters, values, generator, count, means, risks):  # type: ignore[no-untyped-def]
+    """Learn pull after pull and look at every box after every one of them.
 
-    @numba.njit
-    def watch(draw, learn, arms, memory, searches, problems, parameters, values, generator, count, means, risks):  # type: ignore[no-untyped-def]
-        """The first pull after which a true value lies outside its box, or 0 if none ever does."""
-        search, problem = searches[0], problems[0]
-        for pull in range(1, count + 1):
-            for arm in range(len(arms)):
-                learn(arms, memory, search, problem, arm, draw(parameters, values, arm, generator))
-                row = arms[arm]
-                # The slack is for rounding where the truth is an end of what is possible.
-                if row.mean_low > means[arm] + 1e-12 or row.mean_high < means[arm] - 1e-12:
-                    return pull
-                if row.risk_low > risks[arm] + 1e-12 or row.risk_high < risks[arm] - 1e-12:
-                    return pull
-        return 0
-
-    floats = numba.types.Array(numba.types.float64, 1, "C")
-    drawing, learning = (numba.types.FunctionType(signature) for signature in (rule.DRAW, rule.LEARN))
-    state = rule.ADVANCE.args[5:13]  # tables, parameters, generator and count, as the loop of the engine has them
-    rule.compile_for(watch, (drawing, learning, *state, floats, floats))  # for no other types: once for all rules
-    return watch  # type: ignore[no-any-return]
+    The first pull after which a true value lies outside its box, or 0 if none ever does.
+    """
+    search, problem = searches[0], problems[0]
+    for pull in range(1, count + 1):
+        for arm in range(len(arms)):
+            learn(arms, memory, search, problem, arm, draw(parameters, values, arm, generator))
+            row = arms[arm]
+            # The slack is for rounding where the truth is an end of what is possible.
+            if row.mean_low > means[arm] + 1e-12 or row.mean_high < means[arm] - 1e-12:
+                return pull
+            if row.risk_low > risks[arm] + 1e-12 or row.risk_high < risks[arm] - 1e-12:
+                return pull
+    return 0
 
 
 def random_arm(generator: np.random.Generator, noise: str) -> Distribution:
@@ -88,7 +80,7 @@ def random_instances(seed: int, *, noise: str, rho: float, smallest_gap: float) 
             yield instance
 
 
-def one_run(instance: Instance, seed: int, learn: rule.Kernel | None = None, **options: Any) -> Result:
+def one_run(instance: Instance, seed: int, learn: Kernel | None = None, **options: Any) -> Result:
     """A simulated search, perhaps with another way to learn."""
     options.setdefault("max_pulls", 5_000_000)  # a rule that never stops is to fail, not to hang
     spec = simulated_spec(instance, **options)
@@ -107,9 +99,7 @@ def is_wrong(result: Result) -> bool:
     return result.stopped == "confidence" and not good
 
 
-def runs_of(
-    count: int, seed: int, *, learn: rule.Kernel | None = None, gap: float = 0.0, **options: Any
-) -> list[Result]:
+def runs_of(count: int, seed: int, *, learn: Kernel | None = None, gap: float = 0.0, **options: Any) -> list[Result]:
     """One run of each of so many random instances."""
     noise = "gaussian" if options.get("bound") in ("gaussian", "gaussian-paper") else "bounded"
     instances = random_instances(seed, noise=noise, rho=options["rho"], smallest_gap=gap)

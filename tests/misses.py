@@ -10,7 +10,6 @@ import math
 import sys
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +22,7 @@ from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, StudentT
 from ramgape.risks import make_risk
 from ramgape.search.assembly import make_learn, make_state
 from ramgape.search.spec import Spec, make_spec
+from tests.loops import compiled_loop
 
 FAMILIES: dict[str, Distribution] = {
     "normal": Gaussian(0.0, 1.0),
@@ -42,7 +42,7 @@ PULLS = 3_000  # a look after every one of them
 Counts = NDArray[np.int64]
 
 
-@numba.njit
+@compiled_loop
 def last_misses(learn, arms, memory, searches, problems, rewards, mean, risk):  # type: ignore[no-untyped-def]
     """Every arm is a run of its own: the last pull after which its box was without the true mean, the true risk."""
     in_mean, in_risk = np.zeros(len(arms), np.int64), np.zeros(len(arms), np.int64)
@@ -57,7 +57,7 @@ def last_misses(learn, arms, memory, searches, problems, rewards, mean, risk):  
     return in_mean, in_risk
 
 
-@numba.njit
+@compiled_loop
 def drawn(draw, parameters, values, generator, runs, pulls):  # type: ignore[no-untyped-def]
     """Rewards of the first arm of an instance: a row for each run."""
     rewards = np.empty((runs, pulls))
@@ -91,7 +91,7 @@ def misses(family: Distribution, level: float, runs: int, risk: str = "std", see
     return last_misses(make_learn(spec, spec.bound), *state, rewards, *truth)
 
 
-@numba.njit
+@compiled_loop
 def largest_evidence(learn, arms, memory, searches, problems, rewards, others, epsilons):  # type: ignore[no-untyped-def]
     """Every two arms are a run of their own: the largest evidence for claims that are just false.
 

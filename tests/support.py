@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ramgape import Instance, Result, identify
-from ramgape.core.table import Table
+from ramgape.core.table import State, Table
 from ramgape.options import PAPER_RISK
 from ramgape.policies import POLICIES as ALL_POLICIES
 from ramgape.search.engine import Engine
@@ -66,13 +67,18 @@ def policies_for(goal: str) -> list[str]:
 Move = tuple[int, float, float, tuple[float, ...]]
 
 
-def set_row(arms: Table, move: Move) -> None:
+def changing(engine: Engine) -> AbstractContextManager[State]:
+    """The tables of a search, to be changed whatever rewards may have led there."""
+    return engine._tables()
+
+
+def set_row(engine: Engine, move: Move) -> None:
     """Write estimates and a box into a row, whatever rewards may have led there."""
     arm, mean, risk, sides = move
-    row: Any = arms[arm]
-    row["average"], row["risk"] = mean, risk
+    row = engine.rows.arms[arm]
+    row.average, row.risk = mean, risk
     for side, value in zip(BOXES, sides, strict=True):
-        row[side] = value
+        setattr(row, side, value)
 
 
 def box_from(low: float, width: float, risk_low: float, risk_width: float, ends: int = 0) -> tuple[float, ...]:
@@ -82,15 +88,15 @@ def box_from(low: float, width: float, risk_low: float, risk_width: float, ends:
     return tuple(unbounded[side] if ends >> side & 1 else finite[side] for side in range(4))
 
 
-def prepared(rows: Sequence[Move], **options: Any) -> tuple[Engine, tuple[Any, ...]]:
-    """A search whose table has these rows and has just become ready, and what its kernels take first."""
+def prepared(rows: Sequence[Move], **options: Any) -> Engine:
+    """A search whose table has these rows and has just become ready."""
     engine = make_engine(len(rows), "paper", **options)
     for row in rows:
-        set_row(engine.arms, row)
-    engine.arms["pulls"] = 2
-    state = engine.state.records
-    engine.rule.compare(*state, 0)
-    return engine, state
+        set_row(engine, row)
+    with changing(engine) as state:
+        state.arms["pulls"] = 2
+    engine.rule.compare(*engine.rows.records, 0)
+    return engine
 
 
 def box_of(arms: Table) -> reference.Box:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 import ramgape
 from ramgape import Alarm, Analysis, InvalidSpec, Result, Search, Study
-from ramgape.core.alarm import WATCH_MANY, empty_watch, watch_many
-from ramgape.core.rule import compile_for
+from ramgape.core.alarm import empty_watch, judge, watch_many
+from ramgape.core.rows import load, store
 from ramgape.core.table import Table
 from ramgape.problems.instances import load_instance
 from ramgape.search.alarms import Watch
@@ -32,6 +32,7 @@ from ramgape.search.spec import make_spec
 from ramgape.studies.specification import StudySpec
 from ramgape.views.content import odds
 from tests.cli_support import call_json, complaint
+from tests.loops import compiled_loop
 from tests.reference import alarm as reference
 
 Rewards = NDArray[np.float64]
@@ -44,12 +45,23 @@ LAWS: dict[str, Law] = {
 }
 
 
+@compiled_loop
+def watch_in_loop(table: Any, rows: Any, threshold: float) -> None:
+    for arm in range(len(rows)):
+        for reward in rows[arm]:
+            judge(table[arm], reward, threshold)
+
+
 def watch_rows(rows: Rewards, threshold: float = 20.0) -> Table:
-    """Every row an arm of its own; an alarm alone has the level of 0.05."""
-    compile_for(watch_many, WATCH_MANY)
+    """Every row an arm of its own; an alarm alone has the level of 0.05. Many rewards are watched in compiled code."""
     table = empty_watch(len(rows))
+    if rows.size > 50_000:
+        watch_in_loop(table, rows, threshold)
+        return table
+    watched = load(table)
     for arm, rewards in enumerate(rows):
-        watch_many(table, np.full(len(rewards), arm), np.ascontiguousarray(rewards), threshold)
+        watch_many(watched, [arm] * len(rewards), rewards.tolist(), threshold)
+    store(watched, table)
     return table
 
 
@@ -406,10 +418,10 @@ def test_simulations_are_not_watched() -> None:
     spec = simulated_spec(load_instance("paper:46"), epsilon=0.05)
     assert spec.alarm is None
     assert Engine(spec).watch is None
-    assert ramgape.simulate("paper:46", epsilon=0.05).alarm is None
+    assert ramgape.simulate("paper:46", epsilon=0.05, max_pulls=50).alarm is None
     watching = Engine(replace(spec, alarm=0.01))
     assert watching.watch is not None
-    watching.advance(load_instance("paper:46").sampler(), np.random.default_rng(1), 500)
+    watching.advance(load_instance("paper:46").sampler(), np.random.default_rng(1), 50)
     assert watching.watch.table["seen"].sum() == 0
     for options in ({"alarm": 0.05}, {"search": Search(alarm=0.05)}):
         with pytest.raises(InvalidSpec, match="alarm must be absent: simulated rewards are what they are said to be"):

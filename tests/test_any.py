@@ -24,6 +24,7 @@ from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, StudentT
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
+from ramgape.search.truth import TrueArms
 from ramgape.views.content import title
 from tests import rare_events
 from tests.cli_support import call_json, complaint
@@ -337,7 +338,7 @@ def test_simulated_and_told_rewards_lead_to_the_same_bits(risk: str) -> None:
     generator, sampler = np.random.default_rng(7), instance.sampler()
     played, told = Engine(spec), Engine(spec)
     trace = np.zeros(3_000, ramgape.core.table.TRACE)
-    played.advance(sampler, generator, 3_000, trace=trace)
+    played.advance(sampler, generator, 3_000, TrueArms(instance, spec).table(), trace)
     generator = np.random.default_rng(7)
     while (arm := told.ask()) is not None:
         told.tell(arm, sampler.draw(sampler.parameters, sampler.values, arm, generator))

@@ -13,6 +13,7 @@ from ramgape import Arm, Data, Gaussian, Instance, simulate
 from ramgape.bounds import BOUNDS
 from ramgape.bounds.central_limit_pairwise import SCALES, WEIGHTS, difference_evidence, mean_ahead, risk_ahead
 from ramgape.core.comparisons import PULLS, RISK, SQUARES, TOTAL
+from ramgape.core.rows import Rows
 from ramgape.problems.unbounded import Exponential, LogNormal, StudentT
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
@@ -33,13 +34,14 @@ def fed(first: Any, second: Any, **options: Any) -> Engine:
 
 def reached(engine: Engine, kernel: Any, *, arm: int = 0, since: int = 0) -> float:
     """The evidence that an arm is ahead of the other, by bisection on the level; boxes say nothing here."""
-    arms = engine.arms.copy()
-    arms["mean_low"], arms["mean_high"], arms["risk_low"], arms["risk_high"] = -math.inf, math.inf, -math.inf, math.inf
-    other, memory = 1 - arm, engine.memory
+    arms, memory, search, problem = Rows.of(engine.state).records
+    for row in arms:
+        row.mean_low, row.mean_high, row.risk_low, row.risk_high = -math.inf, math.inf, -math.inf, math.inf
+    other = 1 - arm
 
     def ahead(level: float) -> bool:
-        records = float(engine.search["epsilon"][0]), engine.problem[0]
-        return bool(kernel(arms[arm], memory[arm], arms[other], memory[other], *records, since, level))
+        pair = arms[arm], memory[arm], arms[other], memory[other]
+        return bool(kernel(*pair, search.epsilon, problem, since, level))
 
     low, high = -50.0, 1000.0
     for _ in range(60):

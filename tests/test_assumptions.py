@@ -144,11 +144,11 @@ def boxes(rewards: Any, **options: Any) -> tuple[float, ...]:
     for reward in rewards:
         engine.tell(0, float(reward))
     fresh = Engine(engine.spec).arms[0]
-    row = engine.arms[0]
+    row = engine.rows.arms[0]
     for side in ("mean_low", "mean_high", "risk_low", "risk_high"):
-        row[side] = fresh[side]
-    make_look(engine.spec, engine.spec.bound)(*engine.state)
-    return tuple(float(row[side]) for side in ("mean_low", "mean_high", "risk_low", "risk_high"))
+        setattr(row, side, float(fresh[side]))
+    make_look(engine.spec, engine.spec.bound)(*engine.rows)
+    return tuple(float(getattr(row, side)) for side in ("mean_low", "mean_high", "risk_low", "risk_high"))
 
 
 @settings(max_examples=60, deadline=None)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -86,31 +82,6 @@ def test_whoever_stands_still_in_a_transaction_loses_it(
         frozen.commit()
     frozen.rollback()
     assert frozen.begin(row.id, write=True)[0] == row
-
-
-@pytest.mark.long  # all is compiled anew
-@pytest.mark.parametrize("options", ["epsilon=0.05", "budget=60, risk=ramgape.CVaR(level=0.2)"])
-def test_nothing_is_compiled_in_a_transaction(tmp_path: Path, options: str) -> None:
-    """It takes longer than anybody may stand still, and others wait for it."""
-    script = f"""
-import ramgape
-from numba.core.event import install_recorder
-
-study = ramgape.Study.create("new", [*"abc"], storage="sqlite:///{tmp_path}/store.db", reward_range=(0, 1), {options})
-store = study._desk.session.store
-begin, write, known = store.begin, store.write, []
-with install_recorder("numba:compile") as compiled:
-    store.begin = lambda *arguments: (begin(*arguments), known.append(len(compiled.buffer)))[0]
-    store.write = lambda *arguments: (write(*arguments), known.append(len(compiled.buffer)))[0]
-    for _ in range(10):
-        study.tell_many([(pull, 0.5) for pull in study.ask(3)])
-    other = ramgape.Study.load("new", study._desk.storage)
-    other._desk.session.begin(False)
-    known.append(len(compiled.buffer))
-assert known[0] > 0 and len(set(known)) == 1, known
-"""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=600, env=environment)
 
 
 # Silence

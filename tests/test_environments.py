@@ -7,7 +7,6 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 import scipy.stats
@@ -35,32 +34,21 @@ from ramgape.problems.environments import (
     draw_mixed,
     draw_uniform,
 )
-
-GENERATOR = numba.typeof(np.random.default_rng())
-DRAW = numba.types.FunctionType(numba.float64(numba.float64[:, ::1], numba.float64[::1], numba.int64, GENERATOR))
+from tests.loops import compiled_loop
 
 
-@pytest.fixture(scope="module")
-def draw_many() -> Callable[[Instance, int, int, np.random.Generator], Floats]:
+@compiled_loop
+def draw_in_loop(draw, parameters, values, arm, count, generator):  # type: ignore[no-untyped-def]
     """Draw in a compiled loop that receives the kernel by declared type, as the simulation does."""
-
-    @numba.njit(
-        numba.float64[::1](DRAW, numba.float64[:, ::1], numba.float64[::1], numba.int64, numba.int64, GENERATOR)
-    )
-    def loop(draw, parameters, values, arm, count, generator):  # type: ignore[no-untyped-def]
-        rewards = np.empty(count)
-        for place in range(count):
-            rewards[place] = draw(parameters, values, arm, generator)
-        return rewards
-
-    def draw_from(instance: Instance, arm: int, count: int, generator: np.random.Generator) -> Floats:
-        draw, parameters, values = instance.sampler()
-        return loop(draw, parameters, values, arm, count, generator)  # type: ignore[no-any-return]
-
-    return draw_from
+    rewards = np.empty(count)
+    for place in range(count):
+        rewards[place] = draw(parameters, values, arm, generator)
+    return rewards
 
 
-DrawMany = Callable[[Instance, int, int, np.random.Generator], Floats]
+def draw_many(instance: Instance, arm: int, count: int, generator: np.random.Generator) -> Floats:
+    rewards: Floats = draw_in_loop(*instance.sampler()[:3], arm, count, generator)
+    return rewards
 
 
 def bounded(*distributions: Distribution, reward_range: tuple[float, float] = (-10.0, 10.0)) -> Instance:
@@ -132,9 +120,7 @@ def share_at_most(values: tuple[float, ...]) -> Callable[[Floats], Floats]:
         (MIXED, 4, share_at_most(RECORDED)),
     ],
 )
-def test_draws_follow_the_distribution(
-    draw_many: DrawMany, instance: Instance, arm: int, cumulative: Callable[[Floats], Floats]
-) -> None:
+def test_draws_follow_the_distribution(instance: Instance, arm: int, cumulative: Callable[[Floats], Floats]) -> None:
     count, tolerance = 200_000, 0.01
     rewards = draw_many(instance, arm, count, np.random.default_rng(20_240))
     # between the atoms: and at 0 itself, the tiniest rewards of a Beta have been rounded to 0
@@ -145,7 +131,7 @@ def test_draws_follow_the_distribution(
 
 
 @pytest.mark.parametrize(("instance", "arm"), [(PURE["beta"], 1), (PURE["uniform"], 1), (MIXED, 1), (MIXED, 4)])
-def test_draws_have_the_stated_mean_and_variance(draw_many: DrawMany, instance: Instance, arm: int) -> None:
+def test_draws_have_the_stated_mean_and_variance(instance: Instance, arm: int) -> None:
     count = 200_000
     rewards = draw_many(instance, arm, count, np.random.default_rng(7))
     support = instance.arms[arm].distribution.support
@@ -159,7 +145,7 @@ def test_draws_have_the_stated_mean_and_variance(draw_many: DrawMany, instance: 
 
 
 @pytest.mark.parametrize("instance", [*PURE.values(), MIXED], ids=[*PURE, "mixed"])
-def test_both_roads_draw_the_same_bits(draw_many: DrawMany, instance: Instance) -> None:
+def test_both_roads_draw_the_same_bits(instance: Instance) -> None:
     for arm in range(len(instance.arms)):
         generator = np.random.default_rng(3)
         one_by_one = [instance.draw(arm, generator) for _ in range(50)]
@@ -177,13 +163,13 @@ def test_a_mixed_instance_draws_what_a_pure_one_draws() -> None:
     ("a", "b"),
     [(2.0, 3.0), (0.08, 0.12), (9.8779, 13.5171), (0.5, 4.0), (1.0, 1.0), (0.05, 0.01), (1e6, 2.0)],
 )
-def test_beta_draws_are_numpys(draw_many: DrawMany, a: float, b: float) -> None:
+def test_beta_draws_are_numpys(a: float, b: float) -> None:
     instance = bounded(Beta(a, b), Beta(a, b))
     expected = np.random.default_rng(11).beta(a, b, size=5_000)
     assert draw_many(instance, 0, 5_000, np.random.default_rng(11)).tolist() == expected.tolist()
 
 
-def test_gaussian_and_uniform_draws_are_numpys(draw_many: DrawMany) -> None:
+def test_gaussian_and_uniform_draws_are_numpys() -> None:
     normal = 0.5 + 0.2 * np.random.default_rng(12).standard_normal(5_000)
     assert draw_many(PURE["gaussian"], 1, 5_000, np.random.default_rng(12)).tolist() == normal.tolist()
     uniform = np.random.default_rng(12).random(5_000)
@@ -198,7 +184,7 @@ seeds = st.integers(0, 2**32)
 @settings(deadline=None, max_examples=200)
 @given(a=shapes, b=shapes, p=st.floats(0, 1), reward_range=ends, seed=seeds)
 def test_rewards_never_leave_the_range(
-    draw_many: DrawMany, a: float, b: float, p: float, reward_range: tuple[float, float], seed: int
+    a: float, b: float, p: float, reward_range: tuple[float, float], seed: int
 ) -> None:
     low, high = reward_range
     arms = Beta(a, b, low, high), Bernoulli(p, low, high), Uniform(low, high), Data((low, high))
@@ -208,7 +194,7 @@ def test_rewards_never_leave_the_range(
         assert np.all((rewards >= low) & (rewards <= high))  # false for NaN
 
 
-def test_rounding_does_not_carry_a_reward_past_the_end(draw_many: DrawMany) -> None:
+def test_rounding_does_not_carry_a_reward_past_the_end() -> None:
     low, high = -0.1, 0.3
     assert low + (high - low) > high
     certain = Beta(1e50, 1e-50, low, high)
@@ -218,7 +204,7 @@ def test_rounding_does_not_carry_a_reward_past_the_end(draw_many: DrawMany) -> N
 
 @pytest.mark.parametrize("a", [1e-100, 1e-12, 1e-3, 0.04, 1.0, 1e8, 1e100])
 @pytest.mark.parametrize("b", [1e-100, 1e-12, 1e-3, 0.04, 1.0, 1e8, 1e100])
-def test_extreme_betas_are_numbers(draw_many: DrawMany, a: float, b: float) -> None:
+def test_extreme_betas_are_numbers(a: float, b: float) -> None:
     rewards = draw_many(bounded(Beta(a, b), Beta(a, b)), 0, 2_000, np.random.default_rng(5))
     assert np.all((rewards >= 0.0) & (rewards <= 1.0))
 

@@ -31,6 +31,7 @@ from ramgape.search.simulation import simulated_spec, watch
 from ramgape.search.spec import make_spec
 from ramgape.search.truth import TrueArms
 from tests.guarantees import most_allowed
+from tests.support import changing
 
 NAMES = ("catoni", "truncated-mean")
 Floats = NDArray[np.float64]
@@ -47,7 +48,8 @@ def learnt(bound: str, rewards: Floats, sigma_max: float = 1.0, **options: Any) 
     """A search that has learnt rewards of its first arm, whose box is that of the last moment."""
     options = {"noise": "heavy", "task": "best-mean", "epsilon": 0.0, **options}
     engine = Engine(make_spec(["a", "b"], bound=bound, sigma_max=sigma_max, **options))
-    engine.state.arms["renewal"] = 2**62
+    with changing(engine) as state:
+        state.arms["renewal"] = 2**62
     engine.learn_many(np.zeros(len(rewards), np.int64), np.asarray(rewards, float))
     engine.make_boxes()
     return engine

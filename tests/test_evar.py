@@ -10,7 +10,6 @@ import pytest
 
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, InvalidSpec, Uniform
-from ramgape.core import rule
 from ramgape.core.mixture import log_evidence
 from ramgape.problems.distribution import Distribution
 from ramgape.risks.evar import BAND, BANDS, GAMMA, NODES, SCALES, is_too_high, is_too_low
@@ -19,7 +18,7 @@ from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
 from ramgape.search.truth import TrueArms
 from ramgape.testing import check_risk
-from tests.guarantees import most_allowed, watcher
+from tests.guarantees import most_allowed, watch
 from tests.support import by_hand, engine_that_saw, in_full
 
 
@@ -116,10 +115,10 @@ def test_what_is_rejected_is_rejected_by_the_evidence_there_is(level: float) -> 
     """
     for rewards in samples():
         engine = engine_that_saw(rewards, ramgape.EVaR(level))
-        row, past, problem = engine.state.arms[0], engine.state.memory[0], engine.state.problem[0]
-        enough, nodes = float(row["level"]), past[GAMMA : GAMMA + NODES]
+        (row, *_), (past, *_), _, problem = engine.rows.records
+        enough, nodes = float(row.level), past[GAMMA : GAMMA + NODES]
         gammas = np.concatenate([np.geomspace(nodes[0], nodes[-1], 61), [400.0, 1e4, 1e9]])
-        seen, low, high = float(row["risk"]), float(row["risk_low"]), float(row["risk_high"])
+        seen, low, high = row.risk, row.risk_low, row.risk_high
         for risk in np.linspace(1.2 * low - 0.2 * seen, seen, 6)[:-1]:
             found = min(above_everywhere(rewards, risk, level, gamma, nodes) for gamma in gammas)
             assert found >= enough if is_too_low(row, past, problem, risk) else found < enough + 1.0
@@ -160,15 +159,13 @@ def test_it_holds_at_all_times(arms: str, level: float) -> None:
     instance = Instance("hard", tuple(Arm(str(n), shape) for n, shape in enumerate(shapes)), (0.0, 1.0), "bounded")
     spec = simulated_spec(instance, risk=ramgape.EVaR(level), epsilon=0.02, delta=0.9)
     learn, sampler = make_learn(spec, spec.bound), instance.sampler()
-    rule.compile_for(learn, rule.LEARN)
-    rule.compile_for(sampler.draw, rule.DRAW)
     truth = TrueArms(instance, spec).table()
     means, risks = np.full(len(truth), math.nan), np.ascontiguousarray(truth["risk"])
     missed = 0
     for generator in np.random.default_rng(31).spawn(60):
         state = make_state(spec, spec.bound, spec.delta)
         drawn = (sampler.parameters, sampler.values, generator)
-        missed += watcher()(sampler.draw, learn, *state, *drawn, 600, means, risks) > 0
+        missed += watch(sampler.draw, learn, *state, *drawn, 600, means, risks) > 0
     assert missed <= most_allowed(60, 0.45)
 
 

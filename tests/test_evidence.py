@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ramgape
+from ramgape.core.table import State
 from ramgape.search.engine import Engine
 from ramgape.search.simulation import simulated_spec
 from ramgape.search.truth import TrueArms
@@ -79,11 +80,10 @@ def test_arms_of_a_pair_share_the_pulls_by_what_they_add_to_the_error() -> None:
     generator = np.random.default_rng(0)
     for arm in (0, 1) * 50:
         engine.tell(arm, float(generator.random() if arm else 0.4 + 0.2 * generator.random()))
-    state = engine.state.records
     chosen = []
     for samples in range(100, 1100):
-        engine.search["samples"][0] = samples
-        chosen.append(int(engine.rule.decide(*state)))
+        engine.rows.searches[0].samples = samples
+        chosen.append(int(engine.rule.decide(*engine.rows.records)))
     own, others = engine.arms["mean_error"]
     share = np.mean(chosen)
     risks = engine.arms["risk_error"]
@@ -123,9 +123,16 @@ def test_the_variance_of_a_squared_reward_comes_from_power_sums() -> None:
 # --- under a budget ---------------------------------------------------------------------------------
 
 
+def foreseen(engine: Any) -> State:
+    """The tables when the pulls under way are back; what is written there stays there."""
+    state: State = engine._as_tables(engine._foresee())
+    return state
+
+
 def squared_errors(engine: Any, samples: list[list[float]]) -> list[np.ndarray[Any, Any]]:
     """Of the means and of the risks, when the pulls under way are back."""
-    arms, search = engine._foresee().arms, engine._foresee().search[0]
+    ahead = foreseen(engine)
+    arms, search = ahead.arms, ahead.search[0]
     pulls = arms["pulls"].astype(float)
     factors = np.empty(len(arms))
     for arm, sample in enumerate(samples):
@@ -216,14 +223,15 @@ def test_expected_costs_are_kept_up_to_date(arm_count: int) -> None:
             continue
         doubts, rivals = expected_costs(engine, samples)
         assert engine.answer().tolist() == shrunken_front(engine)
-        arms, search = engine._foresee().arms, engine._foresee().search[0]
+        ahead = foreseen(engine)
+        arms, search = ahead.arms, ahead.search[0]
         exact = arms["exact"] == 1
         assert arms["doubt"][exact] == pytest.approx(doubts[exact], rel=1e-9)
         assert (arms["doubt"] >= doubts - 1e-9 * abs(doubts)).all()
         leader = int(search["leader"])
         assert doubts[leader] == pytest.approx(doubts.max(), rel=1e-12)
         assert doubts[leader] == pytest.approx(arms["doubt"][leader])
-        chosen = int(engine._steps().decide(*engine._foresee()))
+        chosen = int(engine.rule.decide(*engine._foresee().records))
         fewest = int(arms["pulls"].argmin())
         explored += chosen == fewest and chosen not in (leader, rivals[leader])
         assert chosen in (leader, int(arms["rival"][leader]), fewest)

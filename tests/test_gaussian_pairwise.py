@@ -7,7 +7,6 @@ import itertools
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from ramgape.search.assembly import make_learn, make_state
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from tests.guarantees import most_allowed
+from tests.loops import compiled_loop
 
 Floats = NDArray[np.float64]
 SCALES = range(len(bound.MEAN_PRIORS))
@@ -126,7 +126,7 @@ def test_what_is_found_on_cells_is_below_every_hypothesis_in_them(risk: str, res
     draws = [rng.normal(1.0, 0.3, 60), rng.normal(0.7, 0.6, 60)]
     seen = draws if resolution is None else [np.round(row / resolution) * resolution for row in draws]
     engine = searched(seen, risk=risk, resolution=resolution)
-    arms, memory, problem = engine.arms, engine.state.memory, engine.problem[0]
+    arms, memory, _, problem = engine.rows.records
     epsilon, (row, rival) = 0.02, arms
     ends = [bound.ends_of_variance(arm, problem) for arm in arms]
     variances = [rng.uniform(*end, 12) for end in ends]
@@ -167,7 +167,7 @@ def chaser() -> Any:
     mean_ahead, risk_ahead, evidence_on_mean = bound.mean_ahead, bound.risk_ahead, bound.evidence_on_mean
     evidence_below, evidence_above = bound.evidence_below, bound.evidence_above
 
-    @numba.njit
+    @compiled_loop
     def chase(learn, arms, memory, search, problem, truths, level, by_mean, draws):  # type: ignore[no-untyped-def]
         """Whether the false claim that the first arm is ahead was ever proved."""
         wanted, pulled = draws[-1, 0] * level, 0

@@ -12,15 +12,14 @@ import functools
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 import scipy.stats
 
 from ramgape import Bernoulli, Beta, Data, Gaussian, Instance, Uniform, load_instance, replicate, simulate
 from ramgape.common.proportions import binomial_cdf, clopper_pearson
-from ramgape.core import rule
 from ramgape.core.box import set_box
+from ramgape.core.kernel import Kernel, kernel
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
 from ramgape.core.statistics import observe
 from ramgape.policies import POLICIES
@@ -36,16 +35,16 @@ from tests.guarantees import (
     one_run,
     random_instances,
     runs_of,
-    watcher,
+    watch,
 )
 
 STOPPING_POLICIES = ["evidence", *(name for name, policy in POLICIES.items() if "confidence" in policy.paper_goals)]
 
 
-def shrunk_learn(divisor: float) -> rule.Kernel:
+def shrunk_learn(divisor: float) -> Kernel:
     """The `hoeffding` radius divided, boxes not intersected: what a broken proof would look like."""
 
-    @numba.njit(error_model="numpy")
+    @kernel
     def learn(arms, memory, search, problem, arm, reward):  # type: ignore[no-untyped-def]
         row = arms[arm]
         observe(row, search, (reward - problem.origin) / problem.span)
@@ -55,28 +54,25 @@ def shrunk_learn(divisor: float) -> rule.Kernel:
             radius = math.sqrt(level / row.pulls) / divisor
             set_box(row, radius, problem.risk_factor * radius)
 
-    rule.compile_for(learn, rule.LEARN)
     return learn  # type: ignore[no-any-return]
 
 
 # --- (a) intervals hold at all times ------------------------------------------------------------------
 
 
-def bad_runs(instance: Instance, spec: Spec, runs: int, pulls: int, seed: int, learn: rule.Kernel | None = None) -> int:
+def bad_runs(instance: Instance, spec: Spec, runs: int, pulls: int, seed: int, learn: Kernel | None = None) -> int:
     """In how many runs the truth of any arm, mean or risk, is ever outside its box."""
     record: Any = make_problem(spec, spec.bound, spec.delta)[0]
     sampler = instance.sampler()
     if learn is None:
         learn = make_learn(spec, spec.bound)
-    rule.compile_for(learn, rule.LEARN)
-    rule.compile_for(sampler.draw, rule.DRAW)
     origin, span = float(record["origin"]), float(record["span"])
     means = (instance.means - origin) / span
     risks = float(record["alpha"]) * (instance.variances / span**2 - float(record["rho"]) * means)
     bad = 0
     for generator in np.random.default_rng(seed).spawn(runs):
         tables = (*make_state(spec, spec.bound, spec.delta), sampler.parameters, sampler.values)
-        bad += watcher()(sampler.draw, learn, *tables, generator, pulls, means, risks) > 0
+        bad += watch(sampler.draw, learn, *tables, generator, pulls, means, risks) > 0
     return bad
 
 

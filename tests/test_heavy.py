@@ -41,7 +41,7 @@ from ramgape.search.spec import make_spec
 from ramgape.search.truth import TrueArms
 from ramgape.tasks.pareto import Pareto
 from tests.guarantees import most_allowed
-from tests.support import BOXES
+from tests.support import BOXES, changing
 
 SCALE = heavy.MEAN_SCALE
 
@@ -68,7 +68,8 @@ def engine_of(*rewards: Any, risk: str = "variance", **options: Any) -> Engine:
     """A search that has learnt the rewards of each arm, whose boxes are those of the last moment."""
     options = {"noise": "heavy", "epsilon": 0.0, "risk": risk, **options}
     engine = Engine(make_spec([str(place) for place in range(max(2, len(rewards)))], **options))
-    engine.state.arms["renewal"] = 2**62
+    with changing(engine) as state:
+        state.arms["renewal"] = 2**62
     for place, values in enumerate(rewards):
         engine.learn_many(np.full(len(values), place), np.asarray(values, float))
     engine.make_boxes()
@@ -229,7 +230,8 @@ def lost(
     count = 0
     for seed in range(runs):
         engine = Engine(spec)
-        engine.state.arms["level"] -= bold
+        with changing(engine) as state:
+            state.arms["level"] -= bold
         missed = any(trace["missed"].any() for trace in list(watch(engine, instance, seed, truth)))
         beyond = {end: engine.arms[end] - truth[end.partition("_")[0]] for end in ends}
         wrong = any((gap > 0.0).any() if end.endswith("low") else (gap < 0.0).any() for end, gap in beyond.items())

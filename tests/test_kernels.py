@@ -149,12 +149,12 @@ def tables_in_motion(draw: st.DrawFn) -> tuple[list[Move], list[Move]]:
 @given(tables_in_motion())
 def test_any_change_of_one_arm_is_followed(motion: tuple[list[Move], list[Move]]) -> None:
     first, moves = motion
-    engine, state = prepared(first)
+    engine = prepared(first)
     check_cache(engine.arms, engine.search)
     check_orders(engine.arms)
     for move in moves:
-        set_row(engine.arms, move)
-        engine.rule.compare(*state, move[0])
+        set_row(engine, move)
+        engine.rule.compare(*engine.rows.records, move[0])
         check_cache(engine.arms, engine.search)
         check_orders(engine.arms)
 
@@ -172,7 +172,7 @@ def test_long_walks_on_a_small_grid(wild: bool, unbounded: bool) -> None:
             ends = int(generator.choice([0, 0, 0, 1, 2, 4, 8, 15])) if unbounded else 0
             return arm, mean, risk, box_from(low, width, risk_low, risk_width, ends)
 
-        engine, state = prepared([row(arm) for arm in range(arm_count)])
+        engine = prepared([row(arm) for arm in range(arm_count)])
         for _ in range(600):
             arm = int(generator.integers(arm_count))
             if wild:
@@ -180,8 +180,8 @@ def test_long_walks_on_a_small_grid(wild: bool, unbounded: bool) -> None:
             else:
                 column = int(generator.integers(6))
                 values[arm, column] = np.clip(values[arm, column] + generator.choice([-1, 1]), 0, 4)
-            set_row(engine.arms, row(arm))
-            engine.rule.compare(*state, arm)
+            set_row(engine, row(arm))
+            engine.rule.compare(*engine.rows.records, arm)
             check_cache(engine.arms, engine.search)
         check_orders(engine.arms)
 
@@ -190,10 +190,10 @@ def test_a_third_equal_rival_of_lower_index_takes_over() -> None:
     # Arms 1 and 2 threaten arm 3 equally, by 1; then arm 0 does, too: the first of the three is the rival.
     wide = (0.0, 1.0, 0.0, 1.0)
     weak = (0.0, 0.5, 0.0, 1.0)
-    engine, state = prepared([(0, 0.5, 0.5, weak), (1, 0.5, 0.5, wide), (2, 0.5, 0.5, wide), (3, 0.5, 0.5, wide)])
+    engine = prepared([(0, 0.5, 0.5, weak), (1, 0.5, 0.5, wide), (2, 0.5, 0.5, wide), (3, 0.5, 0.5, wide)])
     assert engine.arms["rival"][3] == 1
-    set_row(engine.arms, (0, 0.5, 0.5, wide))
-    engine.rule.compare(*state, 0)
+    set_row(engine, (0, 0.5, 0.5, wide))
+    engine.rule.compare(*engine.rows.records, 0)
     check_cache(engine.arms, engine.search)
 
 
@@ -205,14 +205,14 @@ def test_unbounded_boxes_become_bounded_one_by_one() -> None:
         (arm, float(means[arm]), float(risks[arm]), (-math.inf, math.inf, -math.inf, math.inf))
         for arm in range(arm_count)
     ]
-    engine, state = prepared(rows)
+    engine = prepared(rows)
     check_cache(engine.arms, engine.search)
     order = generator.permutation(arm_count)
     for finite, arm in enumerate(order, start=1):
         for width in (8.0, 0.5, 0.125):
             mean, risk = float(means[arm]), float(risks[arm])
-            set_row(engine.arms, (arm, mean, risk, (mean - width, mean + width, risk - width, risk + width)))
-            engine.rule.compare(*state, arm)
+            set_row(engine, (arm, mean, risk, (mean - width, mean + width, risk - width, risk + width)))
+            engine.rule.compare(*engine.rows.records, arm)
             check_cache(engine.arms, engine.search)
             for column in ("doubt", "second"):
                 assert not np.isnan(engine.arms[column]).any()
@@ -315,7 +315,7 @@ def test_long_searches_of_equal_arms(bound: str, arm_count: int) -> None:
             arm = int(pull % arm_count if pull < 2 * arm_count else generator.integers(arm_count))
             if engine.search["ready"][0] and generator.random() < 0.5:
                 # Often the rule's own choice, which keeps the leaders close together.
-                arm = int(engine.rule.decide(*engine.state.records))
+                arm = int(engine.rule.decide(*engine.rows.records))
             reward = high if generator.random() < 0.5 else low
             engine.tell(arm, reward)
             reference.observe(arm, reward)
@@ -405,8 +405,8 @@ def test_the_front_of_the_round_of_smallest_doubt_is_kept() -> None:
 @given(tables_in_motion())
 def test_any_change_of_one_arm_is_followed_at_length(motion: tuple[list[Move], list[Move]]) -> None:
     first, moves = motion
-    engine, state = prepared(first)
+    engine = prepared(first)
     for move in moves:
-        set_row(engine.arms, move)
-        engine.rule.compare(*state, move[0])
+        set_row(engine, move)
+        engine.rule.compare(*engine.rows.records, move[0])
         check_cache(engine.arms, engine.search)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 import pytest
 
@@ -72,10 +71,6 @@ def same_but_for_the_name(result: ramgape.Result, name: str) -> ramgape.Result:
 @each_goal
 @pytest.mark.parametrize("policy", [own_ramgape, by_doubt, compiled_ramgape])
 def test_a_policy_from_outside_runs_like_one_of_ours(policy: Callable[..., int], goal: dict[str, Any]) -> None:
-    if policy is compiled_ramgape and numba.config.DISABLE_JIT:
-        pytest.skip(
-            "with the compiler off a kernel is a plain function, and there is no compiled rule to tell from one"
-        )
     ours = simulate(INSTANCE, policy="ramgape", seed=3, **goal)
     found = simulate(INSTANCE, policy=policy, seed=3, **goal)
     assert found == same_but_for_the_name(ours, policy.__name__)

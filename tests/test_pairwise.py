@@ -12,7 +12,7 @@ from scipy import integrate, stats
 
 from ramgape import Arm, Bernoulli, Beta, Instance, replicate, simulate
 from ramgape.bounds import pairwise
-from ramgape.core import rule, stopping
+from ramgape.core import stopping
 from ramgape.core.kernel import fixed
 from ramgape.core.mixture import log_evidence, log_mixture, log_mixture_below
 from ramgape.risks import moments
@@ -85,7 +85,7 @@ def test_what_is_settled_is_so_for_every_value_in_between(seed: int) -> None:
     arms = [generator.beta(8 * centre, 8 * (1 - centre), counts[0]), generator.beta(2.0, 2.0, counts[1])]
     epsilon = float(generator.choice([0.0, 0.02]))
     engine = two_arms(*arms, epsilon=epsilon)
-    arms, memory, search, problem = engine.state.records
+    arms, memory, search, problem = engine.rows.records
     risk_ahead = pairwise.moments_ahead(moments.variance_at)
     least_on_risk = fixed(pairwise.least_on_risk, moments.variance_at)
     for one, two in ((0, 1), (1, 0)):
@@ -95,25 +95,25 @@ def test_what_is_settled_is_so_for_every_value_in_between(seed: int) -> None:
             (
                 pairwise.mean_ahead,
                 pairwise.least_on_mean,
-                float(problem["pair_levels"][0]),
-                row["mean_low"],
-                min(row["mean_high"], rival["mean_high"] - epsilon),
+                float(problem.pair_levels[0]),
+                row.mean_low,
+                min(row.mean_high, rival.mean_high - epsilon),
                 2001,
                 0.05,
             ),
             (
                 risk_ahead,
                 least_on_risk,
-                float(problem["pair_levels"][1]),
-                rival["risk_low"] + epsilon,
-                min(row["risk_high"], rival["risk_high"] + epsilon),
+                float(problem.pair_levels[1]),
+                rival.risk_low + epsilon,
+                min(row.risk_high, rival.risk_high + epsilon),
                 801,
                 0.3,
             ),
         ):
             values = (least_on((m, m), *pair, problem, epsilon, 0, level) for m in np.linspace(low, high, points))
             least = min(values) if low <= high else math.inf
-            proved = ahead(*pair, float(search["epsilon"]), problem, 0, level)
+            proved = ahead(*pair, float(search.epsilon), problem, 0, level)
             assert not proved or least >= level - 1e-9
             assert proved or least < level + slack
 
@@ -128,11 +128,9 @@ HARD = {
 
 def first_is_ahead(engine: Engine) -> bool:
     """Whether the first arm's mean is proved to be above the other's, at the level of withstanding."""
-    arms, memory, search, problem = engine.state.records
-    level = float(problem["pair_levels"][0])
-    return bool(
-        pairwise.mean_ahead(arms[0], memory[0], arms[1], memory[1], float(search["epsilon"]), problem, 0, level)
-    )
+    arms, memory, search, problem = engine.rows.records
+    level = float(problem.pair_levels[0])
+    return bool(pairwise.mean_ahead(arms[0], memory[0], arms[1], memory[1], float(search.epsilon), problem, 0, level))
 
 
 @pytest.mark.long
@@ -148,7 +146,6 @@ def test_equal_means_are_rarely_told_apart(name: str) -> None:
     arms = tuple(Arm(label, distribution) for label, distribution in zip("ab", HARD[name], strict=True))
     instance = Instance(name, arms, (0.0, 1.0), "bounded")
     spec = simulated_spec(instance, bound="pairwise", policy="round-robin", rho=0.01, epsilon=0.0, delta=delta)
-    rule.compile_for(stopping.never, rule.STOP)
     for generator in np.random.default_rng(7).spawn(runs):
         engine = Engine(spec)
         engine.rule = engine.rule._replace(stop=stopping.never)

@@ -20,6 +20,7 @@ from tests.support import (
     box_from,
     box_of,
     can_run,
+    changing,
     make_engine,
     play_by_hand,
     policies_for,
@@ -47,9 +48,8 @@ def coins(arm_count: int, seed: int) -> Any:
     return lambda arm: float(generator.random() < chances[arm])
 
 
-def decide(engine: Engine, search: Any = None) -> int:
-    searches = engine.search if search is None else search
-    return int(engine.rule.decide(engine.arms, engine.memory, searches[0], engine.problem[0]))
+def decide(engine: Engine) -> int:
+    return int(engine.rule.decide(*engine.rows.records))
 
 
 def test_the_list_of_policies_and_the_references_are_the_same() -> None:
@@ -104,7 +104,8 @@ def test_a_decision_depends_on_the_table_alone_and_changes_only_its_own_notes(po
             expected[note] = notes[note]
         assert notes.tobytes() == expected.tobytes()
 
-        engine.arms[:], engine.search[:] = arms, search
+        with changing(engine) as tables:
+            tables.arms[:], tables.search[:] = arms, search
         assert decide(engine) == arm
         assert engine.arms.tobytes() == after.tobytes()
         assert engine.search.tobytes() == notes.tobytes()
@@ -161,7 +162,7 @@ def relabelled(
     first = INITIAL_PULLS[bound]
     streams = beta_streams(len(names), first + count, 5)
     engine = make_engine(len(names), bound, policy=policy, epsilon=0.05, rho=4.0, initial_pulls=first)
-    engine.search["turn"] = circle
+    engine.rows.searches[0].turn = circle
     draw = Streams([streams[name] for name in names])
     play_by_hand(engine, draw, first * len(names) + count)
     return [names[place] for place in draw.order[first * len(names) :]], engine
@@ -272,25 +273,27 @@ def test_decisions_on_tables_full_of_ties(policy: str, wild: bool) -> None:
             mean, risk, low, width, risk_low, risk_width = (values[arm] / 4).tolist()
             return arm, mean, risk, box_from(low, width, risk_low, risk_width)
 
-        engine, state = prepared([row(arm) for arm in range(arm_count)], policy=policy, epsilon=0.25, rho=1.0)
+        engine = prepared([row(arm) for arm in range(arm_count)], policy=policy, epsilon=0.25, rho=1.0)
         for move in range(200):
             arm = int(generator.integers(arm_count))
             columns = range(6) if wild else [int(generator.integers(6))]
             for column in columns:
                 values[arm, column] = generator.integers(0, 5)
-            set_row(engine.arms, row(arm))
-            engine.rule.compare(*state, arm)
+            set_row(engine, row(arm))
+            engine.rule.compare(*engine.rows.records, arm)
             if move % 5:
                 continue
-            engine.arms["pulls"] = generator.integers(2, 5, arm_count)
+            with changing(engine) as tables:
+                tables.arms["pulls"] = generator.integers(2, 5, arm_count)
             arms, search = engine.arms.copy(), engine.search.copy()
             chooser = reference.POLICIES[policy]()
             if isinstance(chooser, reference.RoundRobin):
                 chooser.position = int(generator.integers(arm_count))
-                engine.search["turn"] = chooser.position
+                engine.rows.searches[0].turn = chooser.position
             expected = [arm for _ in range(3) for arm in chooser.decide(reference_state(engine))]
             assert [decide(engine) for _ in expected] == expected
-            engine.arms[:], engine.search[:] = arms, search
+            with changing(engine) as tables:
+                tables.arms[:], tables.search[:] = arms, search
 
 
 def unbounded_pair(state: reference.State) -> list[int]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -26,6 +25,7 @@ from ramgape import (
     simulate,
 )
 from ramgape.bounds import BOUNDED, BOUNDS, Bound
+from ramgape.core.kernel import kernel
 from ramgape.risks import make_risk, measure_from_dict, measure_to_dict
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MEANS, RISKS
@@ -33,7 +33,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 
 
-@numba.njit  # type: ignore[misc]
+@kernel
 def deficit(problem, value):  # type: ignore[no-untyped-def]
     return max(problem.risk_parameters[0] - value, 0.0)
 

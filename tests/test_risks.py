@@ -36,7 +36,6 @@ from ramgape import (
     replicate,
     simulate,
 )
-from ramgape.core import rule
 from ramgape.problems.environments import Distribution
 from ramgape.risks import make_risk
 from ramgape.risks.cells import CELLS
@@ -47,7 +46,7 @@ from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
 from tests.cli_support import call, complaint
-from tests.guarantees import most_allowed, random_arm, watcher
+from tests.guarantees import most_allowed, random_arm, watch
 from tests.support import POLICIES, by_hand, in_full
 
 OWN_KERNELS = ["semivariance:0.5", "entropic:3", "cvar:0.1"]
@@ -80,13 +79,11 @@ def watched(
     if level is not None:
         state.arms["level"] = level
     learn = make_learn(spec, bound)
-    rule.compile_for(learn, rule.LEARN)
-    rule.compile_for(sampler.draw, rule.DRAW)
     truth = TrueArms(instance, spec).table()
     unseen = np.full(len(truth), math.nan)  # no end of an interval is above or below
     means, risks = (np.ascontiguousarray(truth[side]) if side in look else unseen for side in ("mean", "risk"))
     sampled = (sampler.parameters, sampler.values, generator)
-    return state.arms, watcher()(sampler.draw, learn, *state, *sampled, pulls, means, risks)
+    return state.arms, watch(sampler.draw, learn, *state, *sampled, pulls, means, risks)
 
 
 def missed_runs(
@@ -240,7 +237,7 @@ def told(rewards: Any, **options: Any) -> Any:
     """The row of an arm that has seen these rewards."""
     engine = Engine(make_spec(["a", "b"], **{"reward_range": (0, 1), "epsilon": 0.1, **options}))
     for reward in rewards:
-        engine.rule.learn(*engine.state.records, 0, float(reward))
+        engine.rule.learn(*engine.rows.records, 0, float(reward))
     return engine.arms[0]
 
 

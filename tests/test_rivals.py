@@ -30,6 +30,7 @@ from tests.support import (
     beta_streams,
     box_from,
     box_of,
+    changing,
     make_engine,
     play_by_hand,
     policies_for,
@@ -66,7 +67,7 @@ def test_a_whole_number_of_pulls_is_not_rounded_up(budget: int) -> None:
         engine = make_engine(arm_count, "budget", policy="ege-sr", budget=budget)
         targets = []
         for _ in range(arm_count - 1):
-            elimination.begin_rejection(engine.search[0], engine.problem[0], arm_count)
+            elimination.begin_rejection(engine.rows.searches[0], engine.rows.problems[0], arm_count)
             targets.append(int(engine.search["target"][0]))
         assert targets == pytest.approx([target for target, _ in successive_rejects(arm_count, budget)], rel=2e-14)
         if budget < 2**40:
@@ -81,13 +82,14 @@ def test_gaps_and_their_order_on_tables_full_of_ties(seed: int) -> None:
         arm_count = int(generator.integers(2, 10))
         engine = make_engine(arm_count, "budget", policy="ege-sr", rho=0.5)
         points = [(float(x) / 4, float(y) / 4) for x, y in generator.integers(0, 4, (arm_count, 2))]
-        engine.arms["average"], engine.arms["risk"] = np.array(points).T
+        with changing(engine) as tables:
+            tables.arms["average"], tables.arms["risk"] = np.array(points).T
         active = list(range(arm_count))
         while len(active) > 1:
             gap, front = gaps_among(points, active)
-            elimination.compute_gaps(engine.arms)
+            elimination.compute_gaps(engine.rows.arms)
             assert engine.arms["gap"][active].tolist() == [gap[arm] for arm in active]
-            elimination.settle_clearest(engine.arms)
+            elimination.settle_clearest(engine.rows.arms)
             arm = by_clearness(gap, front)[0]
             active.remove(arm)
             assert engine.arms["accepted"][arm] == (1 if arm in front else -1)
@@ -252,12 +254,11 @@ def test_directions_of_the_conditions_on_boxes() -> None:
 
         settled += 0 not in expected
         engine = ready_engine(boxes, "ape", epsilon)
-        state = engine.state.records
         dominated = [any(beats(j, i, sure=True) for j in range(3) if j != i) for i in range(3)]
         doubtful = [any(beats(j, i, sure=False) for j in range(3) if j != i) for i in range(3)]
         front = pareto_front(engine.arms["average"], engine.arms["risk"])
         stops = not any(doubtful[i] and (front[i] or not dominated[i]) for i in range(3))
-        assert engine.rule.stop(*state) == stops
+        assert engine.rule.stop(*engine.rows.records) == stops
         if stops:
             assert engine.arms["accepted"].tolist() == [
                 -1 if bad and not on else 1 for bad, on in zip(dominated, front, strict=True)
@@ -271,9 +272,10 @@ def ready_engine(boxes: list[tuple[float, ...]], policy: str, epsilon: float) ->
     """A table with these boxes, and estimates in the middle of them, that has just become ready."""
     engine = make_engine(len(boxes), "paper", policy=policy, epsilon=epsilon, rho=1.0)
     for arm, box in enumerate(boxes):
-        set_row(engine.arms, (arm, (box[0] + box[1]) / 2, (box[2] + box[3]) / 2, box))
-    engine.arms["pulls"] = 2
-    engine.rule.compare(*engine.state.records, 0)
+        set_row(engine, (arm, (box[0] + box[1]) / 2, (box[2] + box[3]) / 2, box))
+    with changing(engine) as tables:
+        tables.arms["pulls"] = 2
+    engine.rule.compare(*engine.rows.records, 0)
     return engine
 
 
@@ -290,20 +292,20 @@ def test_boxes_that_hold_lead_to_right_answers(policy: str, epsilon: float) -> N
         count = int(generator.integers(2, 7))
         means, risks = generator.integers(0, 5, (2, count)) / 8
         engine = make_engine(count, "paper", policy=policy, epsilon=epsilon, rho=1.0)
-        state = engine.state.records
 
         def place(arm: int, width: float, engine: Engine = engine, truth: tuple[Any, Any] = (means, risks)) -> None:
             left, right, below, above = (generator.integers(0, 5, 4) / 64 * width).tolist()
             mean, risk = float(truth[0][arm]), float(truth[1][arm])
             box = (mean - left, mean + right, risk - below, risk + above)
-            set_row(engine.arms, (arm, (box[0] + box[1]) / 2, (box[2] + box[3]) / 2, box))
+            set_row(engine, (arm, (box[0] + box[1]) / 2, (box[2] + box[3]) / 2, box))
 
         for arm in range(count):
             place(arm, 8.0)
-        engine.arms["pulls"] = 2
-        engine.rule.compare(*state, 0)
+        with changing(engine) as tables:
+            tables.arms["pulls"] = 2
+        engine.rule.compare(*engine.rows.records, 0)
         for step in range(400):
-            if engine.rule.stop(*state):
+            if engine.rule.stop(*engine.rows.records):
                 ended += 1
                 answer = np.asarray(engine.arms["accepted"] == 1)
                 assert not (engine.arms["accepted"] == 0).any()
@@ -312,10 +314,10 @@ def test_boxes_that_hold_lead_to_right_answers(policy: str, epsilon: float) -> N
                 if epsilon == 0.0:
                     assert answer.tolist() == pareto_front(means, risks).tolist()
                 break
-            arm = int(engine.rule.decide(*state))
+            arm = int(engine.rule.decide(*engine.rows.records))
             place(arm, 8.0 / (1.0 + step / 8))
-            engine.arms["pulls"][arm] += 1
-            engine.rule.compare(*state, arm)
+            engine.rows.arms[arm].pulls += 1
+            engine.rule.compare(*engine.rows.records, arm)
     assert ended > 10  # where arms are level, no boxes settle epsilon 0
 
 

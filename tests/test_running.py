@@ -18,6 +18,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
 from tests.guarantees import most_allowed
+from tests.support import changing
 
 DELTA = 0.1
 OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "bound": "running", "epsilon": 0.0, "delta": DELTA}
@@ -76,7 +77,8 @@ def lost(world: Callable[..., tuple[float, float]], runs: int, rounds: int, bold
     count = 0
     for seed in range(runs):
         engine, generator = engine_of(), np.random.default_rng(seed)
-        engine.state.arms["level"] -= bold
+        with changing(engine) as state:
+            state.arms["level"] -= bold
         rewards = np.empty((2, rounds))
         totals, wrong = np.zeros(2), False
         for turn in range(rounds):
@@ -200,7 +202,7 @@ def test_every_round_has_every_arm_once_in_an_order_by_chance(arms: int) -> None
             assert arm is not None
             order.append(arm)
             engine.tell(arm, 0.1 + 0.8 * (arm == 0))
-            engine.search["stopped"] = 0
+            engine.rows.searches[0].stopped = 0
         assert sorted(order) == list(range(arms))
         firsts[order[0]] += 1
         orders.add(tuple(order))

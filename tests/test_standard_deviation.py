@@ -16,7 +16,6 @@ import pytest
 
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Instance, Uniform, load_instance, plan, replicate, simulate
-from ramgape.core import rule
 from ramgape.problems.environments import Distribution
 from ramgape.search.assembly import make_learn, make_state
 from ramgape.search.engine import Engine
@@ -25,7 +24,7 @@ from ramgape.search.spec import make_spec
 from ramgape.search.truth import TrueArms
 from ramgape.search.units import user_risks
 from tests.cli_support import call
-from tests.guarantees import instance_of, most_allowed, watcher
+from tests.guarantees import instance_of, most_allowed, watch
 
 BOXED = ("empirical-bernstein", "empirical-bernstein-stitched", "hoeffding", "paper", "gaussian", "gaussian-paper")
 
@@ -73,8 +72,6 @@ def missed_runs(bound: str, runs: int, pulls: int, level: float | None = None) -
     instance = instance_of(*JUMPS)
     spec = simulated_spec(instance, risk="std", epsilon=0.02, delta=0.3, bound=bound)
     learn, sampler = make_learn(spec, bound), instance.sampler()
-    rule.compile_for(learn, rule.LEARN)
-    rule.compile_for(sampler.draw, rule.DRAW)
     risks = np.ascontiguousarray(TrueArms(instance, spec).table()["risk"])
     missed = 0
     for generator in np.random.default_rng(17).spawn(runs):
@@ -82,7 +79,7 @@ def missed_runs(bound: str, runs: int, pulls: int, level: float | None = None) -
         if level is not None:
             state.arms["level"] = level
         sampled = (sampler.parameters, sampler.values, generator)
-        missed += watcher()(sampler.draw, learn, *state, *sampled, pulls, np.full(len(JUMPS), math.nan), risks) > 0
+        missed += watch(sampler.draw, learn, *state, *sampled, pulls, np.full(len(JUMPS), math.nan), risks) > 0
     return missed
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -15,7 +14,8 @@ from ramgape import identify
 from ramgape.risks.means import mean_of, variance_of
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
-from tests.support import make_engine
+from tests.loops import compiled_loop
+from tests.support import changing, make_engine
 
 ROUNDING = 2.0**-53
 
@@ -31,7 +31,7 @@ def repeat_slowly(learn: Any, arms: Any, memory: Any, search: Any, problem: Any,
     return negative
 
 
-repeat: Any = numba.njit(repeat_slowly)
+repeat = compiled_loop(repeat_slowly)
 
 
 def gaussian_engine() -> Engine:
@@ -169,8 +169,8 @@ CYCLES = {
 def check_cycles(name: str, count: int) -> None:
     values = CYCLES[name]
     engine = gaussian_engine()
-    state = engine.state.records
-    assert not repeat(engine.rule.learn, *state, np.array(values), count)
+    with changing(engine) as state:
+        assert not repeat(engine.rule.learn, *state.records, np.array(values), count)
     row = engine.arms[0]
     assert row["pulls"] == engine.samples == count
     times, extra = divmod(count, len(values))
@@ -201,7 +201,8 @@ def check_spread(count: int) -> None:
     """Of a law whose squared distances from the mean are nearly the same: little of the fourth powers is left over."""
     values = [1.0, 0.3] * 4999 + [0.3, 0.3]
     engine = make_engine(2, "gaussian-paper", rho=0.0)
-    repeat(engine.rule.learn, *engine.state.records, np.array(values), count)
+    with changing(engine) as state:
+        repeat(engine.rule.learn, *state.records, np.array(values), count)
     high, low, share = Fraction(values[0]), Fraction(values[1]), Fraction(4999, 10000)
     mean = low + share * (high - low)
     spread = share * (1 - share) * ((high - mean) ** 2 - (low - mean) ** 2) ** 2
@@ -224,19 +225,19 @@ def test_a_million_rewards_transformed() -> None:
     rewards = np.full(count, 0.7)
     rewards[0] = 0.0
     engine = make_engine(2, "none", policy="evidence", risk="semivariance:1", budget=2 * count)
-    engine.learn_many(np.zeros(count, np.int64), rewards)
-    row = engine.arms[0]
+    with changing(engine) as state:
+        repeat(engine.rule.learn, *state.records, rewards, count)
+    row, past = engine.rows.arms[0], engine.memory[0]
     step = Fraction(1) - Fraction(float(1.0 - 0.7) ** 2)
-    assert mean_of(row, engine.memory[0]) == pytest.approx(float(1 - step * (count - 1) / count), rel=8 * ROUNDING)
-    assert variance_of(row, engine.memory[0]) == pytest.approx(
-        float(step * step * (count - 1) / count**2), rel=1e-9, abs=0.0
-    )
+    assert mean_of(row, past) == pytest.approx(float(1 - step * (count - 1) / count), rel=8 * ROUNDING)
+    assert variance_of(row, past) == pytest.approx(float(step * step * (count - 1) / count**2), rel=1e-9, abs=0.0)
 
 
 def test_a_million_simulated_rewards() -> None:
     rewards = np.random.default_rng(6).beta(13.5171, 9.8779, 1_000_000)
     engine = gaussian_engine()
-    assert not repeat(engine.rule.learn, *engine.state.records, rewards, len(rewards))
+    with changing(engine) as state:
+        assert not repeat(engine.rule.learn, *state.records, rewards, len(rewards))
     mean = math.fsum(rewards) / len(rewards)
     distances = rewards - mean
     variance = math.fsum(distances * distances) / len(rewards) - (math.fsum(distances) / len(rewards)) ** 2

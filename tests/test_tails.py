@@ -59,9 +59,9 @@ def test_a_tail_mean_is_rejected_by_no_more_than_the_evidence_there_is(level: fl
     """
     for rewards in samples():
         engine = engine_that_saw(rewards, ramgape.CVaR(level))
-        row, past, problem = engine.state.arms[0], engine.state.memory[0], engine.state.problem[0]
+        (row, *_), (past, *_), _, problem = engine.rows.records
         choose_nodes(row, past, problem)
-        enough, tail = float(row["level"]), -float(row["risk"]) / float(problem["alpha"])
+        enough, tail = float(row.level), -row.risk / problem.alpha
         thresholds = np.unique([*np.linspace(0.0, 1.0, 400), tail, *np.quantile(rewards, [level])])
         for away in (0.3, 0.1, 0.03, 0.01):
             high, low = tail + away * (1.0 - tail), tail - away * tail
@@ -106,8 +106,8 @@ def test_the_ends_of_a_quantile_are_where_counts_put_them(level: float) -> None:
         row = engine.arms[0]
         cells = np.minimum((rewards * CELLS).astype(int), CELLS - 1)
         below = np.concatenate([[0], np.cumsum(np.bincount(cells, minlength=CELLS))]).astype(float)
-        many = [k for k in range(CELLS + 1) if log_ratio(len(rewards), below[k], level, 1.0) >= row["level"]]
-        few = [k for k in range(CELLS) if log_ratio(len(rewards), below[k], level, -1.0) >= row["level"]]
+        many = [k for k in range(CELLS + 1) if log_ratio(len(rewards), below[k], level, 1.0) >= row.level]
+        few = [k for k in range(CELLS) if log_ratio(len(rewards), below[k], level, -1.0) >= row.level]
         # What was known before may have been better, never worse.
         assert -row["risk_low"] * CELLS <= min(many, default=CELLS) + 1e-9
         assert -row["risk_high"] * CELLS >= max(few, default=0) - 1e-9

@@ -13,6 +13,7 @@ from ramgape import replicate, simulate
 from ramgape.bounds import the_bound
 from ramgape.core.comparisons import IN_MEAN, INSIDE_PROVED, NOT_PROVED
 from ramgape.core.control_pairs import FOR_ENDS
+from ramgape.core.rows import Rows
 from ramgape.problems.distributions import Bernoulli, Beta
 from ramgape.problems.environments import Arm, Instance
 from ramgape.search.assembly import make_prove
@@ -77,7 +78,7 @@ def claims(engine: Engine) -> Callable[..., bool]:
     """Whether single claims are proved: of which objective and arms, with which tolerance and share of delta."""
     bound = the_bound(engine.spec.bound).kernels
     kernels = {"mean": bound.mean_ahead, "risk": engine.spec.risk.ahead_by(bound)}
-    arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
+    arms, memory, _, problem = Rows.of(engine.state).records
 
     def ahead(objective: str, one: int, two: int, tolerance: float, share: float) -> bool:
         level = math.log(share / (0.95 * 0.3))
@@ -128,7 +129,7 @@ def test_what_is_proved_is_what_single_claims_prove(task: str, epsilon: float) -
         engine = searched(task, seed, epsilon)
         answer, expected = engine.arms["in_front"] == 1, REFERENCES[task](engine, epsilon)
         proofs = np.empty(len(answer), dtype=np.int64)
-        make_prove(engine.spec)(engine.arms, engine.memory, engine.search, engine.problem, answer, proofs)
+        make_prove(engine.spec)(*engine.rows, answer, proofs)
         assert (proofs != NOT_PROVED).tolist() == expected
         assert ((proofs == INSIDE_PROVED) <= answer).all()
         assert engine.stopped != "confidence" or all(expected)

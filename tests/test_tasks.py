@@ -49,6 +49,7 @@ from ramgape.testing import check_task
 from tests.cli_support import call, call_json, complaint
 from tests.guarantees import most_allowed
 from tests.reference import tasks as reference
+from tests.support import changing
 
 # Each task with how the reference has it, for means and risks from 0 to 1 and arms called 0, 1, 2, ...
 Reference = Callable[[Sequence[reference.Box], float], reference.Found]
@@ -80,13 +81,14 @@ def engine_of(task: Task, count: int) -> Engine:
     """A search on a scale on which the task means the same: rewards in [0, 1], a risk in their units."""
     spec = make_spec(range(count), reward_range=(0, 1), epsilon=0.0625, task=task, risk="std", policy="ramgape")
     engine = Engine(spec)
-    engine.arms["pulls"] = 2
+    with changing(engine) as state:
+        state.arms["pulls"] = 2
     return engine
 
 
 def put(engine: Engine, arm: int, box: reference.Box) -> None:
     for column, value in zip(COLUMNS, box, strict=True):
-        engine.arms[column][arm] = value
+        setattr(engine.rows.arms[arm], column, value)
 
 
 def check_against(engine: Engine, boxes: Sequence[reference.Box], found: reference.Found) -> None:
@@ -129,7 +131,7 @@ def test_doubts_are_those_of_the_reference(name: str, data: st.DataObject) -> No
         if step:
             boxes[changed] = data.draw(box())
             put(engine, changed, boxes[changed])
-        engine._steps().compare(*engine.state, changed)
+        engine.rule.compare(*engine.rows.records, changed)
         found = refer(boxes, 0.0625)
         check_against(engine, boxes, found)
         # What is proved of the present answer is what the rule looks at.
@@ -143,8 +145,9 @@ def test_doubts_are_those_of_the_reference(name: str, data: st.DataObject) -> No
 def test_no_arm_is_compared_before_all_have_their_first_pulls() -> None:
     for task, _ in EACH.values():
         engine = engine_of(task, 3)
-        engine.arms["pulls"] = [2, 1, 2]
-        engine._steps().compare(*engine.state, 0)
+        with changing(engine) as state:
+            state.arms["pulls"] = [2, 1, 2]
+        engine.rule.compare(*engine.rows.records, 0)
         assert not engine.ready
         assert not engine.answer().any()
 

@@ -130,7 +130,7 @@ def integrated(total: float, squares: float, reach: float, scale: float) -> floa
 def two_arms(first: Floats, second: Floats, risk: str = "mean-variance:0.2") -> Engine:
     asked: dict[str, Any] = {"epsilon": 0.0, "delta": 0.5, "bound": "pairwise", "reward_range": (0, 1), "risk": risk}
     engine = Engine(make_spec(["a", "b"], **asked))
-    engine.search["next_look"] = 10**9  # nothing is designated but by the test
+    engine.rows.searches[0].next_look = 10**9  # nothing is designated but by the test
     tell(engine, first, second)
     return engine
 
@@ -143,8 +143,8 @@ def tell(engine: Engine, first: Floats, second: Floats) -> None:
 
 def put_boxes(engine: Engine, coins: tuple[Coin, Coin]) -> None:
     """Intervals of the mean that hold, around the truth but not centred at it."""
-    for row, coin in zip(engine.arms, coins, strict=True):
-        row["mean_low"], row["mean_high"] = max(coin.mean - 0.06, 0.0), min(coin.mean + 0.14, 1.0)
+    for row, coin in zip(engine.rows.arms, coins, strict=True):
+        row.mean_low, row.mean_high = max(coin.mean - 0.06, 0.0), min(coin.mean + 0.14, 1.0)
 
 
 def cells_with(point: float, low: float, high: float, generator: np.random.Generator) -> list[tuple[float, float]]:
@@ -165,7 +165,7 @@ def searched(coins: tuple[Coin, Coin], rewards: tuple[Floats, Floats], since: in
         return two_arms(*rewards, risk)
     generator = np.random.default_rng(7)
     engine = two_arms(*(coin.draw(generator, 40) for coin in coins), risk)
-    comparisons.designate(engine.arms, engine.memory, engine.search[0], engine.problem[0])
+    comparisons.designate(*engine.rows.records)
     tell(engine, *rewards)
     return engine
 
@@ -187,13 +187,13 @@ def test_two_means_are_compared_by_less_than_the_wealth(count: int, since: int) 
 
 
 def on_means(engine: Engine, start: float, end: float, since: int) -> float:
-    arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
+    arms, memory, _, problem = engine.rows.records
     return float(pairwise.least_on_mean((start, end), arms[0], memory[0], arms[1], memory[1], problem, 0.0, since, 5.0))
 
 
 def on_risks(engine: Engine, cell: tuple[float, float], since: int, variance_at: Any, level: float = math.inf) -> float:
     """With the usual cells of means; with fine ones, too, if the level is none, which no evidence reaches or misses."""
-    arms, memory, problem = engine.arms, engine.memory, engine.problem[0]
+    arms, memory, _, problem = engine.rows.records
     least_on = fixed(pairwise.least_on_risk, variance_at)
     return float(least_on(cell, arms[0], memory[0], arms[1], memory[1], problem, 0.0, since, level))
 
