@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ramgape.core.kernel import inlined, kernel
 
 FEWEST_PULLS = 2  # no variance, and hence no box, before the second pull
-POWER_SUMS = tuple((name, f"{name}_carry") for name in ("total", "squares", "cubes", "fourths"))
 PSEUDO_PULLS = 2.0  # the weight of the other arms' variances in an arm's own
 LEAST_ERROR = 1e-300  # of a squared error that others are divided by: nothing in any unit of rewards
 
@@ -56,7 +53,7 @@ def summarize(row):
 
 
 def observe_many(row, values):
-    """Add rewards, on the engine's scale, to an arm at once: float[n], n >= 1. As `observe`, but for rounding."""
+    """Add rewards, on the engine's scale, to an arm at once: float[n], n >= 1. To the bit what `observe` does."""
     if row.pulls == 0:
         row.shift = row.last = float(values[0])
         row.repeats -= 1  # the first reward repeats nothing
@@ -65,14 +62,21 @@ def observe_many(row, values):
     row.last = float(values[-1])
     row.pulls += len(values)
     moved = values - row.shift
-    powers = np.ones_like(moved)
-    for total, carry in POWER_SUMS:
-        powers = powers * moved
-        terms = [getattr(row, total), getattr(row, carry), *powers.tolist()]
-        grown = math.fsum(terms)  # exact before it is rounded, and so is what rounding loses
-        setattr(row, total, grown)
-        setattr(row, carry, math.fsum([*terms, -grown]))
+    squares = moved * moved
+    row.total, row.total_carry = add_many(row.total, row.total_carry, moved)
+    row.squares, row.squares_carry = add_many(row.squares, row.squares_carry, squares)
+    row.cubes, row.cubes_carry = add_many(row.cubes, row.cubes_carry, squares * moved)
+    row.fourths, row.fourths_carry = add_many(row.fourths, row.fourths_carry, squares * squares)
     summarize(row)
+
+
+def add_many(total, carry, values):
+    """`add` for one value after the other: NumPy accumulates in that order."""
+    sums = np.add.accumulate(np.concatenate(([total], values)))
+    before, grown = sums[:-1], sums[1:]
+    taken = grown - before
+    lost = (before - (grown - taken)) + (values - taken)
+    return float(sums[-1]), float(np.add.accumulate(np.concatenate(([carry], lost)))[-1])
 
 
 @inlined

@@ -199,6 +199,8 @@ class Adder:
 
     def add(self, state: State, arms: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Add rewards to the arms of a state."""
+        if not len(arms):
+            return
         order = np.argsort(arms, kind="stable")
         seen, starts = np.unique(arms[order], return_index=True)
         part, memory = state.arms[seen], memory_rows(state.memory)
