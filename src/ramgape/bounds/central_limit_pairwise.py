@@ -151,7 +151,7 @@ def risk_since(row, past, problem, since):
     if since:
         before = past[problem.snapshot + PULLS]
         later = count - before
-        return later, (count * risk - before * past[problem.snapshot + RISK]) / later
+        return later, (count * risk - before * past[problem.snapshot + RISK]) / later if later > 0.0 else risk
     return count, risk
 
 

@@ -217,7 +217,7 @@ class Engine(Spending):
             return "constant" if self._reason == "confidence" and self.set_aside.any() else self._reason
         if self._record.samples < self._limit:
             return None if self._can_buy(self.elsewhere) else "spend"
-        if self.spec.items is not None and self._record.samples == len(self.arms) * len(self.spec.items):
+        if self.spec.items is not None and self._record.samples == len(self._rows.arms) * len(self.spec.items):
             return "exhausted"
         return "cap" if self.spec.budget is None else "budget"
 
@@ -225,7 +225,7 @@ class Engine(Spending):
     def is_complete(self) -> bool:
         """Whether every item of a test set that is all there is has been asked of every arm."""
         items = self.spec.items
-        return items is not None and items.population and self.samples == len(self.arms) * len(items)
+        return items is not None and items.population and self.samples == len(self._rows.arms) * len(items)
 
     @property
     def set_aside(self) -> Mask:
@@ -452,12 +452,16 @@ class Engine(Spending):
             self.pay(np.array([arm]), np.array([price]))
 
     def _take(self, arm: int, reward: float) -> bool:
-        """Learn one reward; tells whether the stopping rule speaks."""
-        self._ahead = None
+        """Take down and learn one reward; tells whether the stopping rule speaks."""
         if self.sample is not None:
             self.sample.add(arm, reward)
         if self.watch is not None:
             self.watch.add(arm, reward)
+        return self._learn(arm, reward)
+
+    def _learn(self, arm: int, reward: float) -> bool:
+        """Learn one reward; tells whether the stopping rule speaks."""
+        self._ahead = None
         learn, compare, _, stop = self.rule
         arms, memory, search, problem = self.rows.records
         learn(arms, memory, search, problem, arm, reward)
@@ -625,14 +629,15 @@ class Engine(Spending):
         trace: Table = UNWATCHED,
     ) -> int:
         """The same in plain Python: it ends where the rule, the limit or the count has it."""
-        steps, true = trace.view(np.recarray), load(truth) if len(trace) else ()
+        steps, true, in_python = trace.view(np.recarray), load(truth), sampler.in_python
         for pull in range(count):
             arm = self.ask()
             if arm is None:
                 return pull
-            cell = arm if self.order is None else arm + len(self.arms) * self.item_of(arm)
+            cell = arm if self.order is None else arm + len(self._rows.arms) * self.item_of(arm)
             reward = sampler.draw(sampler.parameters, sampler.values, cell, generator)
-            self.tell(arm, self.check_reward(reward, arm) if sampler.in_python else reward)
+            if self._learn(arm, self.check_reward(reward, arm) if in_python else float(reward)):
+                self._record.stopped = PROVED
             if pull < len(steps):
                 note_pull(steps, pull, self._rows.arms, self._rows.searches, self._rows.problems, true, arm)
         return count
