@@ -88,6 +88,8 @@ def constants(record: Any, arm_count: int, delta: float) -> None:
 def log_symmetric(count, distance, variance, least_scale, most_scale):
     """ln of the evidence that a mean is on one side of a value, where the average is at a `distance` on that side;
     for the worst r between two."""
+    if not distance > -math.inf:  # of an interval that is not known yet
+        return -math.inf
     squares = count * (variance + distance * distance)
     total = count * distance
     gain = 0.0
