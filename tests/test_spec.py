@@ -6,7 +6,6 @@ import itertools
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -31,7 +30,6 @@ from ramgape import (
     simulate,
 )
 from ramgape.bounds import BOUNDS, resolve_bound
-from ramgape.core import kernel
 from ramgape.errors import LONGEST_MESSAGE
 from ramgape.noises import NOISES
 from ramgape.search.spec import Spec, make_spec
@@ -548,110 +546,6 @@ def test_importing_is_cheap() -> None:
 def test_errors_can_be_imported_without_the_compiler() -> None:
     program = "import sys, ramgape; ramgape.InvalidSpec; print('numba' in sys.modules)"
     assert run_python(program) == "False"
-
-
-# --- compiled code on disk ------------------------------------------------------------------------
-
-SMALL_SEARCH = """
-import ramgape
-quick = {"bound": "hoeffding", "policy": "round-robin", "max_pulls": 20, "alarm": "off"}  # to compile
-result = ramgape.identify({"a": 0.25, "b": 0.75}.get, ["a", "b"], reward_range=(0, 1), epsilon=0.05, rho=0.01, **quick)
-print(result.samples, result.front, *(arm.mean for arm in result.arms))
-"""
-ITS_ANSWER = "20 ('b',) 0.25 0.75"
-
-NO_FOLDER_FOR_COMPILED_CODE = """
-import numba.core.caching as caching
-
-def refuse(self):
-    raise OSError("this folder cannot be written")
-
-for name in dir(caching):
-    thing = getattr(caching, name)
-    if isinstance(thing, type) and hasattr(thing, "ensure_cache_path"):
-        thing.ensure_cache_path = refuse
-"""
-
-
-def copy_package(folder: Path) -> Path:
-    """A copy of the package's sources, without anything compiled."""
-    return Path(shutil.copytree(PACKAGE, folder / "ramgape", ignore=shutil.ignore_patterns("__pycache__")))
-
-
-def test_a_search_works_where_nothing_can_be_written(tmp_path: Path) -> None:
-    """Even root, who may write anywhere, meets this one: every place that the compiler tries is refused."""
-    copied = copy_package(tmp_path)
-    program = NO_FOLDER_FOR_COMPILED_CODE + SMALL_SEARCH
-    assert run_python(program, source=tmp_path, PYTHONDONTWRITEBYTECODE="1") == ITS_ANSWER
-    assert [file for file in copied.rglob("*") if file.suffix in (".nbi", ".nbc")] == []
-
-
-def test_compiled_code_is_kept_and_found_again(tmp_path: Path) -> None:
-    copied = copy_package(tmp_path)
-    program = SMALL_SEARCH + "\nfrom ramgape.core.kernel import PACKAGE; print(PACKAGE)"
-    assert run_python(program, source=tmp_path) == f"{ITS_ANSWER}\n{copied.resolve()}"
-    kept = {file: file.stat().st_mtime_ns for file in copied.rglob("*.nb?")}
-    assert kept
-    assert run_python(program, source=tmp_path) == f"{ITS_ANSWER}\n{copied.resolve()}"
-    assert {file: file.stat().st_mtime_ns for file in copied.rglob("*.nb?")} == kept
-
-
-def stamp_of(package: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(kernel, "PACKAGE", package)
-    return kernel.source_stamp.__wrapped__()
-
-
-def kernel_files(package: Path) -> list[Path]:
-    """Every file that defines compiled functions, found by their decorators."""
-    files = sorted(package.rglob("*.py"))
-    return [file for file in files if {"@kernel", "@inlined"} & set(file.read_text(encoding="utf-8").split())]
-
-
-def test_an_edit_in_any_kernel_makes_compiled_code_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copied = copy_package(tmp_path)
-    original = stamp_of(PACKAGE, monkeypatch)
-    assert stamp_of(copied, monkeypatch) == original  # the place does not matter
-    files = kernel_files(copied)
-    assert {"loop.py", "doubt.py", "hoeffding.py", "ramgape.py", "stopping.py", "environments.py"} <= {
-        file.name for file in files
-    }
-    seen = {original}
-    for file in [*files, copied / "core" / "table.py"]:  # the table is no kernel, but every kernel contains it
-        text = file.read_text(encoding="utf-8")
-        file.write_text(text + "\n# edited\n", encoding="utf-8")
-        seen.add(stamp_of(copied, monkeypatch))
-        file.write_text(text, encoding="utf-8")
-    assert len(seen) == len(files) + 2
-    assert stamp_of(copied, monkeypatch) == original
-
-
-def test_other_edits_leave_compiled_code_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copied = copy_package(tmp_path)
-    original = stamp_of(copied, monkeypatch)
-    for name in ("result.py", "spec.py", "conclusion.py", "py.typed"):
-        (copied / name).write_text("", encoding="utf-8")
-    assert stamp_of(copied, monkeypatch) == original
-
-
-def test_moved_and_new_kernels_change_the_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copied = copy_package(tmp_path)
-    original = stamp_of(copied, monkeypatch)
-    (copied / "bounds" / "paper.py").rename(copied / "bounds" / "qaper.py")
-    moved = stamp_of(copied, monkeypatch)
-    (copied / "policies" / "new.py").write_text("", encoding="utf-8")
-    assert len({original, moved, stamp_of(copied, monkeypatch)}) == 3
-
-
-@pytest.mark.long
-def test_an_edit_reaches_compiled_callers(tmp_path: Path) -> None:
-    """The compiler's own cache would not notice: the edited function is part of another file's kernel."""
-    copied = copy_package(tmp_path)
-    assert run_python(SMALL_SEARCH, source=tmp_path) == ITS_ANSWER
-    file = copied / "core" / "statistics.py"
-    text = file.read_text(encoding="utf-8")
-    assert "row.average = row.shift + average" in text
-    file.write_text(text.replace("row.average = row.shift + average", "row.average = row.shift + average + 0.125"))
-    assert run_python(SMALL_SEARCH, source=tmp_path) == "20 ('b',) 0.375 0.875"
 
 
 def test_messages_agree_with_what_is_accepted() -> None:

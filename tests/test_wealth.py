@@ -55,15 +55,16 @@ COINS = [
 
 def grid_wealth(gains: Floats, reach: float) -> Floats:
     """ln of the wealth of each bet of the grid on gains of mean 0, never below -reach."""
-    allowed = GRID * reach < 1.0
-    wealth = np.full(len(GRID), -math.inf)
-    wealth[allowed] = np.log1p(GRID[allowed, None] * gains).sum(axis=1)
+    grid = np.array(GRID)
+    allowed = grid * reach < 1.0
+    wealth = np.full(len(grid), -math.inf)
+    wealth[allowed] = np.log1p(grid[allowed, None] * gains).sum(axis=1)
     return wealth
 
 
 def mixed(wealth: Floats) -> Floats:
     """ln of its mixtures, for the three scales."""
-    return np.log(np.exp(wealth - wealth.max()) @ WEIGHTS.T) + wealth.max()
+    return np.log(np.exp(wealth - wealth.max()) @ np.array(WEIGHTS).T) + wealth.max()
 
 
 def sums_about(rewards: Floats, shift: float) -> tuple[float, ...]:

@@ -81,10 +81,15 @@ def written(function: Kernel) -> Kernel:
     return names[name]  # type: ignore[no-any-return]
 
 
-@functools.cache
 def compiled(function: Kernel, signature: Any, *, nogil: bool = False) -> Any:
     """A kernel compiled for one signature, or found on disk. Kernels from outside are compiled in every process."""
-    with _lock, _cache_folder() as folder:
+    with _lock:  # whoever needs the same kernel waits for it
+        return _compiled(function, signature, nogil)
+
+
+@functools.cache
+def _compiled(function: Kernel, signature: Any, nogil: bool) -> Any:
+    with _cache_folder() as folder:
         plain = written(function)
         _register_kernels()
         keep = folder is not None and _is_ours(function)

@@ -61,12 +61,13 @@ def observe_many(row, values):
     row.repeats += int(np.count_nonzero((values == before) | (values == row.shift)))
     row.last = float(values[-1])
     row.pulls += len(values)
-    moved = values - row.shift
-    squares = moved * moved
-    row.total, row.total_carry = add_many(row.total, row.total_carry, moved)
-    row.squares, row.squares_carry = add_many(row.squares, row.squares_carry, squares)
-    row.cubes, row.cubes_carry = add_many(row.cubes, row.cubes_carry, squares * moved)
-    row.fourths, row.fourths_carry = add_many(row.fourths, row.fourths_carry, squares * squares)
+    with np.errstate(over="ignore", invalid="ignore"):  # fourth powers of huge rewards are infinite, as in `observe`
+        moved = values - row.shift
+        squares = moved * moved
+        row.total, row.total_carry = add_many(row.total, row.total_carry, moved)
+        row.squares, row.squares_carry = add_many(row.squares, row.squares_carry, squares)
+        row.cubes, row.cubes_carry = add_many(row.cubes, row.cubes_carry, squares * moved)
+        row.fourths, row.fourths_carry = add_many(row.fourths, row.fourths_carry, squares * squares)
     summarize(row)
 
 
