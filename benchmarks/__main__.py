@@ -14,7 +14,20 @@ from typing import Any
 import numba
 import numpy as np
 
-from benchmarks import asking, bounds, cluster, pages, pulls, replications, rounds, server, speedup, starting, studies
+from benchmarks import (
+    asking,
+    bounds,
+    cluster,
+    interpreted,
+    pages,
+    pulls,
+    replications,
+    rounds,
+    server,
+    speedup,
+    starting,
+    studies,
+)
 from benchmarks.measure import Case, Row
 from ramgape import __version__
 
@@ -25,7 +38,20 @@ LINE = "{:<50} {:>9} {:<6} {:>18} {:>7} {:>5}  {}"
 
 MODULES = {
     module.__name__.rpartition(".")[2]: module
-    for module in (rounds, pulls, bounds, speedup, asking, starting, studies, server, pages, cluster, replications)
+    for module in (
+        rounds,
+        pulls,
+        bounds,
+        speedup,
+        interpreted,
+        asking,
+        starting,
+        studies,
+        server,
+        pages,
+        cluster,
+        replications,
+    )
 }
 
 

@@ -14,7 +14,7 @@ from numba import types
 from benchmarks.draws import SEQUENCE, draw_seconds, instance_of, shuffled
 from benchmarks.measure import Case, Row, Spread, seconds, take_turns
 from ramgape.bounds import BOUNDS
-from ramgape.core import rule as rules
+from ramgape.core.compiled import ADVANCE, LEARN, compiled
 from ramgape.core.kernel import kernel
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
@@ -44,9 +44,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 # The tables stand in the signature of the loop of a simulation: arms, memory, search, problem.
-LEARN_ALL = types.void(
-    types.FunctionType(rules.LEARN), *rules.ADVANCE.args[5:9], SEQUENCE, types.Array(types.float64, 1, "C")
-)
+LEARN_ALL = types.void(types.FunctionType(LEARN), *ADVANCE.args[5:9], SEQUENCE, types.Array(types.float64, 1, "C"))
 
 
 @kernel
@@ -67,12 +65,12 @@ def learning(bound: str, pulls: int, repeats: int) -> Case:
 
     def turns(rewards: Any, sequence: Any) -> Iterator[tuple[float, float]]:
         engine = Engine(make_spec(range(ARM_COUNT), bound=bound, **SETTINGS[bound]))
+        loop, learn = compiled(learn_all, LEARN_ALL), compiled(engine.rule.learn, LEARN)
         for _ in range(3):
-            learned = seconds(learn_all, engine.rule.learn, *engine.state, sequence, rewards)
+            learned = seconds(loop, learn, *engine.state, sequence, rewards)
             yield learned, draw_seconds(instance_of(ARM_COUNT).sampler(), sequence)
 
     def measure() -> Iterator[Row]:
-        rules.compile_for(learn_all, LEARN_ALL)
         sampler = instance_of(ARM_COUNT).sampler()
         sequence = shuffled(np.full(ARM_COUNT, pulls // ARM_COUNT))
         generator = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from benchmarks.measure import seconds
-from ramgape.core import rule as rules
+from ramgape.core.compiled import DRAW, compiled
 from ramgape.core.kernel import kernel
 from ramgape.options import PAPER_RISK
 from ramgape.problems.environments import Arm, Beta, Instance, Sampler
@@ -24,7 +24,7 @@ from ramgape.problems.instances import load_instance
 Ints = NDArray[np.int64]
 
 SEQUENCE = types.Array(types.int64, 1, "C")
-DRAW_ALL = types.float64(types.FunctionType(rules.DRAW), SEQUENCE, *rules.DRAW.args[:2], rules.DRAW.args[3])
+DRAW_ALL = types.float64(types.FunctionType(DRAW), SEQUENCE, *DRAW.args[:2], DRAW.args[3])
 
 
 @kernel
@@ -38,10 +38,9 @@ def draw_all(draw: Any, sequence: Any, parameters: Any, values: Any, generator: 
 
 def draw_seconds(sampler: Sampler, sequence: Ints) -> float:
     """Processor time for drawing a reward of each arm in a sequence."""
-    rules.compile_for(sampler.draw, rules.DRAW)
-    rules.compile_for(draw_all, DRAW_ALL)
+    loop, draw = compiled(draw_all, DRAW_ALL), compiled(sampler.draw, DRAW)
     generator = np.random.default_rng(1)
-    return seconds(draw_all, sampler.draw, sequence, sampler.parameters, sampler.values, generator)
+    return seconds(loop, draw, sequence, sampler.parameters, sampler.values, generator)
 
 
 def shuffled(pulls: Ints) -> Ints:

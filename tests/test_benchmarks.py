@@ -21,6 +21,7 @@ GROUPS = [
     "a whole pull",
     "a bound learns one reward",
     "compiled against NumPy",
+    "a trial in plain Python",
     "from Python",
     "to the first pull",
     "the command",
