@@ -36,6 +36,7 @@ RULES: dict[str, dict[str, Any]] = {
     "range, mean-variance": {**RANGE, "risk": "mean-variance"},
     "range, exact": {**RANGE, "epsilon": 0.0},
     "range, cvar": {**RANGE, "risk": "cvar:0.1"},
+    "range, evar": {**RANGE, "risk": "evar:0.1"},
     "range, entropic": {**RANGE, "risk": "entropic:1"},
     "range, quantile": {**RANGE, "risk": "quantile:0.1"},
     "range, best mean": {**RANGE, "epsilon": 0.01, "task": "best-mean"},

@@ -25,7 +25,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 
 from ramgape.core.kernel import KERNELS, PACKAGE, Closed, Kernel
 from ramgape.core.table import ARM, PROBLEM, SEARCH, TRACE, TRUTH
@@ -112,10 +112,21 @@ def _known() -> set[Kernel]:
 def _register_kernels() -> None:
     """Let the compiler know all kernels, those that are new since the last time."""
     known = _known()
-    for function, options in list(KERNELS.items()):
-        if function not in known:
+    # Whatever stands for a closed kernel is a kernel itself, so that new ones may come up meanwhile.
+    while new := [function for function in KERNELS if function not in known]:
+        for function in new:
             known.add(function)
-            register_jitable(**OPTIONS, **options)(function)
+            register_jitable(**OPTIONS, **KERNELS[function])(function)
+            for name in function.__code__.co_names:
+                closed = function.__globals__.get(name)
+                if isinstance(closed, Closed) and closed not in known:
+                    known.add(closed)
+                    overload(closed, jit_options=OPTIONS, strict=False)(_standing_for(written(closed)))
+
+
+def _standing_for(plain: Kernel) -> Kernel:
+    """What tells the compiler which function a kernel means that names a closed one."""
+    return lambda *_: plain
 
 
 def _full_name(function: Kernel) -> str:
