@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import io
 import json
 import math
 import sys
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -536,3 +538,63 @@ def test_a_share_of_the_smallest_mean_is_told_wherever_a_guess_is_simulated() ->
     assert "(epsilon=10%, delta=0.05)" in shown
     assert "answers beyond epsilon" in shown
     assert (many.rigour, many.to_dict()["rigour"]) == ("approximate", "approximate")
+
+
+# ------------------------------------------------------------------------------ without the compiler
+
+
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In some seconds instead of a minute, which has the same parts."""
+    monkeypatch.setattr("ramgape.planning.pace.has_compiler", lambda: False)
+    monkeypatch.setattr("ramgape.search.simulator.has_compiler", lambda: False)
+    for module in ("pace", "plan"):
+        monkeypatch.setattr(f"ramgape.planning.{module}.SECONDS", 6.0)
+    monkeypatch.setattr("ramgape.planning.pace.LONGEST", 2.0)
+
+
+@pytest.mark.usefixtures("no_scipy", "no_compiler")
+def test_without_the_compiler_a_plan_makes_fewer_runs_and_says_how_few() -> None:
+    options: dict[str, Any] = {"epsilon": 0.08, "epsilons": [0.08, 0.07], "deltas": [0.05], "runs": 1000}
+    begun = time.perf_counter()
+    with pytest.warns(RamgapeWarning, match="without Numba") as told:
+        plan = ramgape.plan("paper:46", **options)
+    assert time.perf_counter() - begun < 20.0
+    chosen = plan.chosen
+    assert isinstance(chosen, PullForecast)
+    assert 1 <= chosen.runs < 1000
+    (words,) = (str(each.message) for each in told)
+    assert f"{chosen.runs} of 1,000 searches of the chosen goal" in words
+    assert plan.warnings == (words,)
+    assert 'pip install "ramgape[fast]"' in str(plan)
+
+
+@pytest.mark.usefixtures("no_scipy", "no_compiler")
+def test_without_the_compiler_runs_are_the_same_and_short() -> None:
+    options: dict[str, Any] = {"epsilon": 0.08, "deltas": [], "epsilons": [], "seed": 3}
+    with pytest.warns(RamgapeWarning, match="without Numba"):
+        plan = ramgape.plan("paper:46", runs=2, **options)
+    made = ramgape.replicate("paper:46", epsilon=0.08, runs=2, seed=3, max_pulls=plan.max_pulls)
+    assert math.fsum(arm.pulls or 0.0 for arm in plan.arms) == pytest.approx(made.mean_samples)
+    with pytest.warns(RamgapeWarning, match="searches gave up after"):
+        hard = ramgape.plan("paper:46", runs=1000, **{**options, "epsilon": 1e-6})
+    assert isinstance(hard.chosen, PullForecast)
+    assert (hard.chosen.runs, hard.chosen.undecided) == (2, 2)
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_without_the_compiler_budgets_that_take_too_long_are_left_out() -> None:
+    with pytest.warns(RamgapeWarning, match="the regret is known up to"):
+        plan = ramgape.plan("paper:46", budget=400, budgets=[200, 10**6], runs=1000)
+    assert [row.budget for row in plan.qualities] == [200, 400]
+    assert all(1 <= row.runs < 1000 for row in plan.qualities)
+    with pytest.raises(ramgape.MissingExtra, match=r'budget of 100,000,000: pip install "ramgape\[fast\]"'):
+        ramgape.plan("paper:46", budget=10**8, budgets=[], runs=10)
+
+
+def test_goals_without_time_are_told(confidence: Plan) -> None:
+    rows = (*confidence.trials[:-1], dataclasses.replace(confidence.trials[-1], skipped="time", runs=0, mean=None))
+    rows = (*rows[:-1], dataclasses.replace(rows[-1], more_than=None, stderr=None, ratio=None))
+    assert "not simulated, because simulations take long without Numba" in str(
+        dataclasses.replace(confidence, trials=rows)
+    )

@@ -51,9 +51,7 @@ def main() -> None:
         code = answer_thinly(sys.argv[1:])
         if code is not None:
             sys.exit(code)
-        gc.set_threshold(
-            50_000, 20, 20
-        )  # imports leave no garbage to look for
+        gc.set_threshold(50_000, 20, 20)  # imports leave no garbage to look for
         from ramgape.cli.commands import app
 
         app()

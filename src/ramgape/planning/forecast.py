@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ramgape.views.plots.plot import Plot
 
 # Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, which is proved for
-# Gaussian arms alone; no search was done before the cap where less was asked for.
-Skipped = Literal["tie", "lower bound", "easier goal"]
+# Gaussian arms alone; no search was done before the cap where less was asked for; no time was left.
+Skipped = Literal["tie", "lower bound", "easier goal", "time"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 The guessed arms are an instance. Searches of it are simulated (`replicate`) for the goal that was asked for and for
 others around it, and set beside what Gaussian arms like these would take at least (`lower_bound`).
 
-How long that takes is bounded by numbers of pulls, never by a clock, so that a plan is the same on every machine. A run
-gives up after `max_pulls`; a few runs come first, and tell how many more the work allows. A goal is not simulated
-where that is proved to be in vain, or was in vain for an easier one.
+How long that takes is bounded by numbers of pulls, never by a clock, so that a plan is the same on every machine; only
+without the compiler does the clock decide (`pace`). A run gives up after `max_pulls`; a few runs come first, and tell
+how many more the work allows. A goal is not simulated where that is proved to be in vain, or was in vain for an easier
+one.
 """
 
 from __future__ import annotations
@@ -29,6 +30,17 @@ from ramgape.errors import InvalidInstance, MissingExtra, RamgapeWarning, requir
 from ramgape.options import PLAN, PLANNED_PULLS, PLANNED_RUNS, Options, shows_options
 from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality, Skipped
 from ramgape.planning.lower_bound import LowerBound, in_numbers, is_known, lower_bound, relative_entropy
+from ramgape.planning.pace import (
+    FASTER,
+    SECONDS,
+    Pace,
+    is_limited,
+    longest_run,
+    pilot_pulls,
+    precision_words,
+    seconds_per_pull,
+    within,
+)
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.risks.table import MOMENTS, ROOT
@@ -131,6 +143,26 @@ class Setting(NamedTuple):
             where: Any = {"executor": self.executor, "callback": callback, "keep": self.keep}
             return replicate(self.known, runs=runs, seed=self.seed + first, **where, **options)
 
+    def runs_in(
+        self,
+        seconds: float,
+        options: Options,
+        notice: Callable[[int], object],
+        found: Replication | None = None,
+    ) -> Replication:
+        """As many runs of a goal as some seconds allow."""
+
+        def make(first: int, runs: int) -> Replication:
+            return self.replicate(options, first, runs, lambda number: notice(first + number))
+
+        return within(seconds, self.runs, make, found)
+
+    def pilot(self, options: Options) -> float:
+        """Seconds that a trial takes, by one short run."""
+        begun = time.perf_counter()
+        found = self.replicate(options, 0, 1, None)
+        return seconds_per_pull(found, time.perf_counter() - begun)
+
 
 def _listed(values: Any, what: str) -> list[Any] | None:
     """The values of a grid; what they may be is for the specification to say."""
@@ -158,6 +190,11 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
     if options.get("delta") is None and deltas:
         options["delta"] = deltas[0]
     chosen = simulated_spec(known, **options)
+    pace = Pace() if is_limited() else None
+    if pace is not None:
+        short = _with(options, max_pulls=min(pilot_pulls(chosen), chosen.max_pulls))
+        options["max_pulls"] = longest_run(setting.pilot(short), chosen.max_pulls)
+        chosen = simulated_spec(known, **options)
     if epsilons is None:
         epsilons = _usual_epsilons(known, chosen, options)
     specs = _targets(known, chosen, epsilons, DELTAS if deltas is None else deltas, options)
@@ -167,17 +204,27 @@ def _plan_confidence(setting: Setting, epsilons: list[Any] | None, deltas: list[
 
     meter = Meter(setting, {target: _least(bounds, target) or 1.0 for target in specs})
     found: dict[Target, Replication] = {}
-    rows = []
+    skipped: dict[Target, Skipped | None] = {}
+
+    def goal(target: Target) -> tuple[Options, Callable[[int], object]]:
+        epsilon, delta = target
+        notice = meter.of(target, f"epsilon {epsilon:g}, delta {delta:g}")
+        return _with(options, epsilon=_tolerance(chosen, epsilon), delta=delta), notice
+
     for target in specs:
-        skipped = _skipped(target, bounds, found, chosen)
-        if skipped is None:
+        skipped[target] = _skipped(target, bounds, found, chosen)
+        if skipped[target] is None and pace is not None and target != asked and pace.is_half_over:
+            skipped[target] = "time"
+        if skipped[target] is None:
             work = (CHOSEN_WORK if target == asked else OTHER_WORK) * chosen.max_pulls
-            epsilon, delta = target
-            notice = meter.of(target, f"epsilon {epsilon:g}, delta {delta:g}")
-            goal = _with(options, epsilon=_tolerance(chosen, epsilon), delta=delta)
-            found[target] = _search(setting, goal, work, notice)
-        rows.append(_trials(target, found.get(target), skipped, bounds, chosen.max_pulls))
+            found[target] = (
+                _search(setting, *goal(target), work) if pace is None else setting.runs_in(0.0, *goal(target))
+            )
         meter.finish(target)
+    if pace is not None:
+        for target, seconds in pace.shares(list(found), asked):
+            found[target] = setting.runs_in(seconds, *goal(target), found[target])
+    rows = [_trials(target, found.get(target), skipped[target], bounds, chosen.max_pulls) for target in specs]
 
     bound = bounds.get(asked[0])
     return _finish(
@@ -268,7 +315,7 @@ def _skipped(
     return "easier goal" if any(e >= epsilon and d >= delta for e, d in hopeless) else None
 
 
-def _search(setting: Setting, options: Options, work: int, notice: Callable[[int], object]) -> Replication:
+def _search(setting: Setting, options: Options, notice: Callable[[int], object], work: int) -> Replication:
     """Runs of one goal: a few first, then as many more as the work allows."""
     first = setting.replicate(options, 0, min(setting.runs, FIRST_RUNS), notice)
     made = len(first.runs)
@@ -292,7 +339,8 @@ def _trials(
     ended = 0 if replication is None else replication.ended_count
     decided = replication if replication is not None and ended == len(runs) else None
     mean = None if decided is None else decided.mean_samples
-    more_than = {"tie": None, "lower bound": least, "easier goal": float(max_pulls)}[skipped] if skipped else None
+    known = {"lower bound": least, "easier goal": float(max_pulls)}
+    more_than = known.get(skipped) if skipped else None
     if replication is not None and decided is None:
         more_than = replication.mean_samples
     return PullForecast(
@@ -347,23 +395,37 @@ def _plan_budget(setting: Setting, budgets: list[Any] | None, options: Options) 
 
     meter = Meter(setting, {size: float(size) for size in sizes})
     found: dict[int, Replication] = {}
-    for size in sizes:
-        found[size] = setting.replicate(
-            _with(options, budget=size), 0, setting.runs, meter.of(size, f"budget {size:,}")
-        )
-        meter.finish(size)
+    goals = {size: (_with(options, budget=size), meter.of(size, f"budget {size:,}")) for size in sizes}
+    if is_limited():
+        found = _affordable(setting, goals, chosen.budget, pilot_pulls(chosen))
+    else:
+        for size, goal in goals.items():
+            found[size] = setting.replicate(goal[0], 0, setting.runs, goal[1])
+            meter.finish(size)
     asked = None if options.get("epsilon") is None else chosen.epsilon
     return _finish(
         setting,
         chosen,
         chosen.epsilon_share,
         trials=(),
-        qualities=tuple(_quality(size, found[size], asked) for size in sizes),
+        qualities=tuple(_quality(size, found[size], asked) for size in found),
         arms=_arms(known, chosen, found[chosen.budget], {}),
         bound_note="",
         seconds=time.perf_counter() - begun,
         warnings=told,
     )
+
+
+def _affordable(setting: Setting, goals: Mapping[int, Any], chosen: int, pilot: int) -> dict[int, Replication]:
+    """Runs of the budgets of which one run, at least, takes no longer than there is time."""
+    pace, found = Pace(), {}
+    per_pull = setting.pilot(_with(goals[chosen][0], budget=min(*goals, pilot)))
+    if per_pull * chosen > SECONDS:
+        raise MissingExtra(what="Numba", allowed=f"installed to simulate a budget of {chosen:,}: {FASTER}")
+    for size, seconds in pace.shares(list(goals), chosen):
+        if size == chosen or per_pull * size <= seconds:
+            found[size] = setting.runs_in(seconds, *goals[size])
+    return found
 
 
 def _quality(budget: int, replication: Replication, epsilon: float | None) -> Quality:
@@ -453,6 +515,15 @@ def _arms(
 
 def _finish(setting: Setting, chosen: Spec, share: float | None, **found: Any) -> Plan:
     """The plan, with what was asked for."""
+    plan = _made(setting, chosen, share, **found)
+    if not is_limited() or (isinstance(plan.chosen, PullForecast) and plan.chosen.skipped):
+        return plan
+    words = precision_words(plan.chosen, setting.runs, chosen.max_pulls)
+    warnings.warn(words, RamgapeWarning, stacklevel=4)
+    return replace(plan, warnings=(*plan.warnings, words))
+
+
+def _made(setting: Setting, chosen: Spec, share: float | None, **found: Any) -> Plan:
     return Plan(
         instance=setting.known.name,
         goal=replace(goal_of(chosen), epsilon_share=share),

@@ -176,6 +176,7 @@ SKIPPED = {
     "tie": "no number of trials suffices: the answer hangs on a tie",
     "lower bound": "no method could be done before max_pulls",
     "easier goal": "no search was done before max_pulls where less was asked for",
+    "time": "simulations take long without Numba",
 }
 
 
@@ -187,8 +188,8 @@ def notes(plan: Plan) -> list[str]:
     if any(row.undecided for row in plan.trials):
         told.append(f"> with runs: some searches gave up, undecided, after {plan.max_pulls:,} trials (max_pulls)")
     told += [
-        f"> without runs: not simulated, because {SKIPPED[reason]}"
-        for reason in ("lower bound", "easier goal")
+        f"{'-' if reason == 'time' else '>'} without runs: not simulated, because {SKIPPED[reason]}"
+        for reason in ("lower bound", "easier goal", "time")
         if any(row.skipped == reason for row in plan.trials)
     ]
     if any(row.skipped == "tie" for row in plan.trials):
@@ -250,7 +251,9 @@ def mean_cell(row: PullForecast) -> str:
     """The mean, or what it exceeds."""
     if row.skipped == "tie":
         return "never"
-    return f"{row.mean:,.0f}" if row.mean is not None else f"> {row.more_than:,.0f}"
+    if row.more_than is not None:
+        return f"> {row.more_than:,.0f}"
+    return count(row.mean)
 
 
 def quantile_cell(value: int | None, runs: int, max_pulls: int) -> str:
