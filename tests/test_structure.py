@@ -35,6 +35,8 @@ CODE_BEFORE = 19_137
 NEW = {
     "testing/": "checks for what comes from outside",
     "registry.py": "names for what comes from outside",
+    **dict.fromkeys(["core/rows.py", "search/simulator.py"], "kernels as plain Python, compiled for simulations alone"),
+    "planning/pace.py": "plans within a minute without the compiler",
     "tasks/__init__.py": "tasks, from outside as well",
     "tasks/task.py": "tasks, from outside as well",
     "search/policy_state.py": "policies that are plain functions",
