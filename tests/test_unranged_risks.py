@@ -25,6 +25,15 @@ LAWS: dict[str, Sample] = {
     "cauchy": lambda generator, size: generator.standard_cauchy(size),
 }
 UNITS = [(0.0, 1.0), (1e6, 1.0), (0.0, 1e-6), (0.0, 1e6), (-1e6, 1e-2)]
+from tests.loops import compiled_loop
+from tests.support import changing
+
+
+@compiled_loop
+def learn_in_loop(learn: Any, arms: Any, memory: Any, searches: Any, problems: Any, rewards: Any) -> None:
+    for arm in range(len(rewards)):
+        for reward in rewards[arm]:
+            learn(arms, memory, searches[0], problems[0], arm, reward)
 
 
 def learnt(risk: Any, rewards: Any, **options: Any) -> Engine:
@@ -34,6 +43,10 @@ def learnt(risk: Any, rewards: Any, **options: Any) -> Engine:
     names = [str(arm) for arm in range(max(arms, 2))]
     spec = make_spec(names, **{"noise": "any", "budget": 10**9, "policy": "round-robin", "risk": risk, **options})
     engine = Engine(spec)
+    if rewards.size > 50_000:
+        with changing(engine) as state:
+            learn_in_loop(engine.rule.learn, *state, rewards)
+        return engine
     engine.learn_many(np.repeat(np.arange(arms), pulls), rewards.reshape(-1))
     return engine
 

@@ -113,7 +113,8 @@ def double(past, upwards):
     first = math.floor(0.5 * old) if upwards else math.floor(0.5 * (old + CELLS - 1)) - (CELLS - 1)
     past[FIRST] = first
     past[WIDTH] *= 2.0
-    past[BLOCK_SUMS:COLUMNS] = 0.0
+    for column in range(BLOCK_SUMS, COLUMNS):
+        past[column] = 0.0
     for turn in range(CELLS):
         place = turn if upwards else CELLS - 1 - turn  # so that no cell is written before it has been read
         at = CELL + SUMS * place
@@ -142,7 +143,8 @@ def lay_out(past, count):
         low, high = past[KEPT + left_out], past[KEPT + count - 1 - left_out]
         if high > low:
             break
-    past[CELL:COLUMNS] = 0.0
+    for column in range(CELL, COLUMNS):
+        past[column] = 0.0
     past[FIRST], past[WIDTH] = -0.5 * CELLS, 0.0
     if high > low:
         past[WIDTH] = max(math.ldexp(1.0, math.frexp((high - low) / (CELLS // 4))[1]), LEAST_WIDTH)
