@@ -266,6 +266,8 @@ FINE: list[Command] = [
     ("nice", "-n", "{arm}", "./t"),
     ("awk", "-v", "x={arm}", "BEGIN{print x}"),
     ("awk", "-f", "p.awk", "{arm}"),
+    ("flock", "file", "./t", "{arm}"),
+    ("sbatch", "--wait", "t.sh", "{arm}"),
 ]
 READ_AS_CODE: list[Command] = [
     "eval echo {arm}",
@@ -316,6 +318,7 @@ READ_AS_CODE: list[Command] = [
     "env -S {arm}",
     "su -c {arm}",
     "make {arm}",
+    "flock file -c {arm}",
     ("sh", "-c", "{arm}"),
     ("zsh", "-c", "{seed}"),
     ("sh", "-c", "eval {arm}"),
@@ -345,6 +348,10 @@ READ_AS_CODE: list[Command] = [
     ("timeout", "--signal", "KILL", "5", "{arm}"),
     ("python3", "{arm}.py"),
     ("make", "{arm}"),
+    ("flock", "file", "-c", "./t {arm}"),
+    ("nice", "flock", "-w", "5", "file", "--command", "./t {arm}"),
+    ("sbatch", "--wait", "--wrap", "./t {arm}"),
+    ("sbatch", "--wait", "--wrap=./t {arm}"),
 ]
 
 

@@ -59,6 +59,7 @@ CODE_WORDS = ("--eval", "--print", "--run", "--source", "--expression", "--comma
 TAKING_WORDS = ("--rcfile", "--init-file", "--require", "--import")
 # Programs and builtins of shells that read their words, or some of them, as code.
 READ_AS_CODE = {"su", "runuser", "sg", "script", "watch", "parallel", "make", "gmake", "at", "rsh", "mosh", "tmux"}
+CODE_OPTIONS = {"flock": ("-c", "--command"), "sbatch": ("--wrap",)}  # of programs that run the next word in a shell
 BUILTINS = {"eval", "trap", "alias", "let", "declare", "typeset", "[["}
 NAMING = {
     "export",
@@ -281,6 +282,10 @@ def _check_program(words: Sequence[str], at: int) -> frozenset[str]:
     files, name, how = _check_file(words[at]), base(words[at]), interpreter(words[at])
     if name in READ_AS_CODE:
         _refuse(words[at + 1 :], name)
+    for place, word in enumerate(words[at + 1 :], at + 1):
+        option, joined, _ = word.partition("=")
+        if option in CODE_OPTIONS.get(name, ()):
+            _refuse(words[place : place + (1 if joined else 2)], name)
     if words[at] in (".", "source"):
         return files.union(*map(_check_file, words[at + 1 : at + 2]))
     if how is not None:
