@@ -213,6 +213,42 @@ def test_a_token_that_has_looked_much_waits_while_others_work() -> None:
     assert asyncio.run(play()) == [True, False, True]
 
 
+def test_nothing_is_done_for_a_client_that_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that asks, closes and asks again would fill a queue that takes hours to work off."""
+    looked: list[str] = []
+    monkeypatch.setattr(Rooms, "names", lambda self: (looked.append(""), [])[1])
+    with serving_of(f"sqlite:///{tmp_path}/s.db", tmp_path) as serving:
+        shares = serving.guard._shares
+        known = serving.gate.tokens.find(token_of(serving).encode())
+        assert known is not None
+        owner = f"token {known.id}"
+        shares._levels[owner] = -100.0, time.monotonic()  # seconds of processor time too much
+
+        def under_way(expected: int) -> bool:
+            """Whether so many requests wait, soon, while others work."""
+            end = time.monotonic() + 20.0
+            while f"ramgape_requests_under_way {expected}\n" not in serving.gate.metrics.text():
+                shares.note("worker")
+                if time.monotonic() > end:
+                    return False
+                time.sleep(0.01)
+            return True
+
+        shares.note("worker")
+        lines = [connect(serving) for _ in range(12)]
+        for each in lines:
+            each.sendall(head(serving, "/api/v1/studies", token_of(serving)))
+        assert under_way(12)
+        for each in lines[1:]:
+            each.close()
+        assert under_way(1)
+        assert looked == []
+        shares._levels.clear()
+        assert lines[0].recv(9) == b"HTTP/1.1 "
+        assert looked == [""]
+        lines[0].close()
+
+
 # --- connections ------------------------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,11 @@ class ClientConnection:
         cycle = None if self.protocol is None else self.protocol.cycle
         return self.stranger or cycle is None or cycle.response_complete
 
+    def is_gone(self) -> bool:
+        """Whether the client has closed it before its request was answered."""
+        cycle = None if self.protocol is None else self.protocol.cycle
+        return cycle is not None and cycle.disconnected
+
     def abort(self) -> None:
         """Close it now."""
         if self.protocol is not None:

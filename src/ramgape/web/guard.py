@@ -142,8 +142,11 @@ class Guard:
             if scope["path"].endswith("/events") and scope["path"].startswith(API):
                 await self._stream(scope, receive, answer, headers, owner)
             elif access is not None and scope["method"] in SAFE:
-                async with self._shares.turn(owner):
-                    await self.app(scope, receive, answer.send)
+                connection = scope["state"].get("connection")
+                gone = never if connection is None else connection.is_gone
+                async with self._shares.turn(owner, gone):
+                    if not gone():  # or work piles up for clients that ask, close, and ask again
+                        await self.app(scope, receive, answer.send)
             else:
                 await self.app(scope, receive, answer.send)
         except RamgapeError as error:  # of the guard: those of the application are answered there
@@ -353,6 +356,11 @@ class Outgoing:
 
 
 POLICY_BYTES = POLICY.encode()
+
+
+def never() -> bool:
+    """No, where connections are not known."""
+    return False
 
 
 def template_of(scope: Scope) -> str | None:

@@ -133,13 +133,20 @@ class Shares:
         self._last = key, self._clock()
 
     @asynccontextmanager
-    async def turn(self, key: str) -> AsyncIterator[None]:
-        """Wait until it is this one's turn to look; what that takes is charged at the end."""
+    async def turn(self, key: str, gone: Callable[[], bool] = lambda: False) -> AsyncIterator[None]:
+        """Wait until it is this one's turn to look; what that takes is charged at the end.
+
+        Args:
+            key: Whose turn.
+            gone: Whether the client has closed its connection. Then the wait ends at once, so others can begin.
+        """
         turns, waiting = self._turns.get(key) or (asyncio.Semaphore(LOOKS_EACH), 0)
         self._turns[key] = turns, waiting + 1
         try:
             async with turns:
                 while (pause := self._debt(key)) > 0.0 and self._clock() - self._others(key) < AT_WORK:
+                    if gone():
+                        break
                     await asyncio.sleep(min(pause, AT_WORK))
                 account = Account()
                 ACCOUNT.set(account)
