@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from ramgape import Arm, Bernoulli, Beta, Gaussian, Instance, Result, Uniform
 from ramgape.core.kernel import Kernel

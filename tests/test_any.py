@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Result, Study, Uniform, analyze, identify, simulate
@@ -301,7 +301,7 @@ def test_sentences_name_what_may_have_gone_unseen() -> None:
 def test_rare_events_are_missed_as_often_as_the_docs_say(family: str, least: float) -> None:
     """60 searches; the docs have the shares of 400. Fewer wrong ones than this have a probability below 1e-6."""
     done = rare_events.searches(family, runs=60, seed=1_000)
-    assert done.errors >= stats.binom.ppf(1e-6, 60, least - 0.08)
+    assert done.errors >= scipy.stats.binom.ppf(1e-6, 60, least - 0.08)
     page = (Path(__file__).parents[1] / "docs/explanation/rewards-of-any-kind.md").read_text(encoding="utf-8")
     assert f"| {family} | {least:.0%} of 400 |" in page
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
+import scipy
 
 from ramgape import Arm, Data, Gaussian, Instance, simulate
 from ramgape.bounds import BOUNDS
@@ -61,7 +61,7 @@ def mixed(excess: float, count: float, spread: float, scale: float) -> float:
         prior = math.sqrt(2.0 / math.pi) / width * math.exp(-0.5 * (bet / width) ** 2)
         return prior * math.exp(bet * excess - 0.5 * bet * bet * count * spread)
 
-    return float(integrate.quad(term, 0.0, 12.0 * width, limit=200)[0])
+    return float(scipy.integrate.quad(term, 0.0, 12.0 * width, limit=200)[0])
 
 
 @pytest.mark.parametrize("counts", [(20.0, 20.0), (30.0, 300.0), (400.0, 50.0)])
@@ -80,7 +80,7 @@ def test_evidence_is_the_mixture_of_products_where_it_is_least(counts: tuple[flo
         )
         return math.log(sum(terms))
 
-    least = optimize.minimize_scalar(evidence, bounds=(0.0, difference), method="bounded").fun
+    least = scipy.optimize.minimize_scalar(evidence, bounds=(0.0, difference), method="bounded").fun
     found = difference_evidence(difference, counts[0], spreads[0], 0.0, counts[1], spreads[1], 0.0, 0.0)
     assert abs(found - least) < 0.25
     assert sum(WEIGHTS) == pytest.approx(1.0)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from ramgape import CVaR, Data, Entropic, Result, Semivariance, Study, analyze, identify, simulate
 from ramgape.commands.study_files import read_study_file
@@ -193,7 +193,7 @@ def test_integer_ratings_with_their_resolution_are_never_certified_wrongly() -> 
         )
         assert (REPEATED in result.guarantee + " ".join(result.warnings)) == (resolution is None)
         assert resolution is None or "for each arm, rounded to 1: " in result.guarantee
-    assert bad[1.0] <= stats.binom.ppf(1.0 - 1e-6, 100, 0.05)
+    assert bad[1.0] <= scipy.stats.binom.ppf(1.0 - 1e-6, 100, 0.05)
     assert bad[None] > 50
 
 

@@ -1,4 +1,4 @@
-"""Compiled code: the same source as kernels in Python, kept on disk, void after an edit, made once by whichever thread."""
+"""Compiled code: what kernels in Python give, kept on disk, void after an edit, made once by whichever thread."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_compiling_works_where_nothing_can_be_written(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def stamped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def stamped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A copy of the package, and what says of which sources compiled code is."""
     from ramgape.core import compiled
 
@@ -162,7 +162,7 @@ def stamped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setattr(compiled, "PACKAGE", package)
         return compiled.source_stamp.__wrapped__()
 
-    yield copied, stamp
+    return copied, stamp
 
 
 def test_an_edit_in_any_kernel_makes_compiled_code_invalid(stamped: Any) -> None:

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from ramgape import Arm, Bernoulli, BetterThan, Instance, Result, analyze, replicate, simulate
 from ramgape.search.result import ControlDifference
@@ -60,7 +60,7 @@ def test_every_search_with_a_tolerance_ends_and_returns_better_arms_alone(task: 
     done = replicate(instance, runs=runs, task=task, policy=policy, epsilon=0.2, delta=0.1, max_pulls=100_000)
     assert len(done.ended) == runs
     wrong = sum(not {"best"} <= set(run.front) <= {"above", "best"} for run in done.runs)
-    assert wrong == done.errors <= int(stats.binom.ppf(1.0 - FALSE_ALARM, runs, 0.1))
+    assert wrong == done.errors <= int(scipy.stats.binom.ppf(1.0 - FALSE_ALARM, runs, 0.1))
 
 
 def test_right_is_an_answer_of_better_arms_that_misses_none_by_epsilon() -> None:

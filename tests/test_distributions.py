@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.integrate
-import scipy.stats
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from ramgape import (
     Arm,
@@ -106,8 +106,8 @@ def catoni_ends(rewards: Floats, level: float) -> tuple[float, float]:
         return float(np.logaddexp.reduce(terms)) - level
 
     middle = float(np.median(rewards))
-    low = brentq(evidence, middle - 1e4, middle + 10.0, args=(1.0,), xtol=1e-6)
-    return float(low), float(brentq(evidence, middle - 10.0, middle + 1e4, args=(-1.0,), xtol=1e-6))
+    low = scipy.optimize.brentq(evidence, middle - 1e4, middle + 10.0, args=(1.0,), xtol=1e-6)
+    return float(low), float(scipy.optimize.brentq(evidence, middle - 10.0, middle + 1e4, args=(-1.0,), xtol=1e-6))
 
 
 @pytest.mark.parametrize("name", DRAWS)

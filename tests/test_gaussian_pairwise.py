@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
-from scipy import integrate, stats
 
 from ramgape.bounds import gaussian_pairwise as bound
 from ramgape.core.comparisons import sums
@@ -41,8 +41,8 @@ def exact_symmetric(rewards: Floats, mean: float, side: float, scale: float) -> 
     stretched = bets[:, None] * values
     logarithms = (stretched - np.logaddexp(stretched, -stretched) + math.log(2.0)).sum(axis=1)
     top = logarithms.max()
-    mass = np.exp(logarithms - top) * 2.0 * stats.norm.pdf(bets, scale=width)
-    return float(top + math.log(integrate.simpson(mass, x=bets)))
+    mass = np.exp(logarithms - top) * 2.0 * scipy.stats.norm.pdf(bets, scale=width)
+    return float(top + math.log(scipy.integrate.simpson(mass, x=bets)))
 
 
 def exact_below(rewards: Floats, place: int, mean: float, variance: float) -> float:
@@ -53,18 +53,21 @@ def exact_below(rewards: Floats, place: int, mean: float, variance: float) -> fl
         centre = (pulls * mean + rewards.sum()) / (pulls + len(rewards))
         width = math.sqrt(variance / (factor * (pulls + len(rewards))))
         grid = np.linspace(centre - 10.0 * width, centre + 10.0 * width, 801)
-        logarithms = stats.norm.logpdf(rewards[:, None], grid, deviation).sum(axis=0)
-        logarithms += stats.norm.logpdf(grid, mean, prior) - stats.norm.logpdf(rewards, mean, math.sqrt(variance)).sum()
+        logarithms = scipy.stats.norm.logpdf(rewards[:, None], grid, deviation).sum(axis=0)
+        logarithms += (
+            scipy.stats.norm.logpdf(grid, mean, prior)
+            - scipy.stats.norm.logpdf(rewards, mean, math.sqrt(variance)).sum()
+        )
         top = logarithms.max()
-        terms.append(math.log(weight) + top + math.log(integrate.simpson(np.exp(logarithms - top), x=grid)))
+        terms.append(math.log(weight) + top + math.log(scipy.integrate.simpson(np.exp(logarithms - top), x=grid)))
     return float(np.logaddexp.reduce(terms))
 
 
 def exact_above(rewards: Floats, place: int, mean: float, variance: float) -> float:
     """The same for a variance above a value."""
-    base = stats.norm.logpdf(rewards, mean, math.sqrt(variance)).sum()
+    base = scipy.stats.norm.logpdf(rewards, mean, math.sqrt(variance)).sum()
     terms = [
-        math.log(weight) + stats.norm.logpdf(rewards, mean, math.sqrt(variance / factor)).sum() - base
+        math.log(weight) + scipy.stats.norm.logpdf(rewards, mean, math.sqrt(variance / factor)).sum() - base
         for factor, weight in zip(1.0 / bound.FACTORS[place], bound.WEIGHTS[place], strict=True)
     ]
     return float(np.logaddexp.reduce(terms))
@@ -97,15 +100,15 @@ def test_evidence_on_a_mean_is_never_above_the_integral(count: int, shift: float
 def test_each_factor_has_expectation_one_at_the_truth() -> None:
     """One pull: integrated over its distribution, the evidence is the sum of weights, or for means less."""
     grid = np.linspace(-30.0, 30.0, 6_001)
-    density = stats.norm.pdf(grid)
+    density = scipy.stats.norm.pdf(grid)
     for place in SCALES:
         scale = bound.MEAN_PRIORS[place]
         means = [math.exp(bound.log_symmetric(1.0, value, 0.0, scale, scale)) for value in grid]
-        assert 0.8 < integrate.simpson(means * density, x=grid) <= 1.0
+        assert 0.8 < scipy.integrate.simpson(means * density, x=grid) <= 1.0
         below = [math.exp(bound.log_below(place, 1.0, 0.0, (value**2, value**2), (1.0, 1.0))) for value in grid]
-        assert integrate.simpson(below * density, x=grid) == pytest.approx(1.0, abs=1e-5)
+        assert scipy.integrate.simpson(below * density, x=grid) == pytest.approx(1.0, abs=1e-5)
         above = [math.exp(bound.log_above(place, 1.0, value**2)) for value in grid]
-        assert integrate.simpson(above * density, x=grid) == pytest.approx(1.0, abs=1e-5)
+        assert scipy.integrate.simpson(above * density, x=grid) == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.few(3)

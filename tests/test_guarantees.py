@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 
 from ramgape import Bernoulli, Beta, Data, Gaussian, Instance, Uniform, load_instance, replicate, simulate
 from ramgape.common.proportions import binomial_cdf, clopper_pearson

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
+import scipy
 
 from ramgape import (
     Analysis,
@@ -122,7 +122,9 @@ def test_the_least_ratio_is_the_solution_and_errs_towards_less(kurtosis: float, 
         if log_mean(count, kurtosis, 0.0) < level:
             assert ratio == 0.0
             continue
-        exact = brentq(lambda q, n=count: log_mean(n, kurtosis, q) - level, 0.0, 2.0 * count, xtol=1e-12, rtol=1e-14)
+        exact = scipy.optimize.brentq(
+            lambda q, n=count: log_mean(n, kurtosis, q) - level, 0.0, 2.0 * count, xtol=1e-12, rtol=1e-14
+        )
         assert exact * (1 - 1e-4) - 1e-3 <= ratio <= exact
         known += 1
     assert known >= 1

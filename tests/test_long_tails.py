@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.integrate
-import scipy.special
-import scipy.stats
+import scipy
 
 from ramgape import (
     Arm,

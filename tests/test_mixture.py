@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, special
 
 from ramgape import lower_bound, replicate
 from ramgape.bounds import empirical_bernstein, gaussian, stitched
@@ -39,13 +39,13 @@ def integrated(total: float, squares: float, reach: float, scale: float) -> floa
     width = reach / math.sqrt(squares + scale)
     edges = [0.0, *sorted({max(1e-12, best + k * width) for k in (-30, -5, 0, 5, 30)}), 60.0]
     value = math.fsum(
-        integrate.quad(lambda u: math.exp(exponent(u) - top), low, high, limit=200)[0]
+        scipy.integrate.quad(lambda u: math.exp(exponent(u) - top), low, high, limit=200)[0]
         for low, high in itertools.pairwise(edges)
         if high > low
     )
     edges = [0.0, *sorted({k * reach / math.sqrt(scale) for k in (1, 5, 30)}), 60.0]
     mass = math.fsum(
-        integrate.quad(lambda u: math.exp(-psi(u) * scale), low, high, limit=200)[0]
+        scipy.integrate.quad(lambda u: math.exp(-psi(u) * scale), low, high, limit=200)[0]
         for low, high in itertools.pairwise(edges)
         if high > low
     )
@@ -72,7 +72,7 @@ def test_a_vanishing_reach_is_the_normal_limit() -> None:
     limit = (
         0.5 * math.log(scale / (squares + scale))
         + total**2 / (2.0 * (squares + scale))
-        + math.log(2.0 * special.ndtr(total / math.sqrt(squares + scale)))
+        + math.log(2.0 * scipy.special.ndtr(total / math.sqrt(squares + scale)))
     )
     for reach in (1e-6, 1e-8, 1e-150, 0.0):
         assert log_mixture(total, squares, reach, scale) == pytest.approx(limit, abs=2e-3)
@@ -241,7 +241,9 @@ def test_boxes_are_renewed_lazily_and_only_shrink() -> None:
 
 def test_the_stitched_boundary_is_the_published_one() -> None:
     for squares in (1.0, 7.0, 1e4):
-        height = 1.4 * math.log(math.log(2.0 * squares)) + math.log(special.zeta(1.4) / math.log(2.0) ** 1.4) + 5.0
+        height = (
+            1.4 * math.log(math.log(2.0 * squares)) + math.log(scipy.special.zeta(1.4) / math.log(2.0) ** 1.4) + 5.0
+        )
         first, second = (2.0**0.25 + 2.0**-0.25) / math.sqrt(2.0), (math.sqrt(2.0) + 1.0) / 2.0
         expected = math.sqrt(first**2 * squares * height + (second * height) ** 2) + second * height
         assert stitched.boundary(squares, 1.0, 5.0) == pytest.approx(expected, rel=1e-7)
@@ -269,10 +271,12 @@ def test_the_ends_of_a_gaussian_variance_are_where_the_mixture_reaches_the_level
     # By integration: the likelihood ratio of a precision scaled by g, over a gamma density with mean 1 and this shape.
     ratio, half = 1.3 * (count - 1), 0.5 * (count - 1)
     if count <= 1000:
-        value, _ = integrate.quad(
+        value, _ = scipy.integrate.quad(
             lambda g: (
                 math.exp(half * math.log(g) + 0.5 * ratio * (1.0 - g))
-                * math.exp(prior * math.log(prior) - special.gammaln(prior) + (prior - 1.0) * math.log(g) - prior * g)
+                * math.exp(
+                    prior * math.log(prior) - scipy.special.gammaln(prior) + (prior - 1.0) * math.log(g) - prior * g
+                )
             ),
             1e-9,
             20.0,

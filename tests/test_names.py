@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 import ramgape
@@ -32,6 +33,7 @@ SHARED = {
 }
 
 
+@functools.cache
 def definitions() -> dict[str, set[str]]:
     """Where each public class and function is defined; modules of one role count as one."""
     found: dict[str, set[str]] = {}
@@ -44,19 +46,16 @@ def definitions() -> dict[str, set[str]]:
     return found
 
 
-DEFINED = definitions()
-
-
 def test_no_public_name_has_two_meanings() -> None:
-    several = {name: sorted(places) for name, places in DEFINED.items() if len(places) > 1}
+    several = {name: sorted(places) for name, places in definitions().items() if len(places) > 1}
     assert {name: places for name, places in several.items() if name not in SHARED} == {}
 
 
 def test_every_exception_is_one() -> None:
-    assert [name for name in SHARED if len(DEFINED.get(name, ())) < 2] == []
+    assert [name for name in SHARED if len(definitions().get(name, ())) < 2] == []
 
 
 def test_what_is_exported_is_defined_once() -> None:
     """Beside the commands that are called alike."""
-    several = {name: DEFINED[name] for name in ramgape.__all__ if len(DEFINED.get(name, ())) > 1}
+    several = {name: definitions()[name] for name in ramgape.__all__ if len(definitions().get(name, ())) > 1}
     assert all(sum(not place.startswith("cli/") for place in places) == 1 for places in several.values()), several

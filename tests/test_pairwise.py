@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+import scipy
 
 from ramgape import Arm, Bernoulli, Beta, Instance, replicate, simulate
 from ramgape.bounds import pairwise
@@ -33,7 +33,9 @@ def integrated_below(total: float, squares: float, reach: float, scale: float) -
         width = min(reach / math.sqrt(weight), reach / slope if slope > 0.0 else math.inf)
         edges = [0.0, *(k * width for k in (0.1, 1.0, 5.0, 30.0, 300.0)), 3000.0 * width + 60.0]
         return math.fsum(
-            integrate.quad(lambda u: math.exp(-slope * (1.0 - math.exp(-u)) / reach - psi(u) * weight), low, high)[0]
+            scipy.integrate.quad(
+                lambda u: math.exp(-slope * (1.0 - math.exp(-u)) / reach - psi(u) * weight), low, high
+            )[0]
             for low, high in itertools.pairwise(edges)
         )
 
@@ -154,7 +156,7 @@ def test_equal_means_are_rarely_told_apart(name: str) -> None:
             engine.advance(instance.sampler(), generator, 2 + engine.samples // 15)
             rejected = engine.samples >= 4 and first_is_ahead(engine)
         bad += rejected
-    assert bad <= int(stats.binom.ppf(1.0 - FALSE_ALARM, runs, (0.7 + 0.05) * delta))
+    assert bad <= int(scipy.stats.binom.ppf(1.0 - FALSE_ALARM, runs, (0.7 + 0.05) * delta))
 
 
 def test_a_result_states_what_was_proved() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from typer.testing import CliRunner
 
 import ramgape
@@ -128,7 +128,7 @@ def check_regrets(summary: dict[str, Any], out: Path) -> None:
         arms = len(alone.runs[0].pulls)
         regrets = [run.regret for run in alone.runs]
         assert finals["xi-lcb"]["mean"] == pytest.approx(np.mean(regrets))
-        assert finals["xi-lcb"]["middle_half_mean"] == pytest.approx(stats.trim_mean(regrets, 0.25))
+        assert finals["xi-lcb"]["middle_half_mean"] == pytest.approx(scipy.stats.trim_mean(regrets, 0.25))
         assert finals["xi-lcb"]["wrong_share"] == np.mean([not run.exact for run in alone.runs])
         assert experiment["exploration"] == pytest.approx((10_000 - 2 * arms) * 0.01 / (16 * arms))
         share = np.mean([sum(run.pulls[arm] for arm in alone.true_front) for run in alone.runs]) / paper.HORIZON
@@ -572,7 +572,7 @@ def test_agreement_is_a_rank_correlation() -> None:
         "pulling_ratio": {str(rule): {"mean": share} for rule, share in enumerate(shares)},
         "final_regret": {str(rule): {"mean": regret} for rule, regret in enumerate(regrets)},
     }
-    expected = stats.spearmanr(shares, [-regret for regret in regrets]).statistic
+    expected = scipy.stats.spearmanr(shares, [-regret for regret in regrets]).statistic
     assert overall.agreement(Section("3", "", (), summary, {})) == pytest.approx(expected)
 
 
@@ -750,19 +750,21 @@ def test_good_events_are_counted_by_run() -> None:
 def test_statistics_agree_with_scipy() -> None:
     generator = np.random.default_rng(1)
     values = generator.exponential(size=50)
-    assert middle_half_mean(values) == pytest.approx(stats.trim_mean(values, 0.25))
+    assert middle_half_mean(values) == pytest.approx(scipy.stats.trim_mean(values, 0.25))
     assert middle_half_mean(np.stack([values, 2.0 * values], axis=1)) == pytest.approx(
-        [stats.trim_mean(values, 0.25), 2.0 * stats.trim_mean(values, 0.25)]
+        [scipy.stats.trim_mean(values, 0.25), 2.0 * scipy.stats.trim_mean(values, 0.25)]
     )
-    assert geometric_mean(values.tolist()) == pytest.approx(stats.gmean(values))
+    assert geometric_mean(values.tolist()) == pytest.approx(scipy.stats.gmean(values))
     differences = generator.normal(0.3, 1.0, 30)
-    assert sign_test(differences.tolist()) == pytest.approx(stats.binomtest(int((differences > 0).sum()), 30).pvalue)
-    expected = stats.permutation_test(
+    assert sign_test(differences.tolist()) == pytest.approx(
+        scipy.stats.binomtest(int((differences > 0).sum()), 30).pvalue
+    )
+    expected = scipy.stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(2)
     ).pvalue
     assert sign_flip_test(differences.tolist()) == pytest.approx(expected, abs=0.01)
     low, high = mean_interval(values.tolist())
-    theirs = stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(3))
+    theirs = scipy.stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(3))
     assert (low, high) == pytest.approx(tuple(theirs.confidence_interval), rel=0.02)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from ramgape import InvalidSpec, Study, analyze, identify, simulate
 from ramgape.bounds import running
@@ -158,7 +158,7 @@ def test_boxes_are_those_of_a_slow_reference(count: int) -> None:
             terms = [log_mixture(count * each, spread, reach, scale) for scale in scales]
             return float(np.logaddexp.reduce(terms)) - math.log(2.0) - level
 
-        return float(brentq(excess, 1e-9, reach)) if excess(reach) > 0.0 else reach
+        return float(scipy.optimize.brentq(excess, 1e-9, reach)) if excess(reach) > 0.0 else reach
 
     def ends(values: Floats, spread: float, most: float, scales: Floats) -> tuple[float, float]:
         radius, average = distance(spread, most, scales), float(values.mean())

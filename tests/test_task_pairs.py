@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from ramgape import replicate, simulate
 from ramgape.bounds import the_bound
@@ -48,7 +48,7 @@ def test_answers_are_wrong_in_at_most_delta_of_runs(task: str) -> None:
     assert found.policy == "evidence"
     assert found.bound == "pairwise"
     assert len(found.ended) == runs
-    assert found.errors <= int(stats.binom.ppf(1.0 - FALSE_ALARM, runs, DELTA))
+    assert found.errors <= int(scipy.stats.binom.ppf(1.0 - FALSE_ALARM, runs, DELTA))
 
 
 @pytest.mark.parametrize("task", ["best-mean", "top:3", "better-than:control=2"])
@@ -165,4 +165,4 @@ def test_differences_are_where_they_are_said_to_be(task: str) -> None:
             assert low - end <= row.mean_interval[0] <= row.mean <= row.mean_interval[1] <= high - start
             right = right and row.mean_interval[0] <= means[int(row.name)] - means[0] <= row.mean_interval[1]
         missed += not right
-    assert missed <= int(stats.binom.ppf(1.0 - FALSE_ALARM, runs, DELTA))
+    assert missed <= int(scipy.stats.binom.ppf(1.0 - FALSE_ALARM, runs, DELTA))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.optimize
+import scipy
 from numpy.typing import NDArray
 from rich.console import Console
 from typer.testing import CliRunner

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.integrate
-import scipy.special
-import scipy.stats
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

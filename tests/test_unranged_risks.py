@@ -14,6 +14,8 @@ from ramgape import InvalidSpec
 from ramgape.risks.cells import CELL, CELLS, COLUMNS, FIRST, SHIFT, SUMS, WIDTH
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
+from tests.loops import compiled_loop
+from tests.support import changing
 
 Sample = Callable[[np.random.Generator, Any], Any]
 
@@ -25,8 +27,6 @@ LAWS: dict[str, Sample] = {
     "cauchy": lambda generator, size: generator.standard_cauchy(size),
 }
 UNITS = [(0.0, 1.0), (1e6, 1.0), (0.0, 1e-6), (0.0, 1e6), (-1e6, 1e-2)]
-from tests.loops import compiled_loop
-from tests.support import changing
 
 
 @compiled_loop

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
-from scipy import integrate
 
 from ramgape.bounds import pairwise
 from ramgape.core import comparisons
@@ -97,8 +97,8 @@ def wealth_of_squares(gains: Floats, reach: float, scale: float) -> float:
     prior = -scale * (reach * grid + np.expm1(-reach * grid)) / reach**2
     with np.errstate(divide="ignore"):  # all is lost where the bet is as large as can be
         heights = np.log1p(np.maximum(np.outer(bets, values), -1.0)) @ counts + prior
-    above = integrate.trapezoid(np.exp(heights - heights.max()), grid)
-    return float(heights.max() + math.log(above) - math.log(integrate.trapezoid(np.exp(prior), grid)))
+    above = scipy.integrate.trapezoid(np.exp(heights - heights.max()), grid)
+    return float(heights.max() + math.log(above) - math.log(scipy.integrate.trapezoid(np.exp(prior), grid)))
 
 
 @pytest.mark.parametrize("total", [0.0, 0.5, 4.0, 30.0, -1.0, -20.0])
@@ -124,8 +124,8 @@ def integrated(total: float, squares: float, reach: float, scale: float) -> floa
     bets = -np.expm1(-reach * grid) / reach
     losses = (reach * grid + np.expm1(-reach * grid)) / reach**2
     heights = total * bets - (squares + scale) * losses
-    above = integrate.trapezoid(np.exp(heights - heights.max()), grid)
-    return float(heights.max() + math.log(above) - math.log(integrate.trapezoid(np.exp(-scale * losses), grid)))
+    above = scipy.integrate.trapezoid(np.exp(heights - heights.max()), grid)
+    return float(heights.max() + math.log(above) - math.log(scipy.integrate.trapezoid(np.exp(-scale * losses), grid)))
 
 
 def two_arms(first: Floats, second: Floats, risk: str = "mean-variance:0.2") -> Engine:
