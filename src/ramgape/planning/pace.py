@@ -78,11 +78,6 @@ def pilot_pulls(spec: Spec) -> int:
     return spec.initial_pulls * len(spec.names) + 200
 
 
-def seconds_per_pull(pilot: Replication, seconds: float) -> float:
-    """What a trial has taken in a run."""
-    return max(seconds / max(pilot.mean_samples, 1.0), 1e-7)
-
-
 def longest_run(per_pull: float, most: int) -> int:
     """After how many trials a run gives up: 1, 2 or 5 times a power of 10, so that it depends little on the machine.
 
@@ -98,11 +93,17 @@ def precision_words(chosen: PullForecast | Quality, wanted: int, max_pulls: int)
     """What a plan without the compiler could not do, and how well the answer is known all the same."""
     made = f"{chosen.runs:,} of {wanted:,} searches of the chosen goal"
     if isinstance(chosen, Quality):
-        known = "" if chosen.regret_stderr is None else f"; the regret is known up to {1.96 * chosen.regret_stderr:.2g}"
+        error, known = (
+            chosen.regret_stderr,
+            f"; the regret is known up to {1.96 * (chosen.regret_stderr or 0.0):.2g} (95%)",
+        )
     elif chosen.mean is None:
-        known = f"; searches gave up after {max_pulls:,} trials"
-    elif chosen.stderr is None:
-        known = "; one search does not say how much others differ"
+        error, known = 1.0, f"; searches gave up after {max_pulls:,} trials"
     else:
-        known = f"; the mean is known up to {1.96 * chosen.stderr / chosen.mean:.0%}"
-    return f"without Numba a plan simulates for {SECONDS:g} seconds: {made}{known} (95%); {FASTER} makes more"
+        error, known = (
+            chosen.stderr,
+            f"; the mean is known up to {1.96 * (chosen.stderr or 0.0) / chosen.mean:.0%} (95%)",
+        )
+    if not error:  # of one run, or of runs that all came out alike
+        known = "; one search does not say how much others differ" if chosen.runs < 2 else ""
+    return f"without Numba a plan simulates for {SECONDS:g} seconds: {made}{known}; {FASTER} makes more"

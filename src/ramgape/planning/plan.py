@@ -38,7 +38,6 @@ from ramgape.planning.pace import (
     longest_run,
     pilot_pulls,
     precision_words,
-    seconds_per_pull,
     within,
 )
 from ramgape.problems.environments import Instance
@@ -159,9 +158,7 @@ class Setting(NamedTuple):
 
     def pilot(self, options: Options) -> float:
         """Seconds that a trial takes, by one short run."""
-        begun = time.perf_counter()
-        found = self.replicate(options, 0, 1, None)
-        return seconds_per_pull(found, time.perf_counter() - begun)
+        return max(1e-9 * self.replicate(options, 0, 1, None).ns_per_pull, 1e-7)
 
 
 def _listed(values: Any, what: str) -> list[Any] | None:
@@ -516,7 +513,7 @@ def _arms(
 def _finish(setting: Setting, chosen: Spec, share: float | None, **found: Any) -> Plan:
     """The plan, with what was asked for."""
     plan = _made(setting, chosen, share, **found)
-    if not is_limited() or (isinstance(plan.chosen, PullForecast) and plan.chosen.skipped):
+    if not is_limited() or (isinstance(plan.chosen, PullForecast) and plan.chosen.skipped == "tie"):
         return plan
     words = precision_words(plan.chosen, setting.runs, chosen.max_pulls)
     warnings.warn(words, RamgapeWarning, stacklevel=4)
