@@ -92,7 +92,7 @@ def log_evidence(total, most_squares, least_squares, reach, scales):
 @kernel
 def is_rejected(total, squares, reach, scales, level):
     """Whether the mean of two mixtures with these scales, which may be one, reaches e^level."""
-    if total <= 0.0:
+    if not 0.0 < total < math.inf:  # infinite for a mean that nothing is known of
         return False
     first = log_mixture(total, squares, reach, scales[0])
     if scales[0] == scales[1]:
