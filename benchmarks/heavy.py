@@ -77,7 +77,8 @@ def half_width(rewards: np.ndarray[Any, np.dtype[np.float64]], bound: str, state
     """Of the interval that these rewards alone lead to."""
     options: dict[str, Any] = {"noise": "heavy", "task": "best-mean", "epsilon": 0.0, "bound": bound, **stated}
     engine = Engine(make_spec(range(10), **options))
-    engine.state.arms["renewal"] = NO_RENEWAL
+    with engine._tables() as state:
+        state.arms["renewal"] = NO_RENEWAL
     engine.learn_many(np.zeros(len(rewards), np.int64), rewards)
     engine.make_boxes()
     return float(engine.arms["mean_high"][0] - engine.arms["mean_low"][0]) / 2.0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 import ramgape
 from ramgape import Study
 from ramgape.errors import StorageUnavailable
+from ramgape.search import engine
 from ramgape.storage.records import SnapshotRow
 from ramgape.storage.store import SqlStore
 from ramgape.studies import session
@@ -134,12 +138,50 @@ def test_a_snapshot_that_cannot_be_relied_on_is_left_alone(saved: str, spoiled: 
     if spoiled == "state":
         change(saved, "UPDATE ramgape_snapshots SET state = ?", found.state[:-1])
     else:
-        other = {"stamp": {"stamp": "of other code"}, "chain": {"chain": found.chain ^ 1}, "too far": {"told": 10**6}}
+        other = {
+            "stamp": {"stamp": "of another format"},
+            "chain": {"chain": found.chain ^ 1},
+            "too far": {"told": 10**6},
+        }
         store.save_snapshot(1, found._replace(**other[spoiled]))
     study = Study.load("long", saved)
     assert study.report().to_json() == before
     assert snapshot_at(study) == 0
     assert check_store(saved).sound == (spoiled != "state")
+
+
+LOADED = """
+import sys
+from ramgape import Study
+from ramgape.studies import session
+session.SNAPSHOT_EVERY = 20
+study = Study.load("long", sys.argv[1])
+told = study.report().told
+print(study._desk.session._snapshot_at, told)
+"""
+
+
+def test_other_sources_take_a_snapshot_up(saved: str, tmp_path: Path) -> None:
+    """A new version of the program must not have to learn a long study anew."""
+    study = Study.load("long", saved)
+    expected = f"{snapshot_at(study)} {study.report().told}"
+    source = tmp_path / "source"
+    package = Path(ramgape.__file__).parent
+    shutil.copytree(package, source / "ramgape", ignore=shutil.ignore_patterns("__pycache__", "static"))
+    for file in ("core/doubt.py", "core/table.py", "search/engine.py"):
+        with (source / "ramgape" / file).open("a", encoding="utf-8") as changed:
+            changed.write("\nANOTHER = 1\n")
+    command = [sys.executable, "-c", LOADED, saved]
+    ran = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True)
+    assert ran.stdout.strip() == expected, ran.stderr
+
+
+def test_another_format_does_not(saved: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Study.load("long", saved).report().to_json()
+    monkeypatch.setattr(engine, "STATE_FORMAT", engine.STATE_FORMAT + 1)
+    study = Study.load("long", saved)
+    assert study.report().to_json() == before
+    assert snapshot_at(study) == 0
 
 
 def test_damage_after_a_snapshot_is_noticed_and_before_it_changes_nothing(saved: str) -> None:

@@ -562,7 +562,7 @@ class Engine(Spending):
 
     @property
     def stamp(self) -> str:
-        """A digest of all that gives a state its meaning: the code of the kernels, the layout, and what is asked."""
+        """A digest of all that gives a state its meaning: its format, the layout, and what is asked."""
         about = (
             STATE_FORMAT,
             [(table.dtype.descr, table.shape) for table in (*self._written, self.problem)],
