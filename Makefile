@@ -77,6 +77,8 @@ lint: $(STAMP) ## style, format, types and import contracts, changing nothing
 	@$(BIN)/mypy
 	@echo "import contracts"
 	@$(BIN)/lint-imports --no-logo
+	@echo "code lines"
+	@$(BIN)/python -m tools.size
 
 format: $(STAMP) ## put the code in the standard form and mend what can be mended safely
 	@$(BIN)/ruff check --quiet --fix --exit-zero .
