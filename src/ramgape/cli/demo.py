@@ -48,12 +48,12 @@ STORY = (
 
 NEXT = """\
 Try next:
+  ramgape run 'gzip -k FILE' 'xz -k FILE'
+      which of your commands is faster, in as few runs as it takes
+  ramgape analyze yours.csv
+      what your own results prove, and which options to try next
   ramgape simulate paper:46 --epsilon 0.02
-      one search on an instance of the paper, whose truth is known
-  ramgape simulate paper:46 --epsilon 0.05 --budget 2e4 --runs 100
-      how good are a hundred answers that may cost 20,000 pulls each?
-  ramgape list instances
-      more instances, and how to write your own"""
+      one search on a problem of the paper, whose truth is known"""
 
 
 def demo(
