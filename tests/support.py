@@ -16,6 +16,7 @@ from ramgape.core.table import State, Table
 from ramgape.options import PAPER_RISK
 from ramgape.policies import POLICIES as ALL_POLICIES
 from ramgape.search.engine import Engine
+from ramgape.search.simulator import Simulator
 from ramgape.search.spec import make_spec
 from ramgape.storage import memory, sqlite
 from ramgape.storage.postgres import PostgresDatabase
@@ -70,6 +71,18 @@ Move = tuple[int, float, float, tuple[float, ...]]
 def changing(engine: Engine) -> AbstractContextManager[State]:
     """The tables of a search, to be changed whatever rewards may have led there."""
     return engine._tables()
+
+
+def compile_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Simulate everything that can be compiled in compiled code, from the first trial on."""
+    usual = Simulator.prepare
+
+    def prepare(loop: Simulator) -> None:
+        usual(loop)
+        if not loop.is_compiled:
+            loop._compile()
+
+    patch.setattr(Simulator, "prepare", prepare)
 
 
 def set_row(engine: Engine, move: Move) -> None:

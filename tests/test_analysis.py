@@ -592,14 +592,14 @@ def test_progress_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 MEMORY = """
 import itertools, resource
 from ramgape.search.analysis import Reading
-from ramgape.cli.csv_rows import Layout, Rows, Source
+from ramgape.cli.csv_rows import CsvRows, Layout, Source
 
 def read(count):
     lines = itertools.cycle([f"{arm},0.{number:03}\\n" for number in range(1000) for arm in "ABCDE"])
     text = itertools.chain(["arm,reward\\n"], itertools.islice(lines, count))
     reading = Reading({"reward_range": (0.0, 1.0)})
     source = Source(text, "lines", None, None)
-    for _ in Rows(source, Layout("arm", "reward"), ",").read_into(reading):
+    for _ in CsvRows(source, Layout("arm", "reward"), ",").read_into(reading):
         pass
     assert reading.infer().rows == count
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

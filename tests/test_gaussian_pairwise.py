@@ -142,13 +142,13 @@ def test_what_is_found_on_cells_is_below_every_hypothesis_in_them(risk: str, res
                 scales = [c * (second + extra) for c in bound.MEAN_PRIORS]
                 others = [exact_symmetric(draws[1], mean + epsilon, -1.0, scale) for scale in scales]
                 assert found <= averaged(own, others) + 1e-6
-    lowest, highest = rival["risk_low"] + epsilon, row["risk_high"]
+    lowest, highest = rival.risk_low + epsilon, row.risk_high
     for start in np.linspace(lowest, highest, 5)[:-1]:
         end = start + 0.05 * (highest - lowest)
         found = bound.least_on_risk((start, end), row, memory[0], rival, memory[1], problem, epsilon, 0, 5.0)
         for _ in range(25):
             value = rng.uniform(start, end)
-            one, two = (rng.uniform(arm["mean_low"], arm["mean_high"]) for arm in arms)
+            one, two = (rng.uniform(arm.mean_low, arm.mean_high) for arm in arms)
             least, most = bound.variance_at(problem, value, one), bound.variance_at(problem, value - epsilon, two)
             if least > ends[0][1] or most < ends[1][0]:
                 continue

@@ -32,6 +32,7 @@ from ramgape.bounds import central_limit
 from ramgape.bounds.central_limit import SKEW_PULLS, SPREAD_PULLS, USUAL_SKEW, least_of_cut
 from ramgape.core import comparisons
 from ramgape.core.comparisons import PULLS, RISK, sums
+from ramgape.core.exponential import exp
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import third_moment
 
@@ -75,7 +76,7 @@ def difference_evidence(difference, count, spread, growth, rival_count, rival_sp
         half = 0.5 * difference * difference / (first + second)
         share = first / (first + second)
         sides = math.erfc(-math.sqrt(half * share)) * math.erfc(-math.sqrt(half * (1.0 - share)))
-        total += weight * math.exp(half) * sides * scale / math.sqrt((count + scale) * (rival_count + scale))
+        total += weight * exp(half) * sides * scale / math.sqrt((count + scale) * (rival_count + scale))
     return math.log(total)
 
 

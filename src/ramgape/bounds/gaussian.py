@@ -25,6 +25,7 @@ import math
 from typing import Any
 
 from ramgape.core.box import is_due
+from ramgape.core.exponential import exp
 from ramgape.core.inversion import MOST_STEPS
 from ramgape.core.kernel import kernel
 
@@ -62,7 +63,7 @@ def end_of_ratio(count, level, prior, side):
     middle = count - 1.0
     step = side * 0.5
     for _ in range(MOST_STEPS):
-        if not log_likelihood(count, middle * math.exp(step), prior) < level:
+        if not log_likelihood(count, middle * exp(step), prior) < level:
             break
         if step < -50.0:
             return 0.0
@@ -76,7 +77,7 @@ def end_of_ratio(count, level, prior, side):
             near = half
         else:
             far = half
-    return middle * math.exp(far)
+    return middle * exp(far)
 
 
 @kernel

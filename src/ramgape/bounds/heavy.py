@@ -49,6 +49,7 @@ import math
 from typing import Any
 
 from ramgape.core.box import is_due
+from ramgape.core.exponential import exp
 from ramgape.core.inversion import MOST_STEPS, SAFETY
 from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.mixture import SLACK, log_mixture
@@ -152,7 +153,7 @@ def known_distance(count, variance, most, level):
 def squared_radius(count, variance, problem, ratio, level):
     """(average - m)^2 beyond which every m is rejected, whatever the variance is."""
     variance *= SAFETY
-    least = distance_of(variance, threshold(count, count * CRUDE * math.exp(level), level))
+    least = distance_of(variance, threshold(count, count * CRUDE * exp(level), level))
     found = math.inf
     if ratio > 0.0:
         found = distance_of(variance, threshold(count, ratio, level))
@@ -215,7 +216,7 @@ def rejects_means(row, problem, least, most, level, low, high):
 def moment_intervals(row, problem):
     """Ends for mean and variance; the present interval of the mean may be narrower than the new one."""
     count, level = float(row.pulls), own_level(row, problem)
-    crude, ratio = CRUDE * math.exp(level), 0.0
+    crude, ratio = CRUDE * exp(level), 0.0
     if problem.kurtosis >= 1.0:
         ratio = least_ratio(count, problem.kurtosis, level)
     radius = math.sqrt(squared_radius(count, row.variance, problem, ratio, level))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.csv_rows import Layout, Rows, Source, check_delimiter, open_source
+from ramgape.cli.csv_rows import CsvRows, Layout, Source, check_delimiter, open_source
 from ramgape.cli.errors import options_named, warnings_told
 from ramgape.cli.options import OUTPUT, Text, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
@@ -101,7 +101,7 @@ def analyze(
     layout = Layout(arm_column, reward_column, item_column, block_column, wide)
     missing = str(options.get("na") or "").split(",")
     with warnings_told() as told, open_source(data) as source, options_named():
-        rows = Rows(source, layout, letter, missing)
+        rows = CsvRows(source, layout, letter, missing)
         analysis = read(source, rows, options, parse_number(next_pulls, "next"), skip_empty)
     analysis = analysis.named(rows.reward)
     if out.as_json:
@@ -112,7 +112,7 @@ def analyze(
     out.write(analysis)
 
 
-def read(source: Source, rows: Rows, options: Options, further: Any, skip_empty: bool) -> Analysis:
+def read(source: Source, rows: CsvRows, options: Options, further: Any, skip_empty: bool) -> Analysis:
     """All rows, with a bar over the bytes of the file; an interrupt says how far it came."""
     try:
         with watching_bytes(source) as show:

@@ -121,7 +121,7 @@ def check_delimiter(delimiter: str) -> str:
 
 
 class Layout(NamedTuple):
-    """The columns of a file. Of a wide one every column but `item` and `block` is an arm; of another one, `Rows` finds
+    """The columns of a file. Of a wide one every column but `item` and `block` is an arm; of another one, `CsvRows` finds
     the arm and the reward if they are None."""
 
     arm: str | None
@@ -131,7 +131,7 @@ class Layout(NamedTuple):
     wide: bool = False
 
 
-class Rows:
+class CsvRows:
     """The rows of an open file, for the columns that matter.
 
     Args:

@@ -62,11 +62,11 @@ ADVANCE = types.int64(
 
 
 @functools.cache
-def written(function: Kernel) -> Kernel:
+def written_out(function: Kernel) -> Kernel:
     """A kernel as one plain function: the source of an open one, in which its parts stand for the first parameters."""
     if not isinstance(function, Closed):
         return function
-    parts = [written(part) if callable(part) else part for part in function.args]
+    parts = [written_out(part) if callable(part) else part for part in function.args]
     taken = " ".join(_full_name(part) if callable(part) else repr(part) for part in parts)
     opened: Any = function.source
     name = f"{opened.__name__}_{hashlib.sha256(taken.encode()).hexdigest()[:12]}"
@@ -90,7 +90,7 @@ def compiled(function: Kernel, signature: Any, *, nogil: bool = False) -> Any:
 @functools.cache
 def _compiled(function: Kernel, signature: Any, nogil: bool) -> Any:
     with _cache_folder() as folder:
-        plain = written(function)
+        plain = written_out(function)
         _register_kernels()
         keep = folder is not None and _is_ours(function)
         return numba.njit(signature, cache=keep, nogil=nogil, **OPTIONS)(plain)
@@ -100,7 +100,7 @@ def is_on_disk(function: Kernel) -> bool:
     """Whether a kernel is likely to be found on disk, so that it need not be compiled."""
     folder = cache_folder()
     with suppress(OSError):
-        return _is_ours(function) and any(folder.glob(f"*/*.{written(function).__name__}-*.nbi"))
+        return _is_ours(function) and any(folder.glob(f"*/*.{written_out(function).__name__}-*.nbi"))
     return False
 
 
@@ -121,7 +121,7 @@ def _register_kernels() -> None:
                 closed = function.__globals__.get(name)
                 if isinstance(closed, Closed) and closed not in known:
                     known.add(closed)
-                    overload(closed, jit_options=OPTIONS, strict=False)(_standing_for(written(closed)))
+                    overload(closed, jit_options=OPTIONS, strict=False)(_standing_for(written_out(closed)))
 
 
 def _standing_for(plain: Kernel) -> Kernel:

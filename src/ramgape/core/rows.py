@@ -20,7 +20,7 @@ from ramgape.core.table import Memory, State, Table
 Row = Any
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """How rows of one kind of table are made.
 
     Attributes:
@@ -37,7 +37,7 @@ class Layout(NamedTuple):
 
 
 @functools.cache
-def layout_of(columns: np.dtype[np.void]) -> Layout:
+def layout_of(columns: np.dtype[np.void]) -> RowLayout:
     """The layout of tables with these columns, all of them numbers of eight bytes."""
     code, names, widths = "", columns.names or (), {}
     for name in names:
@@ -48,7 +48,7 @@ def layout_of(columns: np.dtype[np.void]) -> Layout:
         code += f"{count}{'q' if kind.kind == 'i' else 'd'}"
     packing = struct.Struct("@" + code)
     assert packing.size == columns.itemsize
-    return Layout(_row_class(names, widths), packing, attrgetter(*names), widths)
+    return RowLayout(_row_class(names, widths), packing, attrgetter(*names), widths)
 
 
 def _row_class(names: tuple[str, ...], widths: dict[str, int]) -> type[Any]:
@@ -148,6 +148,6 @@ def _as_rows(given: Any) -> Any:
     return memory_rows(given) if isinstance(given, np.ndarray) and given.ndim == 2 else given
 
 
-def record(row: NDArray[np.void] | np.void) -> Row:
+def one_row(row: NDArray[np.void] | np.void) -> Row:
     """One record of a table as a row, to be read."""
     return load(np.atleast_1d(row))[0]

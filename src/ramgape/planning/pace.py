@@ -55,7 +55,7 @@ def is_limited() -> bool:
     return not has_compiler()
 
 
-def within(seconds: float, most: int, make: Make, found: Replication | None = None) -> Replication:
+def within_time(seconds: float, most: int, make: Make, found: Replication | None = None) -> Replication:
     """As many runs of a goal as these seconds allow, one at least, beside those that were made before."""
     begun, before = time.perf_counter(), 0 if found is None else len(found.runs)
     each = 0.0 if found is None else found.seconds / before

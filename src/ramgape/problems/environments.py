@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
+from ramgape.core.exponential import exp, expm1
 from ramgape.core.kernel import kernel
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
 from ramgape.noises import ITEMS, NOISES, noise_names
@@ -114,7 +115,7 @@ def draw_student_t(parameters: Floats, values: Floats, arm: int, generator: np.r
 @kernel
 def draw_lognormal(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
     logarithm = parameters[FIRST, arm] + parameters[SECOND, arm] * generator.standard_normal()
-    return shifted(math.exp(logarithm), parameters, arm)
+    return shifted(exp(logarithm), parameters, arm)
 
 
 @kernel
@@ -124,7 +125,7 @@ def draw_gamma(parameters: Floats, values: Floats, arm: int, generator: np.rando
 
 @kernel
 def draw_pareto(parameters: Floats, values: Floats, arm: int, generator: np.random.Generator) -> float:
-    return shifted(math.expm1(generator.standard_exponential() / parameters[FIRST, arm]), parameters, arm)
+    return shifted(expm1(generator.standard_exponential() / parameters[FIRST, arm]), parameters, arm)
 
 
 @kernel

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ramgape.common.exact import Exact
+from ramgape.core.exponential import exp, expm1
 from ramgape.core.kernel import inlined
 from ramgape.errors import require
 from ramgape.noises import NOISES
@@ -38,7 +39,7 @@ WORST, TOTAL, SQUARES, CUBES = range(4)  # of the memory, for rewards without a 
 def transform(problem, value):
     """(exp(-gamma x) - exp(-gamma)) / (1 - exp(-gamma)): from 1 to 0 for rewards from 0 to 1."""
     gamma, length, least = problem.risk_parameters[0], problem.risk_parameters[1], problem.risk_parameters[2]
-    return min(max(least * math.expm1(gamma * (1.0 - value)) / length, 0.0), 1.0)
+    return min(max(least * expm1(gamma * (1.0 - value)) / length, 0.0), 1.0)
 
 
 @inlined
@@ -68,7 +69,7 @@ def remember_unranged(row, past, problem, value):
     if row.pulls == 0:
         past[WORST] = value
     elif value < past[WORST]:
-        factor, excess = math.exp(gamma * (value - past[WORST])), math.expm1(gamma * (value - past[WORST])) / gamma
+        factor, excess = exp(gamma * (value - past[WORST])), expm1(gamma * (value - past[WORST])) / gamma
         count, total, squares = float(row.pulls), past[TOTAL], past[SQUARES]
         past[CUBES] = factor**3 * past[CUBES] + excess * (
             3.0 * factor * (factor * squares + excess * total) + count * excess * excess
@@ -76,7 +77,7 @@ def remember_unranged(row, past, problem, value):
         past[TOTAL] = factor * total + count * excess
         past[SQUARES] = factor * factor * past[SQUARES] + excess * (2.0 * factor * total + count * excess)
         past[WORST] = value
-    excess = math.expm1(gamma * (past[WORST] - value)) / gamma
+    excess = expm1(gamma * (past[WORST] - value)) / gamma
     past[TOTAL] += excess
     past[SQUARES] += excess * excess
     past[CUBES] += excess * excess * excess

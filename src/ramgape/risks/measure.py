@@ -311,13 +311,13 @@ class Measure:
 
     def _problem(self, low: float, span: float) -> Any:
         """What kernels need, for rewards from `low` on, in a range of this length."""
-        from ramgape.core.rows import record
+        from ramgape.core.rows import one_row
         from ramgape.core.table import PROBLEM, new_table
 
         problem: Any = new_table(1, PROBLEM)[0]
         problem["alpha"] = 1.0
         self.on_unit(low, span).write(problem)
-        return record(problem)
+        return one_row(problem)
 
     def write(self, problem: Any) -> None:
         """Write what kernels need, on the engine's scale.
