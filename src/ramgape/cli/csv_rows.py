@@ -121,8 +121,8 @@ def check_delimiter(delimiter: str) -> str:
 
 
 class Layout(NamedTuple):
-    """The columns of a file. Of a wide one every column but `item` and `block` is an arm; of another one, `CsvRows` finds
-    the arm and the reward if they are None."""
+    """The columns of a file. Of a wide one every column but `item` and `block` is an arm; of another one,
+    `CsvRows` finds the arm and the reward if they are None."""
 
     arm: str | None
     reward: str | None
