@@ -42,6 +42,14 @@ collect_ignore = ["data"]  # programs that made the data: one of them imports sc
 FAMILIES: dict[str, int] = {}  # how many cases of each have been seen
 
 
+@pytest.fixture(scope="session", autouse=True)
+def soon_compiled() -> None:
+    """What one test has compiled serves others, and later runs: compiling pays earlier than for a user."""
+    from ramgape.search import simulator
+
+    simulator.WORTH = 3.0
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of a server, started by the first test that asks for it."""

@@ -455,7 +455,7 @@ def test_ctrl_c_at_a_terminal() -> None:
     stdout = started.finish()
     assert b"getting ready" in started.seen
     assert started.process.returncode == 130
-    assert "Stopped before the goal" in stdout
+    assert "interrupted; goal not reached" in stdout  # whether anything is proved by then depends on the machine
 
 
 @NO_SIGNALS

@@ -43,7 +43,7 @@ def learnt(risk: Any, rewards: Any, **options: Any) -> Engine:
     names = [str(arm) for arm in range(max(arms, 2))]
     spec = make_spec(names, **{"noise": "any", "budget": 10**9, "policy": "round-robin", "risk": risk, **options})
     engine = Engine(spec)
-    if rewards.size > 50_000:
+    if rewards.size >= 5_000:
         with changing(engine) as state:
             learn_in_loop(engine.rule.learn, *state, rewards)
         return engine
