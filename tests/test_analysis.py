@@ -578,11 +578,11 @@ def test_progress_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert json.loads(result.stdout)["rows"] == 1200
     assert json.loads(call("-", *ANALYZE, "--json", input=as_csv(log_of(30))).stdout)["rows"] == 90
 
-    def interrupted(rows: csv_rows.Rows, *arguments: Any) -> None:
+    def interrupted(rows: csv_rows.CsvRows, *arguments: Any) -> None:
         rows.count += 7
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(csv_rows.Rows, "_add_rows", interrupted)
+    monkeypatch.setattr(csv_rows.CsvRows, "_add_rows", interrupted)
     monkeypatch.setattr(terminal, "is_watched", lambda: False)
     result = call(path, *ANALYZE)
     assert (result.exit_code, result.stdout) == (130, "")

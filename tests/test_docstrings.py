@@ -13,6 +13,7 @@ import pytest
 import ramgape
 import ramgape.testing
 from ramgape.bounds import Bound
+from ramgape.core.kernel import is_kernel
 from ramgape.options import OPTIONS
 from ramgape.search.policy_state import PolicyState
 from ramgape.storage import Store
@@ -29,16 +30,20 @@ COLUMNS = re.compile(r"^ *\w+ {3,}\w", re.MULTILINE)  # "name    meaning"
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Public functions and methods, each once; what overrides another is explained where that stands."""
+    """Public functions and methods, each once; what overrides another is explained where that stands.
+
+    Kernels are named for what they are in a search: the class explains them.
+    """
     for thing in THINGS:
-        if inspect.isfunction(thing):
+        if inspect.isfunction(thing) and not is_kernel(thing):
             yield thing.__name__, thing
     for kind in dict.fromkeys(base for each in CLASSES for base in each.__mro__):
         if kind.__module__.startswith("ramgape."):
             for name, member in vars(kind).items():
                 function = getattr(member, "__func__", member)
                 overrides = [base for base in kind.__mro__[1:] if getattr(vars(base).get(name), "__doc__", None)]
-                if inspect.isfunction(function) and not name.startswith("_") and not overrides:
+                is_public = not name.startswith("_") and not is_kernel(function)
+                if inspect.isfunction(function) and is_public and not overrides:
                     yield f"{kind.__name__}.{name}", function
 
 
