@@ -38,7 +38,7 @@ from ramgape.planning.pace import (
     longest_run,
     pilot_pulls,
     precision_words,
-    within,
+    within_time,
 )
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
@@ -154,7 +154,7 @@ class Setting(NamedTuple):
         def make(first: int, runs: int) -> Replication:
             return self.replicate(options, first, runs, lambda number: notice(first + number))
 
-        return within(seconds, self.runs, make, found)
+        return within_time(seconds, self.runs, make, found)
 
     def pilot(self, options: Options) -> float:
         """Seconds that a trial takes, by one short run."""
