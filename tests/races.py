@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ramgape.paper.benchmark_scale import BenchmarkScale
-from ramgape.paper.methods import LINE_UPS
+from ramgape.paper.scale import LINE_UPS, BenchmarkScale
 from ramgape.problems.instances import load_instance
 
 PAPER, STITCHED, PAIRWISE, RIVAL, DEFAULT = (method.name for method in LINE_UPS["bounded"].methods)
@@ -34,7 +33,7 @@ def fake_outcomes(
             outcomes["least", instance, epsilon] = {"samples": least, "exact": exact}
             for method, factor in times.items():
                 samples = [round(factor * least * (0.99 if run % 2 else 1.01)) for run in range(runs)]
-                outcomes["race", instance, epsilon, method] = fake_race(*samples)
+                outcomes["runs", instance, epsilon, method] = fake_race(*samples)
     return outcomes, BenchmarkScale("fake", dict.fromkeys(instances, runs), epsilons, 10**9, 1e9, runs, runs, 10**9)
 
 

@@ -17,20 +17,21 @@ import ramgape
 from ramgape.bounds import AUTOMATIC
 from ramgape.cli import app
 from ramgape.errors import MissingExtra
-from ramgape.paper import budget, figures, race, race_claims
-from ramgape.paper.benchmark import PARTS, REPORT, with_risk
-from ramgape.paper.benchmark_scale import EPSILONS, FAMOUS, FULL, QUICK, RANDOM, BenchmarkScale, group_of
-from ramgape.paper.jobs import Job, run_job
-from ramgape.paper.methods import LINE_UPS
-from ramgape.paper.race_results import (
-    StoppingMeasurement,
+from ramgape.paper import benchmark_budget, benchmark_stopping, figures
+from ramgape.paper.benchmark import REPORT, with_risk
+from ramgape.paper.benchmark_stopping import (
+    Measurement,
     measure_stopping,
     method_ratio,
     pooled,
     stopping_averages,
     versus,
 )
+from ramgape.paper.jobs import Job, run_job
 from ramgape.paper.report import publish
+from ramgape.paper.scale import EPSILONS, FAMOUS, LINE_UPS, RANDOM, BenchmarkScale, group_of
+from ramgape.paper.scale import FULL_BENCHMARK as FULL
+from ramgape.paper.scale import QUICK_BENCHMARK as QUICK
 from ramgape.problems.instances import load_instance
 from tests.figures import assert_readable
 from tests.races import DEFAULT, PAIRWISE, PAPER, PLACES, RIVAL, STITCHED, TIMES, fake_outcomes, fake_race
@@ -51,7 +52,7 @@ TINY = BenchmarkScale(
 
 
 def test_the_plan_covers_what_was_asked_for() -> None:
-    plan = race.plan_jobs(FULL, 0)
+    plan = benchmark_stopping.plan_jobs(FULL, 0)
     names = list(FULL.instances)
     assert names[:2] == ["paper:10", "paper:46"]
     assert len([name for name in names if name.startswith("paper:") and name not in FAMOUS]) == 10
@@ -72,11 +73,11 @@ def test_the_plan_covers_what_was_asked_for() -> None:
             assert plan["least", name, epsilon].kind == "least_samples"
             line_up = LINE_UPS[load_instance(name).noise]
             for method in line_up.methods if group_of(name) == "known" else line_up.contest:
-                arguments = plan["race", name, epsilon, method.name].arguments
+                arguments = plan["runs", name, epsilon, method.name].arguments
                 assert (arguments["bound"], arguments["policy"]) == (method.bound, method.policy)
                 assert (arguments["delta"], arguments["risk"]) == (0.05, "mean-variance:0.01")
                 assert method not in line_up.contest or arguments["trials"] >= 60
-    assert all(plan["race", name, 0.0, DEFAULT].arguments["trials"] == 100 for name in FAMOUS)
+    assert all(plan["runs", name, 0.0, DEFAULT].arguments["trials"] == 100 for name in FAMOUS)
     held_out = [name for name in names if group_of(name) == "held-out"]
     assert held_out == [f"{family}:{n}" for family in RANDOM for n in range(101, 121)]
     assert not any(key[-1] == PAPER for key in plan if key[1] in held_out)
@@ -116,18 +117,22 @@ def test_nothing_is_run_where_the_reference_is_too_long(
 # What is made of it
 
 
-def verdicts(rows: list[StoppingMeasurement]) -> dict[str, str]:
-    return {finding.claim: finding.verdict for finding in race_claims.findings(rows)}
+def changed(row: Measurement, **values: Any) -> Measurement:
+    return Measurement(**{**vars(row), **values})
 
 
-def evidence(rows: list[StoppingMeasurement], words: str) -> str:
-    (found,) = [finding.evidence for finding in race_claims.findings(rows) if words in finding.claim]
+def verdicts(rows: list[Measurement]) -> dict[str, str]:
+    return {finding.claim: finding.verdict for finding in benchmark_stopping.findings(rows)}
+
+
+def evidence(rows: list[Measurement], words: str) -> str:
+    (found,) = [finding.evidence for finding in benchmark_stopping.findings(rows) if words in finding.claim]
     return found
 
 
 def test_geometric_means_of_the_ratios() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
-    outcomes["race", "paper:10", 0.0, DEFAULT] = fake_race(*[160_000] * 20)  # twice the rival, 16 times the least
+    outcomes["runs", "paper:10", 0.0, DEFAULT] = fake_race(*[160_000] * 20)  # twice the rival, 16 times the least
     rows = measure_stopping(outcomes, scale)
     table = {row.method: row for row in stopping_averages(rows)}
     assert table[RIVAL].over_least == pytest.approx(8.0)
@@ -147,8 +152,8 @@ def test_geometric_means_of_the_ratios() -> None:
 
 def test_what_is_undecided_is_never_averaged() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
-    outcomes["race", "paper:10", 0.0, DEFAULT] = fake_race(*[1_000] * 19, 5_000, cap=5_000)
-    outcomes["race", "paper:46", 0.0, PAPER] = fake_race(9_000_000, cap=9_000_000)
+    outcomes["runs", "paper:10", 0.0, DEFAULT] = fake_race(*[1_000] * 19, 5_000, cap=5_000)
+    outcomes["runs", "paper:46", 0.0, PAPER] = fake_race(9_000_000, cap=9_000_000)
     rows = measure_stopping(outcomes, scale)
     (half,) = [row for row in rows if (row.instance, row.method) == ("paper:10", DEFAULT)]
     assert (half.mean, half.standard_error, half.over_least, half.saving) == (None, None, None, None)
@@ -161,22 +166,22 @@ def test_what_is_undecided_is_never_averaged() -> None:
     (beside,) = [row for row in rows if (row.instance, row.method) == ("paper:46", RIVAL)]
     assert (beside.saving_is_least, beside.saving) == (True, pytest.approx(9_000_000 / 32_000))
     assert table[RIVAL].saving_count == 2
-    shown = race.stopping_cell(half)
+    shown = benchmark_stopping.stopping_cell(half)
     assert shown.startswith("> 1,200\n")
     assert "1/20 undecided" in shown
-    assert "P > 281" in race.stopping_cell(beside)
+    assert "P > 281" in benchmark_stopping.stopping_cell(beside)
 
 
 def test_what_was_not_run_says_so() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
-    outcomes["race", "paper:10", 0.0, DEFAULT] = fake_race()
+    outcomes["runs", "paper:10", 0.0, DEFAULT] = fake_race()
     rows = measure_stopping(outcomes, scale)
     (row,) = [row for row in rows if (row.instance, row.method) == ("paper:10", DEFAULT)]
     assert (row.mean, row.pulls, row.error_interval) == (None, None, None)
-    assert race.stopping_cell(row).startswith("not run")
+    assert benchmark_stopping.stopping_cell(row).startswith("not run")
     table = {row.method: row for row in stopping_averages(rows)}
     assert (table[DEFAULT].not_run, table[DEFAULT].undecided, table[DEFAULT].least_count) == (1, 0, 2)
-    section = race.make_section(scale, 0, outcomes)
+    section = benchmark_stopping.make_section(scale, 0, outcomes)
     assert any("not run" in job for grid in section.grids for line in grid.rows for job in line)
     json.dumps(section.summary, allow_nan=False)
 
@@ -189,25 +194,29 @@ def test_duels_tell_who_is_ahead_and_how_surely() -> None:
     assert close.fewer
     assert close.sure  # 1 % off with a spread of 0.2 % each
     assert close.ratio == pytest.approx(7.9 / 8.0)
-    assert not method_ratio(replace(own, standard_error=5_000.0), base).sure
-    stuck = replace(own, mean=None, standard_error=None, undecided=1)
+    assert not method_ratio(changed(own, standard_error=5_000.0), base).sure
+    stuck = changed(own, mean=None, standard_error=None, undecided=1)
     assert method_ratio(stuck, base).fewer is False
     assert method_ratio(base, stuck).fewer is True
-    assert method_ratio(stuck, replace(base, mean=None)).fewer is None
+    assert method_ratio(stuck, changed(base, mean=None)).fewer is None
     assert len(versus(rows, DEFAULT, RIVAL)) == 3
     assert versus(rows, DEFAULT, RIVAL, 0.05) == []
 
 
 def test_groups_are_averaged_apart() -> None:
     outcomes, scale = fake_outcomes(TIMES, {**PLACES, "random-beta:101": 1_000.0})
-    outcomes["race", "random-beta:101", 0.0, DEFAULT] = fake_race(*[9_000] * 20)
+    outcomes["runs", "random-beta:101", 0.0, DEFAULT] = fake_race(*[9_000] * 20)
     rows = measure_stopping(outcomes, scale)
     table = {(row.group, row.method): row for row in stopping_averages(rows)}
     assert table["held-out", DEFAULT].over_rival == pytest.approx(9.0 / 8.0)
     assert table["known", DEFAULT].over_rival == pytest.approx(2.9 / 8.0)
     assert ("held-out", PAPER) not in table
     known, held_out = (
-        [finding for finding in race_claims.findings(rows) if words in finding.claim and DEFAULT in finding.claim]
+        [
+            finding
+            for finding in benchmark_stopping.findings(rows)
+            if words in finding.claim and DEFAULT in finding.claim
+        ]
         for words in ("known instances", "held-out instances")
     )
     assert {finding.verdict for finding in known} == {"confirmed"}
@@ -218,18 +227,18 @@ def test_groups_are_averaged_apart() -> None:
 def test_with_another_risk_only_two_methods_run_and_less_is_promised() -> None:
     report = with_risk(REPORT, "std")
     assert report.full.name == "full, risk std"
-    plan = race.plan_jobs(report.full, 0)
-    assert {key[-1] for key in plan if key[:2] == ("race", "paper:10")} == {RIVAL, DEFAULT}
+    plan = benchmark_stopping.plan_jobs(report.full, 0)
+    assert {key[-1] for key in plan if key[:2] == ("runs", "paper:10")} == {RIVAL, DEFAULT}
     assert {job.arguments["risk"] for job in plan.values()} == {"std"}
-    assert {job.arguments["risk"] for job in budget.plan_jobs(report.full, 0).values()} == {"std"}
+    assert {job.arguments["risk"] for job in benchmark_budget.plan_jobs(report.full, 0).values()} == {"std"}
     assert with_risk(REPORT, "mean-variance:0.010") is REPORT
     outcomes, scale = fake_outcomes({RIVAL: 8.0, DEFAULT: 5.7}, PLACES)
     rows = measure_stopping(outcomes, replace(scale, risk="std"))
     (front,) = {row.front for row in rows if row.instance == "paper:10"}
     assert front == len(ramgape.simulate("paper:10", risk="std", budget=40).truth.front)
     for risk, verdict in (("std", "confirmed"), ("mean-variance:0.01", "refuted")):
-        assert race_claims.findings(rows, risk)[1].verdict == verdict
-    json.dumps(race.make_section(replace(scale, risk="std"), 0, outcomes).summary, allow_nan=False)
+        assert list(benchmark_stopping.findings(rows, risk))[1].verdict == verdict
+    json.dumps(benchmark_stopping.make_section(replace(scale, risk="std"), 0, outcomes).summary, allow_nan=False)
 
 
 # What is said of it
@@ -265,8 +274,8 @@ def test_the_lower_bound_is_judged_where_it_is_one() -> None:
 
 def test_every_exception_is_listed() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
-    outcomes["race", "paper:46", 0.0, DEFAULT] = fake_race(*[40_000] * 20)
-    outcomes["race", "random-beta:1", 0.0, DEFAULT] = fake_race(*[1_000] * 19, 5_000, cap=5_000)
+    outcomes["runs", "paper:46", 0.0, DEFAULT] = fake_race(*[40_000] * 20)
+    outcomes["runs", "random-beta:1", 0.0, DEFAULT] = fake_race(*[1_000] * 19, 5_000, cap=5_000)
     rows = measure_stopping(outcomes, scale)
     words = f"{DEFAULT} needs fewer samples than {RIVAL}, on every instance"
     (verdict,) = [verdict for claim, verdict in verdicts(rows).items() if claim.startswith(words)]
@@ -281,7 +290,7 @@ def test_every_exception_is_listed() -> None:
 def test_errors_are_pooled_and_judged() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES, epsilons=(0.05, 0.0))
     for wrong, verdict in ((3, "confirmed"), (14, "refuted")):
-        outcomes["race", "paper:46", 0.05, DEFAULT] = fake_race(*[16_000] * 20, wrong=wrong)
+        outcomes["runs", "paper:46", 0.05, DEFAULT] = fake_race(*[16_000] * 20, wrong=wrong)
         rows = measure_stopping(outcomes, scale)
         total = pooled(rows, DEFAULT, None)
         assert (total.ended, total.wrong) == (120, wrong)
@@ -295,7 +304,7 @@ def test_errors_are_pooled_and_judged() -> None:
 
 def test_runs_at_their_cap_are_no_errors() -> None:
     outcomes, scale = fake_outcomes(TIMES, PLACES)
-    outcomes["race", "paper:46", 0.0, DEFAULT] = fake_race(*[5_000] * 20, cap=5_000, wrong=20)
+    outcomes["runs", "paper:46", 0.0, DEFAULT] = fake_race(*[5_000] * 20, cap=5_000, wrong=20)
     total = pooled(measure_stopping(outcomes, scale), DEFAULT, None)
     assert (total.ended, total.wrong, total.undecided) == (40, 0, 20)
 
@@ -305,15 +314,15 @@ def test_runs_at_their_cap_are_no_errors() -> None:
 
 def test_the_figures_are_readable() -> None:
     outcomes, scale = fake_outcomes(TIMES, dict.fromkeys([name for name in FULL.instances if "gauss" not in name], 1e3))
-    outcomes["race", "paper:46", 0.0, PAPER] = fake_race(50_000_000, cap=50_000_000)
+    outcomes["runs", "paper:46", 0.0, PAPER] = fake_race(50_000_000, cap=50_000_000)
     outcomes["least", "paper:10", 0.0] = {"samples": None, "exact": True}
-    drawings = race.make_section(scale, 0, outcomes).drawings
+    drawings = benchmark_stopping.make_section(scale, 0, outcomes).drawings
     assert [drawing.function for drawing in drawings] == [
         "samples_by_tolerance",
         "samples_by_instance",
         "samples_by_instance",
-        "samples_against",
-        "samples_against",
+        "ratios",
+        "ratios",
     ]
     for drawing in drawings:
         figure = getattr(figures, drawing.function)(*drawing.arguments)
@@ -321,7 +330,7 @@ def test_the_figures_are_readable() -> None:
         legend = [text.get_text() for text in figure.legends[0].get_texts()]
         known = "held-out" not in drawing.name  # with the paper's method, which was undecided
         samples = {"Gaussian reference", "undecided: needs more"} if known else {"Gaussian reference"}
-        assert ({"fewer samples"} if "against" in drawing.function else samples) <= set(legend)
+        assert ({"fewer samples"} if drawing.function == "ratios" else samples) <= set(legend)
     assert "known" in drawings[1].caption
     assert "held-out" in drawings[2].caption
     # Sorted by the least, the hardest at the top.
@@ -427,4 +436,4 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path: Path, argumen
 def test_the_command_knows_all_parts() -> None:
     from ramgape.cli.benchmark import PARTS as HELP
 
-    assert all(part in HELP for part in PARTS)
+    assert all(part in HELP for part in REPORT.parts)

@@ -22,17 +22,14 @@ import ramgape
 from ramgape.cli import app
 from ramgape.cli.benchmark import benchmark_tables
 from ramgape.common.proportions import clopper_pearson
-from ramgape.paper import budget, budget_claims, figures, paper
+from ramgape.paper import benchmark_budget, figures, paper
 from ramgape.paper.benchmark import REPORT
-from ramgape.paper.benchmark_scale import FULL, QUICK, BenchmarkScale, BudgetScale
-from ramgape.paper.budget_results import (
+from ramgape.paper.benchmark_budget import (
     BY_ARMS,
     OWN,
     POLICIES,
     RIVALS,
     WHOLE,
-    BudgetAverage,
-    BudgetMeasurement,
     budget_average,
     budget_averages,
     differences,
@@ -41,6 +38,10 @@ from ramgape.paper.budget_results import (
     ratio,
     ratios,
 )
+from ramgape.paper.scale import FULL_BENCHMARK as FULL
+from ramgape.paper.scale import QUICK_BENCHMARK as QUICK
+from ramgape.paper.scale import BenchmarkScale, BudgetScale
+from ramgape.paper.tables import Row
 from ramgape.policies import resolve_policy
 from ramgape.problems.instances import load_instance
 from tests.figures import assert_readable
@@ -83,7 +84,7 @@ def test_the_plan_covers_what_was_asked_for() -> None:
     assert 40 <= max(sizes) <= 50
     assert field.alone == ("paper:exp3", "paper:exp4")
     assert field.budgets == tuple(field.runs) == tuple(field.runs_alone) == BUDGETS
-    plan = budget.plan_jobs(FULL, 7)
+    plan = benchmark_budget.plan_jobs(FULL, 7)
     assert len(plan) == 62 * len(BUDGETS) * 10
     for (instance, pulls, policy), job in plan.items():
         runs = field.runs_alone if instance in field.alone else field.runs
@@ -173,7 +174,9 @@ def test_intervals_hold_as_often_as_they_say() -> None:
             wrong = generator.random(60) < share
             values = np.where(wrong, generator.random(60), 0.0)
             error = float(np.std(values, ddof=1)) / math.sqrt(60)
-            rows.append(BudgetMeasurement(name, 4, 2, 500, OWN, 60, float(values.mean()), error, int(wrong.sum())))
+            row = Row(instance=name, arms=4, front=2, budget=500, policy=OWN, runs=60, regret=float(values.mean()))
+            row.standard_error, row.wrong = error, int(wrong.sum())
+            rows.append(row)
         own = budget_average(WHOLE, rows)
         held[0] += own.regret_interval[0] <= 0.5 * (0.25 + 0.05) <= own.regret_interval[1]
         held[1] += own.wrong_interval[0] <= 0.3 <= own.wrong_interval[1]
@@ -181,14 +184,15 @@ def test_intervals_hold_as_often_as_they_say() -> None:
     assert held[1] / 300 >= 0.95
 
 
-def average_of(policy: str, regret: float, error: float) -> BudgetAverage:
-    return BudgetAverage(WHOLE, 4, 500, policy, 80, regret, error, (regret, regret), 0.5, (0.4, 0.6))
+def average_of(policy: str, regret: float, error: float) -> Row:
+    return Row(group=WHOLE, budget=500, policy=policy, regret=regret, standard_error=error)
 
 
 def test_ratios_to_the_best_rival() -> None:
     rows = measure_budgets(fake_outcomes({OWN: 0.002, "ege-sh": 0.004}, n40000={"ra-lucb": 0.001}), FIELD)
     found = {(row.group, row.budget): row for row in ratios(budget_averages(rows, FIELD))}
-    assert found[WHOLE, 500][2:5] == ("ege-sh", pytest.approx(0.002), pytest.approx(0.004))
+    own = found[WHOLE, 500]
+    assert (own.rival, own.own_regret, own.rival_regret) == ("ege-sh", pytest.approx(0.002), pytest.approx(0.004))
     assert found[WHOLE, 500].ratio == pytest.approx(0.5)
     assert (found["Beta", 40_000].rival, found["Beta", 40_000].ratio) == ("ra-lucb", pytest.approx(2.0))
 
@@ -202,7 +206,7 @@ def test_ratios_to_the_best_rival() -> None:
     beaten = ratio(average_of(OWN, 0.001, 0.0), average_of("egp", 0.0, 0.0))
     assert (beaten.ratio, beaten.at_most(1.0)) == (None, False)
     assert ratio(average_of(OWN, 0.0, 0.0), average_of("egp", 0.0, 0.0)).at_most(0.5)
-    assert [budget_claims.in_words(row) for row in (perfect, beaten)] == [
+    assert [benchmark_budget.in_words(row) for row in (perfect, beaten)] == [
         "0 (EGP), no wrong set seen",
         "EGP has no regret",
     ]
@@ -218,7 +222,7 @@ def test_differences_on_each_instance() -> None:
 
 
 def verdicts(outcomes: dict[Any, Any]) -> list[str]:
-    return [finding.verdict for finding in budget_claims.findings(measure_budgets(outcomes, FIELD), FIELD)]
+    return [finding.verdict for finding in benchmark_budget.findings(measure_budgets(outcomes, FIELD), FIELD)]
 
 
 def test_verdicts_go_either_way() -> None:
@@ -238,14 +242,14 @@ def test_verdicts_go_either_way() -> None:
 def test_wrong_sets_are_compared() -> None:
     outcomes = fake_outcomes({OWN: 0.002})
     outcomes["random-beta:1", 500, "xi-lcb"]["exact"] = [True] * 20
-    told = budget_claims.findings(measure_budgets(outcomes, FIELD), FIELD)[4]
+    told = list(benchmark_budget.findings(measure_budgets(outcomes, FIELD), FIELD))[4]
     assert told.verdict == "refuted"
     assert "n = 500: 50 % (39 % to 61 %), the best rival (ξ-LCB) 38 % (27 % to 49 %)" in told.evidence
 
 
 def test_every_exception_is_listed() -> None:
     outcomes = fake_outcomes({OWN: 0.002}, randomgaussian1={OWN: 0.03})
-    whole, coins, many, nowhere, _, instances = budget_claims.findings(measure_budgets(outcomes, FIELD), FIELD)
+    whole, coins, many, nowhere, _, instances = benchmark_budget.findings(measure_budgets(outcomes, FIELD), FIELD)
     assert "random instances, n = 2,000: 0.900 (" in whole.evidence
     assert "might as well" not in whole.evidence  # it is above anyhow
     assert coins.claim.endswith("(Bernoulli): 1.15 (n = 500), 1.4 (n = 2,000), 1.15 (n = 10,000), 1 (n = 40,000).")
@@ -258,7 +262,7 @@ def test_every_exception_is_listed() -> None:
 
 def test_without_a_field_nothing_is_judged() -> None:
     field = BudgetScale(alone=("paper:exp3",), runs_alone={500: 4})
-    told = budget_claims.findings(measure_budgets(fake_outcomes({}, field), field), field)
+    told = benchmark_budget.findings(measure_budgets(fake_outcomes({}, field), field), field)
     assert [finding.verdict for finding in told] == [
         "not checkable",
         "not checkable",
@@ -274,7 +278,7 @@ def test_without_a_field_nothing_is_judged() -> None:
 
 def test_the_figures_are_readable() -> None:
     outcomes = fake_outcomes({OWN: 0.002, "hvi-pareto": 0.05}, n40000={OWN: 0.00002}, paperexp3={OWN: 0.0})
-    section = budget.make_section(replace(TINY, budget=FIELD), 0, outcomes)
+    section = benchmark_budget.make_section(replace(TINY, budget=FIELD), 0, outcomes)
     assert [drawing.name for drawing in section.drawings] == [
         "benchmark-budget",
         "benchmark-budget-ratios",
@@ -302,8 +306,8 @@ def test_a_wide_range_of_ratios_is_readable() -> None:
     outcomes = fake_outcomes(
         {OWN: 0.002}, randomgaussian1={OWN: 0.3}, randombeta1={OWN: 0.0001}, randombeta2={OWN: 0.0001}
     )
-    drawing = budget.make_section(replace(TINY, budget=FIELD), 0, outcomes).drawings[1]
-    assert_readable(figures.regret_against(*drawing.arguments))
+    drawing = benchmark_budget.make_section(replace(TINY, budget=FIELD), 0, outcomes).drawings[1]
+    assert_readable(figures.ratios(*drawing.arguments))
 
 
 # The whole of it, small

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.cli.benchmark import benchmark_tables
-from ramgape.paper import figures, race
-from ramgape.paper.methods import LINE_UPS
+from ramgape.paper import benchmark_stopping, figures
+from ramgape.paper.scale import LINE_UPS
 from ramgape.paper.section import Section
 from ramgape.planning.forecast import Plan, PullForecast
 from ramgape.views.terminal import output
@@ -156,7 +156,7 @@ def test_the_benchmark_calls_it_a_reference(capsys: pytest.CaptureFixture[str]) 
     """Also where methods are below it, and where a tie leaves nothing to compare with."""
     outcomes, scale = fake_outcomes({**TIMES, "pairwise + evidence": 0.4}, PLACES, epsilons=(0.05, 0.0))
     outcomes["least", "paper:10", 0.0] = {"samples": None, "exact": True}
-    section = race.make_section(scale, 0, outcomes)
+    section = benchmark_stopping.make_section(scale, 0, outcomes)
     whole = "\n".join(page(section))
     assert_modest(whole)
     assert whole.count("Gaussian reference") > 4
@@ -175,6 +175,6 @@ def test_the_benchmark_calls_it_a_reference(capsys: pytest.CaptureFixture[str]) 
 def test_the_benchmark_calls_a_bound_a_bound() -> None:
     methods = dict.fromkeys((method.name for method in LINE_UPS["gaussian"].methods), 6.0)
     outcomes, scale = fake_outcomes(methods, {"random-gaussian:1": 1_000.0})
-    whole = "\n".join(page(race.make_section(scale, 0, outcomes)))
+    whole = "\n".join(page(benchmark_stopping.make_section(scale, 0, outcomes)))
     assert "it is a lower bound: no method that is right on all Gaussian instances can better it" in whole
     assert "how many times the lower bound that is (R)" in whole

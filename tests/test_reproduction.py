@@ -25,15 +25,14 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.core.pareto import gaps
-from ramgape.paper import beyond, crosses, figures, overall, paper, regret, regret_claims, stopping
-from ramgape.paper.cache import ResultCache, unique
+from ramgape.paper import beyond, exact, figures, paper, regret, reproduction, stopping
 from ramgape.paper.geometry import CASES, gap_case
 from ramgape.paper.jobs import Job, run_job
-from ramgape.paper.outcomes import FURTHER
-from ramgape.paper.report import ProgressCounter, publish
-from ramgape.paper.reproduction import PARTS, REPORT
+from ramgape.paper.regret import FURTHER
+from ramgape.paper.report import ResultCache, publish, unique
+from ramgape.paper.reproduction import REPORT
 from ramgape.paper.scale import FULL, QUICK
-from ramgape.paper.section import Finding, Grid, Section
+from ramgape.paper.section import Finding, Section
 from ramgape.paper.statistics import (
     geometric_mean,
     mean_interval,
@@ -41,11 +40,13 @@ from ramgape.paper.statistics import (
     sign_flip_test,
     sign_test,
 )
+from ramgape.paper.tables import Grid
 from ramgape.problems.instances import load_instance
 from ramgape.search.kept import write_whole
 from ramgape.search.simulation import simulated_spec
 
 POLICIES = paper.CONFIDENCE_POLICIES
+PARTS = REPORT.parts
 
 
 def without_times(summary: dict[str, Any]) -> dict[str, Any]:
@@ -401,7 +402,6 @@ def test_progress_ends_at_the_whole(tmp_path: Path) -> None:
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
     assert {words for _, _, words in seen} == {"simulating", "drawing"}
-    ProgressCounter(None, 1.0).add(5.0, "nobody watches")
 
 
 def test_the_full_plan_is_the_papers() -> None:
@@ -534,34 +534,34 @@ def test_a_wrong_answer_is_counted() -> None:
 
 def test_totals_far_from_the_papers_are_refuted() -> None:
     outcomes = {(46, policy): fake_search(total, 0.0) for policy, total in paper.TOTALS[46].items()}
-    assert crosses.reproduced(outcomes).verdict == "confirmed"
+    assert exact.reproduced(outcomes).verdict == "confirmed"
     outcomes[46, "ramgape"] = fake_search(round(1.03 * paper.TOTALS[46]["ramgape"]), 0.0)
-    assert crosses.reproduced(outcomes).verdict == "refuted"
-    assert crosses.summarize(outcomes)["pattern_46"]["ramgape"]["ratio"] == pytest.approx(1.03)
+    assert exact.reproduced(outcomes).verdict == "refuted"
+    assert exact.summarize(outcomes)["pattern_46"]["ramgape"]["ratio"] == pytest.approx(1.03)
 
 
 def test_unequal_widths_are_refuted() -> None:
-    assert crosses.balanced({(46, "ramgape"): fake_search(10, 0.0)}).verdict == "confirmed"
+    assert exact.balanced({(46, "ramgape"): fake_search(10, 0.0)}).verdict == "confirmed"
     unequal = fake_search(10, 0.0)
     unequal["arms"][0]["risk_interval"] = [0.0, 0.3]
-    assert crosses.balanced({(46, "ramgape"): unequal}).verdict == "refuted"
+    assert exact.balanced({(46, "ramgape"): unequal}).verdict == "refuted"
 
 
 @pytest.mark.parametrize("broken", ["1", "3", "4"])
 def test_the_overall_claim_needs_all_of_its_parts(broken: str) -> None:
     def section(name: str, holds: bool) -> Section:
         finding = Finding(
-            f"... {overall.SETTINGS[name]} ...", "confirmed" if holds else "refuted", "evidence", "source"
+            f"... {reproduction.SETTINGS[name]} ...", "confirmed" if holds else "refuted", "evidence", "source"
         )
         rules = {rule: {"mean": float(place)} for place, rule in enumerate(paper.BUDGET_POLICIES)}
         summary = {"epsilon_0.1": {"holds": holds}, "pulling_ratio": rules, "final_regret": rules}
         return Section(name, "", (), summary, {}, findings=[finding])
 
-    sections = {name: section(name, holds=True) for name in overall.SETTINGS}
-    assert overall.findings(sections)[0].verdict == "confirmed"
-    assert overall.findings({**sections, broken: section(broken, holds=False)})[0].verdict == "refuted"
+    sections = {name: section(name, holds=True) for name in reproduction.SETTINGS}
+    assert reproduction.overall(sections)[0].verdict == "confirmed"
+    assert reproduction.overall({**sections, broken: section(broken, holds=False)})[0].verdict == "refuted"
     del sections[broken]
-    left = overall.findings(sections)
+    left = reproduction.overall(sections)
     assert all(finding.verdict == "not checkable" for finding in left)
     assert len(left) == (3 if broken == "1" else 1)  # nothing is said of experiments that were not run
 
@@ -573,7 +573,7 @@ def test_agreement_is_a_rank_correlation() -> None:
         "final_regret": {str(rule): {"mean": regret} for rule, regret in enumerate(regrets)},
     }
     expected = scipy.stats.spearmanr(shares, [-regret for regret in regrets]).statistic
-    assert overall.agreement(Section("3", "", (), summary, {})) == pytest.approx(expected)
+    assert reproduction.agreement(Section("3", "", (), summary, {})) == pytest.approx(expected)
 
 
 def fake_budget_runs(own: float = 1.0, **scales: float) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -615,7 +615,7 @@ def budget_verdicts(outcomes: dict[tuple[Any, ...], dict[str, Any]]) -> dict[str
         "twin": "much faster than RA-LUCB",
         "a": "the a of the theorem suits",
     }
-    found = regret_claims.findings(4, outcomes)
+    found = list(regret.findings(4, outcomes))
     return {key: finding.verdict for key, text in words.items() for finding in found if text in finding.claim}
 
 
@@ -660,7 +660,7 @@ def test_rules_that_are_not_in_the_paper_are_shown_but_judge_nothing() -> None:
     outcomes = fake_budget_runs()
     for outcome in outcomes.values():
         outcome.setdefault("wrong", outcome.get("mean"))
-    before = regret_claims.findings(4, outcomes)
+    before = list(regret.findings(4, outcomes))
     perfect = {
         **outcomes["trace", "ramgape"],
         "middle_half": [None] * 19 + [0.0] * (paper.HORIZON - 19),
@@ -669,12 +669,12 @@ def test_rules_that_are_not_in_the_paper_are_shown_but_judge_nothing() -> None:
         "pareto_share": [0.99] * 20,
     }
     further = {("further", policy): perfect for policy in FURTHER}
-    assert regret_claims.findings(4, {**outcomes, **further}) == before
+    assert list(regret.findings(4, {**outcomes, **further})) == before
     scale = replace(QUICK, explorations=(0.1, 1.0))
     section = regret.make_section(4, scale, 0, {**outcomes, **further})
     assert list(section.findings) == before
     assert list(section.summary["final_regret"]) == list(paper.BUDGET_POLICIES)
-    assert overall.agreement(section) == overall.agreement(regret.make_section(4, scale, 0, outcomes))
+    assert reproduction.agreement(section) == reproduction.agreement(regret.make_section(4, scale, 0, outcomes))
     curves, final, *_ = section.drawings
     assert "made for an answer after the last pull only" in curves.caption
     legend = figures.regret_curves(*curves.arguments).legends[0]
@@ -704,9 +704,9 @@ def test_only_returned_arms_tell_whether_the_rightmost_is_spared() -> None:
         for name, mean, pulls in (("1", 0.6, 400), ("2", 0.5, 500), ("3", 0.4, 9000))
     ]
     outcome["front"] = ["1", "2"]
-    assert crosses.spares_far_right({(46, "ramgape"): outcome}, "ramgape").verdict == "refuted"
+    assert exact.spares_far_right({(46, "ramgape"): outcome}, "ramgape").verdict == "refuted"
     outcome["arms"][1]["pulls"] = 5000
-    assert crosses.spares_far_right({(46, "ramgape"): outcome}, "ramgape").verdict == "confirmed"
+    assert exact.spares_far_right({(46, "ramgape"): outcome}, "ramgape").verdict == "confirmed"
 
 
 # The pieces

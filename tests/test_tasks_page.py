@@ -13,9 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ramgape.cli import app
-from ramgape.paper import figures, tasks
+from ramgape.paper import benchmark_tasks as tasks
+from ramgape.paper import figures
 from ramgape.paper.benchmark import REPORT
-from ramgape.paper.benchmark_scale import FULL, QUICK, BenchmarkScale, TaskScale
+from ramgape.paper.scale import FULL_BENCHMARK as FULL
+from ramgape.paper.scale import QUICK_BENCHMARK as QUICK
+from ramgape.paper.scale import BenchmarkScale, TaskScale
+from ramgape.paper.tables import Row
 from ramgape.problems.instances import load_instance
 from tests.figures import assert_readable
 
@@ -66,11 +70,14 @@ def test_the_ceiling_of_the_variance_is_that_of_no_arm() -> None:
 
 
 def test_runs_that_were_given_up_are_told_as_such() -> None:
-    row = tasks.ExactPulls("paper:10", 50.0, 100.0, 5, 5, 5)
-    assert row.words == "0.500"
-    assert row._replace(others_ended=4).words == "less than 0.500"
-    assert row._replace(ended=4).words == "more than 0.500"
-    assert row._replace(ended=4, others_ended=4).words == "not known"
+    for ended, others, words in (
+        (5, 5, "0.500"),
+        (5, 4, "less than 0.500"),
+        (4, 5, "more than 0.500"),
+        (4, 4, "not known"),
+    ):
+        row = Row(pulls=50.0, others=100.0, runs=5, ended=ended, others_ended=others)
+        assert tasks.exact_ratio(row) == words
     grid = tasks.make_section(TINY, 0, fake_outcomes({})).grids[1]
     assert grid.rows[0] == ["paper:46", "1,000", "1,000", "1.00", "1 and 1 of 1"]
 

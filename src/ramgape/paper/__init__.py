@@ -1,22 +1,24 @@
 """Experiments on the compiled engine, with verdicts: the paper's, and our own benchmark.
 
-paper          what the paper prints: settings, numbers
-scale          how much of them is run: all of it, or a quick part
+reproduction   the experiments of the paper, and what only several of them can show: `ramgape reproduce`
 stopping       Experiment 1, its tight variants, Gaussian rewards
-crosses        Experiment 2
+exact          Experiment 2
 regret         Experiments 3 and 4, pulling ratios
 geometry       the gap geometry of appendix A
 theorems       the theorems, checked
-overall        what only several experiments together can show
-reproduction   all of it: `ramgape reproduce`
+beyond         the same experiments with our defaults
 
-methods        the bounds and sampling rules that the benchmark compares
-benchmark_scale  on which instances, and how often
-race           samples to stop, with `race_results` and `race_claims`
-budget         answers under a budget, with `budget_results` and `budget_claims`
-benchmark      all of it: `ramgape benchmark`
+benchmark      the methods of this package against each other: `ramgape benchmark`
+benchmark_stopping  samples to stop
+benchmark_budget    answers under a budget
+benchmark_tasks     one arm compared with the Pareto set
 
-jobs           pieces of work that can be done apart; `cache` keeps their outcomes on disk
-section        what an experiment contributes; `figures`, `page` and `formatting` present it
-report         a report of several parts: runs the jobs that are missing, writes the sections
+paper          what the paper prints: settings, numbers
+scale          methods, problems and runs of both reports, for all of them and for a quick part
+jobs           pieces of work that can be done apart
+statistics     means, intervals and tests
+tables         result tables, and how a report shows them
+section        what an experiment contributes, with its prose from `texts.toml`; `formatting` has numbers in words
+figures        the figures, with `theory_figures`; `drawing` and `looks` have what they share
+report         runs the jobs that are missing, writes the sections and the page
 """

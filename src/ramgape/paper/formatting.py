@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from ramgape.views.plots.policies import policy_look
+from ramgape.paper.looks import policy_look
 
 
 def display_name(policy: str) -> str:
-    """A sampling rule as readers know it.
+    """The name of a sampling rule for readers.
 
     >>> display_name("ra-lucb")
     'RA-LUCB'
     """
     return policy_look(policy).name
+
+
+def name_outside(policy: str) -> str:
+    """The name of a rule in a figure of the paper that does not have it there.
+
+    >>> name_outside("ege-sr"), name_outside("evidence")
+    ('EGE-SR (not in the paper)', 'Evidence (ours, not in the paper)')
+    """
+    name = display_name(policy)
+    return f"{name[:-1]}, not in the paper)" if name.endswith(")") else f"{name} (not in the paper)"
 
 
 def percent(share: float) -> str:

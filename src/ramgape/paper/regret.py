@@ -1,53 +1,54 @@
 """Experiments 3 and 4: seven rules under a budget, with few arms and with many.
 
-Beside what the paper shows, the mean of the middle half of the trials: the mean of all of them, the share of wrong
-sets, how both depend on the constant a, a comparison with more trials of the three rules that come out best, and where
-the pulls went. Three rules that the paper does not have stand beside its seven, in no verdict on it.
+Besides what the paper shows, the mean of the middle half of the trials: the mean of all of them, the share of wrong
+sets, how both depend on the constant a, more trials of the three best rules, and where the pulls went. Three rules that
+the paper does not have are shown as well, in no verdict on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramgape.bounds.budget import exploration
 from ramgape.common.formatting import plural
+from ramgape.common.proportions import clopper_pearson
+from ramgape.core.pareto import gaps
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, format_interval, percent, ranked
+from ramgape.paper.formatting import display_name, format_interval, name_outside, percent, ranked
 from ramgape.paper.jobs import STAGES, Job, Outcome
-from ramgape.paper.outcomes import (
-    FURTHER,
-    Key,
-    Outcomes,
-    area,
-    closer_comparison,
-    curve,
-    finals,
-    stage_shares,
-    sweep,
-    traces_of,
-)
 from ramgape.paper.paper import OWN, RA_LUCB
-from ramgape.paper.regret_claims import findings
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import DataFile, Drawing, Grid, Section
-from ramgape.problems.instances import load_instance
-from ramgape.views.plots.policies import name_outside
+from ramgape.paper.section import Finding, Section, figure, finding, section
+from ramgape.paper.statistics import mean_interval, middle_half_mean
+from ramgape.paper.tables import Columns, DataFile, side_by_side, table
+from ramgape.problems.instances import load_instance, paper_tables
+
+# ("trace", policy), ("further", policy), ("comparison", policy) or ("sweep", policy, value of a)
+Key = tuple[Any, ...]
+Outcomes = Mapping[Key, Outcome]
+Quality = Mapping[str, Any]
 
 INSTANCES = {3: "paper:exp3", 4: "paper:exp4"}
+FURTHER = ("evidence", "ege-sr", "ege-sh")  # not in the paper
 COMPARED = (OWN, RA_LUCB, "round-robin")
 STEERED = ("ramgape", "ra-lucb", "lie-round-robin", "xi-lcb")  # the rules that look at widths, and so at a
 MARKED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # tolerances whose a is shown
-RATIO_FIGURES = {3: "Figure 8", 4: "Figure 9"}
+
+CLEARLY = 1.25  # a regret counts as clearly larger, or a fall as clearly slower, if it is so many times the other
+STEADY = 1.1  # a regret falls steadily if no tenth of the run has more than so many times the one before
+ACCURATE = 0.05  # answers count as accurate if at most this share is wrong: the delta of Experiment 1
 
 
 def plan_jobs(experiment: int, scale: Scale, seed: int) -> dict[Key, Job]:
     """Traces of all rules; finals of more trials of some, and of some over a."""
     instance = INSTANCES[experiment]
-    common = {"instance": instance, "seed": seed, "budget": paper.HORIZON, "rho": paper.RHO}
+    common = {"instance": instance, "seed": seed, "budget": paper.HORIZON, "rho": paper.RHO, "epsilon": paper.EPSILON}
     arms = len(load_instance(instance).arms)
 
     def job(kind: str, trials: int, policy: str, **options: Any) -> Job:
@@ -55,276 +56,395 @@ def plan_jobs(experiment: int, scale: Scale, seed: int) -> dict[Key, Job]:
         cost = trials * paper.HORIZON * (1.0 + arms / 40.0) * (arms / 4.0 if policy == "egp" else 1.0)
         return Job(kind, {**common, "trials": trials, "policy": policy, **options}, cost)
 
-    traces = {
-        ("trace", policy): job("regret_traces", scale.trials, policy, epsilon=paper.EPSILON)
-        for policy in paper.BUDGET_POLICIES
-    }
-    further = {
-        ("further", policy): job("regret_traces", scale.trials, policy, epsilon=paper.EPSILON) for policy in FURTHER
-    }
-    compared = {
-        ("comparison", policy): job("trials", scale.comparison_trials, policy, epsilon=paper.EPSILON)
-        for policy in COMPARED
-    }
-    swept = {
-        ("sweep", policy, value): job("trials", scale.sweep_trials, policy, epsilon=paper.EPSILON, exploration=value)
-        for policy in STEERED
-        for value in scale.explorations
-    }
-    return {**traces, **further, **compared, **swept}
-
-
-plan_three, plan_four = partial(plan_jobs, 3), partial(plan_jobs, 4)
-
-
-def summarize(outcomes: Outcomes, marks: Mapping[str, float]) -> dict[str, Any]:
-    """For machines: `final_regret.ramgape.mean` and so on."""
-    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
     return {
-        "epsilon": paper.EPSILON,
-        "exploration": traces[OWN]["exploration"],
-        "theorem_1_bound": paper.theorem_one_bound(paper.HORIZON, traces[OWN]["arms"], paper.EPSILON),
-        "final_regret": finals(outcomes),
-        "average_regret": {policy: area(outcome, "middle_half") for policy, outcome in traces.items()},
-        "duel": closer_comparison(outcomes),
-        "by_exploration": sweep(outcomes),
-        "exploration_at_epsilon": dict(marks),
-        "pulling_ratio": pulling_ratios(traces),
-        "pareto_arms": traces[OWN]["pareto_arms"],
-        "not_in_the_paper": {
-            "final_regret": finals(outcomes, "further"),
-            "average_regret": {policy: area(outcome, "middle_half") for policy, outcome in further.items()},
-            "pulling_ratio": pulling_ratios(further),
+        **{("trace", policy): job("regret_traces", scale.trials, policy) for policy in paper.BUDGET_POLICIES},
+        **{("further", policy): job("regret_traces", scale.trials, policy) for policy in FURTHER},
+        **{("comparison", policy): job("trials", scale.comparison_trials, policy) for policy in COMPARED},
+        **{
+            ("sweep", policy, value): job("trials", scale.sweep_trials, policy, exploration=value)
+            for policy in STEERED
+            for value in scale.explorations
         },
     }
 
 
-def pulling_ratios(traces: Mapping[str, Outcome]) -> dict[str, dict[str, Any]]:
-    """The shares of pulls of Pareto arms."""
+# What the trials amount to
+
+
+def quality(regrets: Sequence[float]) -> dict[str, Any]:
+    """How good the answers of many trials are, with intervals."""
+    wrong = sum(regret > 0.0 for regret in regrets)
+    return {
+        "middle_half_mean": float(middle_half_mean(regrets)),
+        "mean": float(np.mean(regrets)),
+        "mean_interval": mean_interval(regrets),
+        "wrong_share": wrong / len(regrets),
+        "wrong_share_interval": clopper_pearson(wrong, len(regrets)),
+        "trials": len(regrets),
+    }
+
+
+def by_policy(outcomes: Outcomes, kind: str) -> dict[str, Outcome]:
+    """The outcomes of one kind."""
+    return {key[1]: outcome for key, outcome in outcomes.items() if key[0] == kind}
+
+
+def finals(outcomes: Outcomes, kind: str = "trace") -> dict[str, dict[str, Any]]:
+    """The quality of each rule after the last pull."""
+    return {policy: quality(outcome["final"]) for policy, outcome in by_policy(outcomes, kind).items()}
+
+
+def closer_comparison(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
+    """The same from more trials of few rules."""
+    return {policy: quality(outcome["regret"]) for policy, outcome in by_policy(outcomes, "comparison").items()}
+
+
+def sweep(outcomes: Outcomes) -> dict[str, dict[str, list[Any]]]:
+    """The same as lists over the values of a."""
+    results: dict[str, dict[str, list[Any]]] = {}
+    for kind, policy, *value in outcomes:
+        if kind == "sweep":
+            row = {"exploration": value[0], **quality(outcomes[kind, policy, *value]["regret"])}
+            lists = results.setdefault(policy, {name: [] for name in row})
+            for name, number in row.items():
+                lists[name].append(number)
+    return results
+
+
+def curve(outcome: Outcome, name: str) -> NDArray[np.float64]:
+    """A curve over pulls; NaN before the start."""
+    return np.array([np.nan if value is None else value for value in outcome[name]], dtype=np.float64)
+
+
+def areas(traces: Mapping[str, Outcome]) -> dict[str, float]:
+    """Each rule's middle-half regret averaged over all pulls: small if it falls soon and far."""
+    return {policy: float(np.nanmean(curve(outcome, "middle_half"))) for policy, outcome in traces.items()}
+
+
+def pareto_shares(traces: Mapping[str, Outcome]) -> dict[str, dict[str, Any]]:
+    """The shares of pulls of Pareto arms: the mean, by quarter of the run, and trial by trial."""
     return {
         policy: {
             "mean": float(np.mean(outcome["pareto_share"])),
-            "by_stage": stage_shares(outcome),
+            "by_stage": [float(share) for share in np.mean(outcome["pareto_share_by_stage"], axis=0)],
             "per_trial": outcome["pareto_share"],
         }
         for policy, outcome in traces.items()
     }
 
 
+def summarize(outcomes: Outcomes, marks: Mapping[str, float]) -> dict[str, Any]:
+    """The numbers for JSON: `final_regret.ramgape.mean` and so on."""
+
+    def numbers(kind: str) -> dict[str, Any]:
+        traces = by_policy(outcomes, kind)
+        return {
+            "final_regret": finals(outcomes, kind),
+            "average_regret": areas(traces),
+            "pulling_ratio": pareto_shares(traces),
+        }
+
+    own, papers = outcomes["trace", OWN], numbers("trace")
+    return {
+        "epsilon": paper.EPSILON,
+        "exploration": own["exploration"],
+        "theorem_1_bound": paper.theorem_one_bound(paper.HORIZON, own["arms"], paper.EPSILON),
+        **{name: papers[name] for name in ("final_regret", "average_regret")},
+        "duel": closer_comparison(outcomes),
+        "by_exploration": sweep(outcomes),
+        "exploration_at_epsilon": dict(marks),
+        "pulling_ratio": papers["pulling_ratio"],
+        "pareto_arms": own["pareto_arms"],
+        "not_in_the_paper": numbers("further"),
+    }
+
+
+# The section
+
+
 def make_section(experiment: int, scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """One of the two experiments."""
-    traces = traces_of(outcomes)
-    arms, front = traces[OWN]["arms"], traces[OWN]["pareto_arms"]
-    constant = traces[OWN]["exploration"]
-    marks = {f"ε = {epsilon:g}": exploration("theorem", arms, paper.HORIZON, epsilon) for epsilon in MARKED}
-    inside = {
-        label: value for label, value in marks.items() if scale.explorations[0] <= value <= scale.explorations[-1]
-    }
-    return Section(
-        str(experiment),
-        f"Experiment {experiment}: simple regret under a budget, {arms} arms",
-        (
-            f"Seven rules pull {paper.HORIZON:,} times, {plural(scale.trials, 'trial')} each; after every pull the "
-            f"regret of the empirical front is taken. {front} of the {arms} arms are Pareto optimal. The paper does "
-            f"not say which ε goes into its constant a; with ε = {paper.EPSILON:g}, as in Experiment 1, a = (n − 2K) "
-            f"ε² / (16 K) = {constant:g}.",
-            "The paper averages the middle half of the trials at each pull. That hides the trials that go wrong, so "
-            "the mean of all trials and the share of wrong sets stand beside it.",
-            "Three rules that are not in the paper are shown as well and marked as such: Evidence, which is ours, and "
-            "EGE-SR and EGE-SH (Kone, Jourdan, Kaufmann 2024). No verdict on the paper looks at them.",
-        ),
-        summarize(outcomes, marks),
-        {
-            "n": f"{paper.HORIZON:,}",
-            "K": str(arms),
-            "a": f"{constant:g} (ε = {paper.EPSILON:g})",
-            "ρ": f"{paper.RHO:g}",
-            "trials": f"{scale.trials}; {scale.comparison_trials} of the best three, {scale.sweep_trials} for each a",
-            "seeds": f"trial r has {seed} + r",
-        },
-        trial_files(experiment, outcomes),
-        drawings(experiment, scale, outcomes, inside),
-        [final_grid(outcomes), comparison_grid(outcomes), share_grid(outcomes)],
-        findings(experiment, outcomes),
+    papers, further = by_policy(outcomes, "trace"), by_policy(outcomes, "further")
+    traces = {**papers, **further}
+    results, beside = finals(outcomes), finals(outcomes, "further")
+    own, closer = papers[OWN], closer_comparison(outcomes)
+    marks = {f"ε = {epsilon:g}": exploration("theorem", own["arms"], paper.HORIZON, epsilon) for epsilon in MARKED}
+    values = {"experiment": experiment, "own": own, "trials": plural(scale.trials, "trial")}
+    words = {"ranking": ranking_in_words(results), "further": ranking_in_words(beside), "letter": "ab"[experiment - 3]}
+    curves = {rule: {name: curve(trace, name) for name in ("middle_half", "mean")} for rule, trace in traces.items()}
+    first, *_, last = scale.explorations
+    shown = {label: value for label, value in marks.items() if first <= value <= last}
+    flat = {policy: result for policy, result in results.items() if policy not in STEERED}
+    shares = {policy: outcome["pareto_share"] for policy, outcome in papers.items()}
+    drawings = [
+        figure("regret", (np.arange(1, paper.HORIZON + 1), curves, list(further)), **values, **words),
+        figure("final", ({**results, **beside}, list(beside)), **values),
+        figure("exploration", (list(scale.explorations), sweep(outcomes), shown, flat), **values),
+        figure("pulling-ratios", (shares, own["pareto_arms"] / own["arms"]), **values, number=experiment + 5),
+    ]
+
+    def name(row: tuple[str, Any]) -> str:
+        return name_outside(row[0]) if row[0] in further else display_name(row[0])
+
+    qualities: Columns[Any] = [("rule", name), *quality_columns(lambda row: row[1])]
+    middle = ("regret, middle half", lambda row: f"{row[1]['middle_half_mean']:.5f}")
+    stages = side_by_side(("first quarter", "second", "third", "last"), percent, lambda row: row[1]["by_stage"])
+    note = "Intervals: bootstrap for the mean, Clopper-Pearson for the share."
+    whole = [("rule", name), ("all pulls", lambda row: percent(row[1]["mean"])), *stages]
+    return section(
+        "regret",
+        scale,
+        seed,
+        values,
+        name=str(experiment),
+        summary=summarize(outcomes, marks),
+        data_files=trial_files(experiment, outcomes),
+        drawings=drawings,
+        grids=[
+            table(
+                "After the last pull", list({**results, **beside}.items()), [qualities[0], middle, *qualities[1:]], note
+            ),
+            table(f"Three rules over {plural(closer[OWN]['trials'], 'trial')}", list(closer.items()), qualities),
+            table("Share of pulls of Pareto arms", list(pareto_shares(traces).items()), whole),
+        ],
+        findings=list(findings(experiment, outcomes)),
     )
 
 
+plan_three, plan_four = partial(plan_jobs, 3), partial(plan_jobs, 4)
 make_section_three, make_section_four = partial(make_section, 3), partial(make_section, 4)
 
 
 def trial_files(experiment: int, outcomes: Outcomes) -> list[DataFile]:
-    """Curves, trials, and the sweep over a; of all rules, the last column telling which are the paper's."""
-    papers = traces_of(outcomes)
-    traces = {**papers, **traces_of(outcomes, "further")}
-    names = ("middle_half", "mean", "wrong")
+    """Curves, trials, and the sweep over a, of all rules."""
+    papers = by_policy(outcomes, "trace")
+    traces = {**papers, **by_policy(outcomes, "further")}
     curves = [
-        (pull, policy, *(outcome[name][pull - 1] for name in names), policy in papers)
+        {
+            "pull": pull,
+            "policy": policy,
+            **{name: outcome[name][pull - 1] for name in ("middle_half", "mean", "wrong")},
+            "in_paper": policy in papers,
+        }
         for policy, outcome in traces.items()
         for pull in range(outcome["started"] + 1, paper.HORIZON + 1)
     ]
     trials = [
-        (policy, trial, regret, share, *stages, policy in papers)
+        {
+            "policy": policy,
+            "trial": trial,
+            "regret": regret,
+            "pareto_share": outcome["pareto_share"][trial],
+            **{
+                f"pareto_share_stage_{stage + 1}": outcome["pareto_share_by_stage"][trial][stage]
+                for stage in range(STAGES)
+            },
+            "in_paper": policy in papers,
+        }
         for policy, outcome in traces.items()
-        for trial, (regret, share, stages) in enumerate(
-            zip(outcome["final"], outcome["pareto_share"], outcome["pareto_share_by_stage"], strict=True)
-        )
+        for trial, regret in enumerate(outcome["final"])
     ]
     steered = [
-        (key[1], key[2], trial, regret)
+        {"policy": key[1], "a": key[2], "trial": trial, "regret": regret}
         for key, outcome in outcomes.items()
         if key[0] == "sweep"
         for trial, regret in enumerate(outcome["regret"])
     ]
-    stages = [f"pareto_share_stage_{stage}" for stage in range(1, STAGES + 1)]
+    files = {"curves": curves, "trials": trials, "exploration": steered}
+    return [DataFile(f"experiment{experiment}-{name}", rows) for name, rows in files.items()]
+
+
+def quality_columns(quality_of: Callable[[Any], Quality]) -> Columns[Any]:
+    """Columns of a table: mean regret and wrong sets, each with its interval."""
     return [
-        DataFile(f"experiment{experiment}-curves", ("pull", "policy", *names, "in_paper"), curves),
-        DataFile(
-            f"experiment{experiment}-trials",
-            ("policy", "trial", "regret", "pareto_share", *stages, "in_paper"),
-            trials,
-        ),
-        DataFile(f"experiment{experiment}-exploration", ("policy", "a", "trial", "regret"), steered),
+        ("regret, mean", lambda row: f"{quality_of(row)['mean']:.5f}"),
+        ("95 % interval", lambda row: format_interval(quality_of(row)["mean_interval"])),
+        ("wrong sets", lambda row: percent(quality_of(row)["wrong_share"])),
+        ("95 % interval", lambda row: " to ".join(map(percent, quality_of(row)["wrong_share_interval"]))),
     ]
 
 
-def drawings(experiment: int, scale: Scale, outcomes: Outcomes, marks: Mapping[str, float]) -> list[Drawing]:
-    """Curves, finals, sweep, pulling ratios."""
-    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
-    curves = {
-        policy: {name: curve(outcome, name) for name in ("middle_half", "mean")}
-        for policy, outcome in {**traces, **further}.items()
-    }
-    results, beside = finals(outcomes), finals(outcomes, "further")
-    flat = {policy: results[policy] for policy in results if policy not in STEERED}
-    shares = {policy: outcome["pareto_share"] for policy, outcome in traces.items()}
-    even = traces[OWN]["pareto_arms"] / traces[OWN]["arms"]
-    return [
-        Drawing(
-            f"experiment{experiment}-regret",
-            "regret_curves",
-            (np.arange(1, paper.HORIZON + 1), curves, list(further)),
-            "Figure 4" + ("a" if experiment == 3 else "b"),
-            "Left as in the paper, the mean of the middle half of the trials; right the mean of all. At the end, by "
-            f"the mean of all trials, the best first: {ranking_in_words(results)}.{further_in_words(beside)}",
-        ),
-        Drawing(
-            f"experiment{experiment}-final",
-            "final_quality",
-            ({**results, **beside}, list(beside)),
-            "not in the paper",
-            f"After {paper.HORIZON:,} pulls: regret with 95 % intervals of the mean, and how often the set is not "
-            "exactly the Pareto set. " + hidden_in_words(results),
-        ),
-        Drawing(
-            f"experiment{experiment}-exploration",
-            "exploration_sweep",
-            (list(scale.explorations), sweep(outcomes), marks, flat),
-            "not in the paper",
-            f"The same after {paper.HORIZON:,} pulls, for other values of the constant a. Dotted lines: the a that the "
-            "theorem gives for an ε. " + sensitivity_in_words(outcomes),
-        ),
-        Drawing(
-            f"experiment{experiment}-pulling-ratios",
-            "pull_shares",
-            (shares, even),
-            RATIO_FIGURES[experiment],
-            "The share of pulls that went to Pareto arms, trial by trial; the line is what an even split would give. "
-            + shares_in_words(traces),
-        ),
-    ]
-
-
-def final_grid(outcomes: Outcomes) -> Grid:
-    """The quality of all rules."""
-    further = finals(outcomes, "further")
-    rows = [
-        [
-            name_outside(policy) if policy in further else display_name(policy),
-            f"{result['middle_half_mean']:.5f}",
-            *quality_cells(result),
-        ]
-        for policy, result in {**finals(outcomes), **further}.items()
-    ]
-    note = "Intervals: bootstrap for the mean, Clopper-Pearson for the share."
-    return Grid("After the last pull", ("rule", "regret, middle half", *QUALITY), rows, note)
-
-
-def comparison_grid(outcomes: Outcomes) -> Grid:
-    """The best rules, more closely."""
-    results = closer_comparison(outcomes)
-    rows = [[display_name(policy), *quality_cells(result)] for policy, result in results.items()]
-    return Grid(f"Three rules over {plural(results[OWN]['trials'], 'trial')}", ("rule", *QUALITY), rows)
-
-
-QUALITY = ("regret, mean", "95 % interval", "wrong sets", "95 % interval")
-
-
-def quality_cells(result: Mapping[str, Any]) -> list[str]:
-    """Mean regret and wrong sets, each with its interval."""
-    return [
-        f"{result['mean']:.5f}",
-        format_interval(result["mean_interval"]),
-        percent(result["wrong_share"]),
-        " to ".join(percent(end) for end in result["wrong_share_interval"]),
-    ]
-
-
-def share_grid(outcomes: Outcomes) -> Grid:
-    """Where the pulls went, by quarter of the run."""
-    traces, further = traces_of(outcomes), traces_of(outcomes, "further")
-    rows = [
-        [
-            name_outside(policy) if policy in further else display_name(policy),
-            percent(float(np.mean(outcome["pareto_share"]))),
-            *map(percent, stage_shares(outcome)),
-        ]
-        for policy, outcome in {**traces, **further}.items()
-    ]
-    header = ("rule", "all pulls", "first quarter", "second", "third", "last")
-    return Grid("Share of pulls of Pareto arms", header, rows)
-
-
-def ranking_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """Rules in their order, the best first, with their mean regrets."""
+def ranking_in_words(results: Mapping[str, Quality]) -> str:
+    """Rules with their mean regrets, the best first."""
     order = sorted(results, key=lambda policy: results[policy]["mean"])
     return ", ".join(f"{display_name(policy)} {results[policy]['mean']:.5f}" for policy in order)
 
 
-def further_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The rules that the paper does not have, and how their curves are to be read."""
-    if not results:
-        return ""
-    return (
-        f" Not in the paper: {ranking_in_words(results)}. EGE-SR and EGE-SH are made for an answer after the last pull "
-        "only; before it, their curves show what they have accepted and the front of the arms that are still open."
-    )
+# What the paper says of the results, sentence by sentence
 
 
-def hidden_in_words(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """What the middle half does not show."""
-    hidden = [
-        f"{percent(result['wrong_share'])} ({display_name(policy)})"
-        for policy, result in results.items()
-        if result["middle_half_mean"] == 0.0 < result["wrong_share"]
+def findings(experiment: int, outcomes: Outcomes) -> Iterator[Finding]:
+    """All claims. Each function returns whether its claim holds, and the numbers behind that."""
+    claims = [converges, falls_steadily, identifies, outperforms, others_converge_worse, shifts_focus, largest_share]
+    claims += [theorem_one_says_something, robust_to_exploration]
+    if experiment == 3:
+        claims.append(own_problem)
+    else:
+        claims[1:1] = [drops_fastest, faster_than_ra_lucb]
+    for claim in claims:
+        holds, values = claim(outcomes)
+        yield finding(claim.__name__, holds, experiment=experiment, clearly=CLEARLY, **values)
+
+
+Judged = tuple[bool, dict[str, Any]]
+
+
+def ordered(numbers: Mapping[str, float]) -> list[str]:
+    """The rules from the smallest number to the largest."""
+    return sorted(numbers, key=lambda policy: numbers[policy])
+
+
+def converges(outcomes: Outcomes) -> Judged:
+    """Does the regret of RAMGapE fall fast?"""
+    traces = by_policy(outcomes, "trace")
+    middle, mean = (curve(traces[OWN], name) for name in ("middle_half", "mean"))
+    start, over = traces[OWN]["started"], areas(traces)
+    at = {pull: float(middle[pull - 1]) for pull in (1_000, 2_000, 5_000, paper.HORIZON)}
+    place = ordered(over).index(OWN) + 1
+    return at[paper.HORIZON] < 0.5 * float(middle[start]) and place <= 2, {
+        "at_first": float(middle[start]),
+        "first": start + 1,
+        "later": ", ".join(f"{value:.4f} after {pull:,}" for pull, value in at.items()),
+        "mean": float(mean[-1]),
+        "rank": f"{ranked(place, 'smallest')} of {len(over)}",
+    }
+
+
+def falls_steadily(outcomes: Outcomes) -> Judged:
+    """Does the regret of RAMGapE never rise for long?"""
+    tenths = [float(np.nanmean(part)) for part in np.array_split(curve(outcomes["trace", OWN], "middle_half"), 10)]
+    pairs = list(itertools.pairwise(tenths))
+    return all(later <= STEADY * earlier for earlier, later in pairs), {
+        "tenths": ", ".join(f"{value:.4f}" for value in tenths),
+        "rises": plural(sum(later > earlier for earlier, later in pairs), "rise"),
+        "most": percent(STEADY - 1.0),
+    }
+
+
+def identifies(outcomes: Outcomes) -> Judged:
+    """Is the Pareto set found, and not only one of small regret?"""
+    own = closer_comparison(outcomes)[OWN]
+    return own["wrong_share_interval"][0] <= ACCURATE, {
+        "wrong": percent(own["wrong_share"]),
+        "trials": plural(own["trials"], "trial"),
+        "interval": " to ".join(map(percent, own["wrong_share_interval"])),
+        "most": percent(ACCURATE),
+    }
+
+
+def drops_fastest(outcomes: Outcomes) -> Judged:
+    """Is RAMGapE's drop the fastest?"""
+    over = areas(by_policy(outcomes, "trace"))
+    order = ordered(over)
+    return order[0] == OWN, {"over": ", ".join(f"{display_name(policy)} {over[policy]:.4f}" for policy in order)}
+
+
+def faster_than_ra_lucb(outcomes: Outcomes) -> Judged:
+    """Is RAMGapE's drop much faster than RA-LUCB's?"""
+    traces, steered = by_policy(outcomes, "trace"), sweep(outcomes)
+    over = areas(traces)
+    pairs = zip(steered[OWN]["mean"], steered[RA_LUCB]["mean"], strict=True)
+    ratios = [own / other for own, other in pairs if other > 0.0]
+    return over[RA_LUCB] > CLEARLY * over[OWN], {
+        "own": over[OWN],
+        "other": over[RA_LUCB],
+        "ratio": over[OWN] / over[RA_LUCB],
+        "halved": [first_below(traces[policy], 0.5) for policy in (OWN, RA_LUCB)],
+        "below": 1.0 / CLEARLY,
+        "ends": (min(ratios), max(ratios)),
+    }
+
+
+def first_below(outcome: Outcome, share: float) -> str:
+    """The pull after which the middle-half regret stays below a share of its first value, in words."""
+    values = curve(outcome, "middle_half")
+    above = np.flatnonzero(~(values <= share * values[outcome["started"]]))
+    return "at no time" if above[-1] == len(values) - 1 else f"after {int(above[-1]) + 2:,} pulls"
+
+
+def outperforms(outcomes: Outcomes) -> Judged:
+    """Is RAMGapE best, or as good as the best?"""
+    results, close = finals(outcomes), closer_comparison(outcomes)
+    means = {policy: result["mean"] for policy, result in results.items()}
+    best = ordered(means)[0]
+    rival = ordered({policy: close[policy]["mean"] for policy in close if policy != OWN})[0]
+    own, other = (np.array(outcomes["comparison", policy]["regret"]) for policy in (OWN, rival))
+    behind = mean_interval(own - other)
+    beaten = [policy for policy in means if policy not in close and means[policy] < close[OWN]["mean"]]
+    return behind[0] <= 0.0 and not beaten, {
+        "trials": results[OWN]["trials"],
+        "best": f"{display_name(best)} ({means[best]:.5f}" + ("" if best == OWN else f"; RAMGapE {means[OWN]:.5f}"),
+        "more_trials": close[OWN]["trials"],
+        "own": close[OWN]["mean"],
+        "own_interval": format_interval(close[OWN]["mean_interval"]),
+        "rival": display_name(rival),
+        "other": close[rival]["mean"],
+        "other_interval": format_interval(close[rival]["mean_interval"]),
+        "difference": format_interval(behind),
+    }
+
+
+def others_converge_worse(outcomes: Outcomes) -> Judged:
+    """Do all others converge clearly more slowly, or to something clearly larger?"""
+    results, over = finals(outcomes), areas(by_policy(outcomes, "trace"))
+    ends = {policy: result["middle_half_mean"] for policy, result in results.items()}
+    exceptions = [
+        display_name(policy)
+        for policy in ends
+        if policy != OWN and over[policy] <= CLEARLY * over[OWN] and ends[policy] <= CLEARLY * ends[OWN]
     ]
-    if hidden:
-        return f"A middle half of zero stands beside wrong sets: {', '.join(hidden)}."
-    own = results[OWN]
-    return f"RAMGapE's set is wrong in {percent(own['wrong_share'])} of the trials."
+    return not exceptions, {
+        "numbers": ", ".join(f"{display_name(policy)} {ends[policy]:.5f} / {over[policy]:.5f}" for policy in ends),
+        "exceptions": f"Clearly worse in neither: {', '.join(exceptions)}." if exceptions else "No exception.",
+    }
 
 
-def sensitivity_in_words(outcomes: Outcomes) -> str:
-    own = sweep(outcomes)[OWN]
-    best, worst = int(np.argmin(own["mean"])), int(np.argmax(own["mean"]))
-    return (
-        f"RAMGapE's mean regret goes from {own['mean'][best]:.4f} at a = {own['exploration'][best]:.2g} to "
-        f"{own['mean'][worst]:.4f} at a = {own['exploration'][worst]:.2g}."
-    )
+def shifts_focus(outcomes: Outcomes) -> Judged:
+    """Do Pareto arms get more of the pulls later on?"""
+    shares = pareto_shares(by_policy(outcomes, "trace"))[OWN]["by_stage"]
+    return shares[-1] > shares[0] and shares[0] < 0.9, {"shares": ", ".join(map(percent, shares))}
 
 
-def shares_in_words(traces: Mapping[str, Outcome]) -> str:
-    order = sorted(traces, key=lambda policy: -float(np.mean(traces[policy]["pareto_share"])))
-    place = order.index(OWN) + 1
-    return f"RAMGapE's share is {ranked(place, 'largest')} of {len(order)}" + (
-        f"; the largest is {display_name(order[0])}'s." if place > 1 else "."
-    )
+def largest_share(outcomes: Outcomes) -> Judged:
+    """Does RAMGapE give Pareto arms more than the others do?"""
+    results = finals(outcomes)
+    shares = {policy: row["mean"] for policy, row in pareto_shares(by_policy(outcomes, "trace")).items()}
+    order = sorted(shares, key=lambda policy: -shares[policy])
+    worse = [policy for policy in order[: order.index(OWN)] if results[policy]["mean"] > results[OWN]["mean"]]
+    told = f" With a larger share, and yet a larger regret: {', '.join(map(display_name, worse))}."
+    return order[0] == OWN, {
+        "shares": ", ".join(f"{display_name(policy)} {percent(shares[policy])}" for policy in order),
+        "worse": told if worse else "",
+    }
+
+
+def theorem_one_says_something(outcomes: Outcomes) -> Judged:
+    """Is the bound of Theorem 1 below 1 here?"""
+    bound = paper.theorem_one_bound(paper.HORIZON, outcomes["trace", OWN]["arms"], paper.EPSILON)
+    return bound < 1.0, {"bound": bound, "largest": paper.largest_regret()}
+
+
+def robust_to_exploration(outcomes: Outcomes) -> Judged:
+    """Does the result depend on a?"""
+    results = sweep(outcomes)[OWN]
+    values, means, intervals = np.array(results["exploration"]), results["mean"], results["mean_interval"]
+    best, worst = int(np.argmin(means)), int(np.argmax(means))
+    near = int(np.argmin(np.abs(np.log(values / outcomes["trace", OWN]["exploration"]))))
+    return intervals[near][0] <= 2.0 * means[best], {
+        "best": means[best],
+        "best_a": values[best],
+        "near": means[near],
+        "near_a": values[near],
+        "worst": means[worst],
+        "worst_a": values[worst],
+        "interval": format_interval(intervals[near]),
+        "trials": plural(results["trials"][0], "trial"),
+    }
+
+
+def own_problem(outcomes: Outcomes) -> Judged:
+    """Are the arms of Experiment 3 new ones?"""
+    tables = paper_tables()["paper"]
+    (same,) = [key for key, rows in tables.items() if key.isdigit() and rows == tables["exp3"]] or ["none"]
+    known = load_instance("paper:exp3")
+    return same == "none", {"same": same, "largest": float(gaps(known.means, known.risks(paper.RHO)).max())}

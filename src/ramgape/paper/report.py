@@ -1,16 +1,18 @@
-"""A report of several parts: run the jobs that are missing, then write a section for each part.
+"""A report of several parts: run the jobs whose outcomes are not on disk, then write a section for each part.
 
-`reproduction` and `benchmark` each define one: their parts, how much is run, and the text around the sections.
+`reproduction` and `benchmark` define one report each: its parts, how much is run, and the text around the sections.
 """
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,64 +20,100 @@ from typing import Any, NamedTuple
 
 from ramgape.common.checks import check_seed
 from ramgape.engines.pieces import Makers, Piece, engine_for, made
-from ramgape.errors import InvalidSpec, known_name
+from ramgape.errors import InvalidSpec, MissingExtra, known_name
 from ramgape.paper import figures
-from ramgape.paper.cache import ResultCache, unique
+from ramgape.paper.drawing import write
 from ramgape.paper.jobs import Job, Outcome, run_job
-from ramgape.paper.page import PageText, render_page
-from ramgape.paper.section import DataFile, Drawing, Finding, Section
+from ramgape.paper.section import Drawing, Finding, Section, texts
+from ramgape.paper.tables import DataFile
 from ramgape.search.explained import versions
-from ramgape.search.kept import write_whole
+from ramgape.search.kept import KeptFiles, digest, identity, write_whole
 
-SCHEMA_VERSION = 2  # of summary.json: raised when a key changes its meaning or goes
-WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # what a report may call its own, and remove
-COST_OF_FIGURE = 4e6  # in pulls, for the time left
+SCHEMA_VERSION = 2  # of summary.json: raised when a key changes its meaning or is removed
+WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # files that a report may replace and remove
+COST_OF_FIGURES = 7e7  # in pulls, for the estimate of the time left
+MARKS = {"confirmed": "✓", "refuted": "✗", "not checkable": "?"}
 
-# Called with what is done and what there is to do, in pulls, and with words.
+# Called with the work done and the work there is, in pulls, and with a word for the current step.
 OnProgress = Callable[[float, float, str], object]
 
 
-def no_needs() -> None:
-    """What most parts need beyond what is installed anyway."""
-
-
 class Part(NamedTuple):
-    """What to run and how to write it up; `key` is its place in the summary.
+    """What to run and how to write it up.
 
-    Both functions take the report's scale and the seed; `make_section` also takes the outcome of each job, by its key
-    in the plan. `needs` complains if something is missing, before anything is computed.
+    `plan` takes the report's scale and the seed; `make_section` also takes the outcome of each job, by its key in the
+    plan. `check` raises if something that the part needs is missing, before anything is computed.
     """
 
-    key: str
+    key: str  # of its numbers in the summary
     plan: Callable[[Any, int], Mapping[Any, Job]]
     make_section: Callable[[Any, int, Any], Section]
-    needs: Callable[[], object] = no_needs
-
-
-def no_findings(sections: Mapping[str, Section]) -> list[Finding]:
-    """For reports whose sections say it all."""
-    return []
+    check: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True)
 class ReportPlan:
-    """The parts in the order of the report, how much each scale runs (it has a `name`), and the text around them."""
+    """The parts in their order, and how much each scale runs; a scale has a `name`."""
 
-    page_text: PageText
+    command: str  # of `ramgape`; the texts around the sections have the same name
     parts: Mapping[str, Part]
     full: Any
     quick: Any
-    figures: int  # about how many, for the time left
-    overall: Callable[[Mapping[str, Section]], list[Finding]] = no_findings
+    overall: Callable[[Mapping[str, Section]], list[Finding]] = lambda sections: []
 
     def check_parts(self, parts: Sequence[str]) -> list[str]:
-        """The parts that are meant, in the order of the report."""
+        """The wanted parts, in the order of the report."""
         for part in parts:
             known_name(part, ["all", *self.parts], "part")
         wanted = [name for name in self.parts if name in parts or "all" in parts]
         for name in wanted:
-            self.parts[name].needs()
+            self.parts[name].check()
         return wanted
+
+
+class ResultCache:
+    """The outcomes of jobs in a folder, so that an interrupted report continues where it stopped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = KeptFiles.open(folder, "out")
+        self._seen: dict[str, Outcome] = {}
+
+    def load(self, job: Job) -> Outcome | None:
+        """The outcome of a job, or None if it is missing, incomplete, or of other code."""
+        name, named = self._place(job)
+        outcome = self._seen.get(name) or self._files.load(name, named)
+        if outcome is not None:
+            self._seen[name] = outcome
+        return outcome
+
+    def save(self, job: Job, outcome: Outcome) -> None:
+        """Keep an outcome."""
+        name, named = self._place(job)
+        self._files.save(name, named, outcome)
+        # As JSON returns it: the first report must show what a later one would.
+        self._seen[name] = json.loads(json.dumps(outcome))
+
+    def __getitem__(self, job: Job) -> Outcome:
+        """An outcome that was there a moment ago."""
+        outcome = self.load(job)
+        if outcome is None:
+            hint = f"; a file vanished from {str(self._files.folder)!r}"
+            raise InvalidSpec(what="out", allowed="left alone while it is being written", hint=hint)
+        return outcome
+
+    def _place(self, job: Job) -> tuple[str, dict[str, Any]]:
+        named = identity(kind=job.kind, arguments=job.arguments)
+        return f"{job.kind}-{digest(named)}", named
+
+
+def open_cache(out: Path) -> ResultCache:
+    """The folder of outcomes, or an error that says why there can be none."""
+    return ResultCache(out / "runs")
+
+
+def unique(jobs: Iterable[Job]) -> list[Job]:
+    """Each job once, although several sections may want it."""
+    return list({json.dumps([job.kind, job.arguments], sort_keys=True): job for job in jobs}.values())
 
 
 def publish(
@@ -91,16 +129,16 @@ def publish(
     """Run parts of a report into a folder. The numbers do not depend on the executor.
 
     Args:
-        report: What there is to run.
+        report: What to run.
         parts: The names of parts, or "all". Parts that the folder already has, with the same seed and scale, stay.
-        out: The folder; outcomes that it already has are not computed again.
+        out: The folder; outcomes that are already in it are not computed again.
         seed: Of the first run; the others count on from it.
-        quick: Whether the small scale is enough.
-        executor: Makers the jobs are run, as for `replicate`; in this process if there is none.
-        progress: Called with what is done and what there is to do, in pulls, and with words.
+        quick: Whether to run the small scale.
+        executor: Where jobs are run, as for `replicate`. Default: this process.
+        progress: See `OnProgress`.
 
     Returns:
-        What `summary.json` has.
+        The content of `summary.json`.
     """
     begun = time.perf_counter()
     wanted, seed = report.check_parts(parts), check_seed(seed)
@@ -115,60 +153,56 @@ def publish(
     jobs = unique(job for name in names for job in plans[name].values())
 
     todo = [job for job in jobs if cache.load(job) is None]
-    counter = ProgressCounter(progress, sum(job.cost for job in todo) + COST_OF_FIGURE * report.figures)
+    done, total = 0.0, sum(job.cost for job in todo) + COST_OF_FIGURES
+
+    def advance(cost: float, word: str) -> None:
+        nonlocal done
+        done += cost
+        if progress is not None:
+            progress(min(done, total), total, word)
+
     for job, outcome in computed(todo, executor):
         cache.save(job, outcome)
-        counter.add(job.cost, "simulating")
-
-    sections = {}
-    for name in names:
-        outcomes = {key: cached(cache, job) for key, job in plans[name].items()}
-        sections[name] = report.parts[name].make_section(scale, seed, outcomes)
+        advance(job.cost, "simulating")
+    sections = {
+        name: report.parts[name].make_section(scale, seed, {key: cache[job] for key, job in plans[name].items()})
+        for name in names
+    }
     drawings = [drawing for section in sections.values() for drawing in section.drawings]
     for _ in drawn(drawings, out / "figures", executor):
-        counter.add(COST_OF_FIGURE * report.figures / len(drawings), "drawing")
+        advance(COST_OF_FIGURES / len(drawings), "drawing")
     for data_file in (data_file for section in sections.values() for data_file in section.data_files):
         write_whole(out / "data" / f"{data_file.name}.csv", as_csv(data_file))
-    # What an earlier report with another seed or scale showed would only mislead beside this one.
+    # Files of an earlier report with another seed or scale would mislead next to this one.
     for stale in set(before["files"]) - set(files := product_names(sections)):
         (out / stale).unlink(missing_ok=True)
-    settings = {"scale": scale.name, "seed": seed, "parts": names, "files": files}
-    simulated = sum(cached(cache, job)["seconds"] for job in jobs)
-    return write_report(report, sections, settings, (begun, simulated), out)
 
-
-def write_report(
-    report: ReportPlan,
-    sections: Mapping[str, Section],
-    settings: Mapping[str, Any],
-    times: tuple[float, float],
-    out: Path,
-) -> dict[str, Any]:
-    """Write `report.html` and `summary.json`; `times` are when this run began and how long its jobs took."""
     general = report.overall(sections)
+    numbers: dict[str, Any] = {}  # parts may share a key, such as the two on Experiment 1
+    for name, section in sections.items():
+        numbers.setdefault(report.parts[name].key, {}).update(section.summary)
     findings = [*(finding for section in sections.values() for finding in section.findings), *general]
     summary = {
         "schema_version": SCHEMA_VERSION,
         "versions": versions(),
-        **settings,
-        **merged(report, sections),
+        "scale": scale.name,
+        "seed": seed,
+        "parts": names,
+        "files": files,
+        **numbers,
         "findings": [asdict(finding) for finding in findings],
-        "seconds": {"this_run": time.perf_counter() - times[0], "simulations": times[1]},
+        "seconds": {
+            "this_run": time.perf_counter() - begun,
+            "simulations": sum(cache[job]["seconds"] for job in jobs),
+        },
     }
-    every = len(sections) == len(report.parts)
-    html = render_page(report.page_text, list(sections.values()), general, summary, out / "figures", every)
-    write_whole(out / "report.html", html)
+    write_whole(out / "report.html", render_page(report, list(sections.values()), general, summary, out / "figures"))
     write_whole(out / "summary.json", json.dumps(summary, indent=2, allow_nan=False, ensure_ascii=False))
     return summary
 
 
-def open_cache(out: Path) -> ResultCache:
-    """The folder of outcomes, or an error that says why there can be none."""
-    return ResultCache(out / "runs")
-
-
 def read_summary(path: Path) -> dict[str, Any]:
-    """The summary of an earlier report in this folder, or nothing: the file may be anybody's, and may list anything."""
+    """The summary of an earlier report in this folder, or an empty one: the file may have any content."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         files = [name for name in map(str, before["files"]) if WRITTEN.fullmatch(name)]
@@ -178,77 +212,79 @@ def read_summary(path: Path) -> dict[str, Any]:
 
 
 def product_names(sections: Mapping[str, Section]) -> list[str]:
-    """The files with data and figures, in the folder of the report."""
+    """The files with data and figures, relative to the folder of the report."""
     data_files = [f"data/{data_file.name}.csv" for section in sections.values() for data_file in section.data_files]
     drawings = [drawing.name for section in sections.values() for drawing in section.drawings]
     return sorted([*data_files, *(f"figures/{name}.{ending}" for name in drawings for ending in ("png", "svg"))])
 
 
 def computed(jobs: Sequence[Job], executor: Makers) -> Iterator[tuple[Job, Outcome]]:
-    """Jobs with their outcomes, as they are finished; the longest are begun first, so that none is left at the end."""
+    """Jobs with their outcomes, as they finish. The longest start first, so that none is left at the end."""
     ordered = sorted(jobs, key=lambda job: -job.cost)
     with engine_for(executor) as engine:
         if engine is None:
-            for job in ordered:
-                yield job, run_job(job)
+            yield from ((job, run_job(job)) for job in ordered)
             return
         left = iter([Piece(run_job, (job,)) for job in ordered])
         for piece, outcome in made(engine, lambda: next(left, None)):
             yield piece.arguments[0], outcome
 
 
-def cached(cache: ResultCache, job: Job) -> Outcome:
-    """An outcome that has just been seen on disk."""
-    outcome = cache.load(job)
-    if outcome is None:
-        hint = f"; a file vanished from {str(cache.folder)!r}"
-        raise InvalidSpec(what="out", allowed="left alone while it is being written", hint=hint)
-    return outcome
-
-
-def drawn(drawings: Sequence[Drawing], folder: Path, executor: Makers) -> Iterator[Drawing]:
-    """Draw and save; yields each figure when its files are there."""
+def drawn(drawings: Sequence[Drawing], folder: Path, executor: Makers) -> Iterator[list[Path]]:
+    """Draw and save; yields when the files of a figure are there."""
     folder.mkdir(parents=True, exist_ok=True)
-    if not isinstance(executor, Executor):  # the folder of a machine elsewhere is not ours
-        for drawing in drawings:
-            draw_figure(drawing, folder)
-            yield drawing
+    if not isinstance(executor, Executor):  # a cluster has no access to our folder
+        yield from (draw_figure(drawing, folder) for drawing in drawings)
         return
-    futures = {executor.submit(draw_figure, drawing, folder): drawing for drawing in drawings}
-    for future in as_completed(futures):
-        future.result()
-        yield futures[future]
+    futures = [executor.submit(draw_figure, drawing, folder) for drawing in drawings]
+    yield from (future.result() for future in as_completed(futures))
 
 
-def draw_figure(drawing: Drawing, folder: Path) -> None:
-    """One figure, as bitmap and as vectors."""
-    figures.write(getattr(figures, drawing.function)(*drawing.arguments), folder, drawing.name)
+def draw_figure(drawing: Drawing, folder: Path) -> list[Path]:
+    """Write one figure, as bitmap and as vectors."""
+    return write(getattr(figures, drawing.function)(*drawing.arguments), folder, drawing.name)
 
 
 def as_csv(data_file: DataFile) -> str:
-    """Numbers in full precision, so that what is read is what was computed."""
+    """Numbers in full precision, so that a reader gets what was computed."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(data_file.header)
-    writer.writerows(data_file.rows)
+    lines = data_file.lines
+    writer.writerow(lines[0])
+    writer.writerows(line.values() for line in lines)
     return text.getvalue()
 
 
-def merged(report: ReportPlan, sections: Mapping[str, Section]) -> dict[str, Any]:
-    """The sections' summaries; several may share a key, such as the two that speak of Experiment 1."""
-    summaries: dict[str, Any] = {}
-    for name, section in sections.items():
-        summaries.setdefault(report.parts[name].key, {}).update(section.summary)
-    return summaries
+def render_page(
+    report: ReportPlan,
+    sections: Sequence[Section],
+    general: Sequence[Finding],
+    summary: Mapping[str, Any],
+    figures: Path,
+) -> str:
+    """The report as one HTML page that needs no other file; `general` are findings that belong to no section."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        allowed = 'installed for the report: pip install "ramgape[plot]"'
+        raise MissingExtra(what="jinja2", allowed=allowed) from None
+    loader = PackageLoader("ramgape.paper", ".")
+    options: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    verdicts = Counter(finding["verdict"] for finding in summary["findings"])
 
+    def picture(name: str) -> str:
+        svg = (figures / f"{name}.svg").read_bytes()
+        return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")
 
-class ProgressCounter:
-    """Counts what is done, and passes it on."""
-
-    def __init__(self, progress: OnProgress | None, total: float) -> None:
-        self.progress, self.total, self.done = progress, total, 0.0
-
-    def add(self, cost: float, words: str) -> None:
-        self.done += cost
-        if self.progress is not None:
-            self.progress(min(self.done, self.total), self.total, words)
+    template = Environment(loader=loader, undefined=StrictUndefined, **options).get_template("report.html.jinja")
+    return template.render(
+        command=report.command,
+        page=texts()["pages"][report.command],
+        every=len(sections) == len(report.parts),
+        sections=sections,
+        general=general,
+        summary=summary,
+        verdicts={verdict: verdicts[verdict] for verdict in MARKS},
+        marks=MARKS,
+        picture=picture,
+    )

@@ -1,58 +1,41 @@
-"""A section of a report: numbers for machines, raw data, and figures, tables and findings for readers."""
+"""What an experiment contributes to a report: numbers, data files, figures, tables and findings.
+
+The prose of sections, captions and claims is in `texts.toml`, with the names of numbers in braces; `paper` stands there
+for the constants of the paper. The code of an experiment computes the numbers and the verdicts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import functools
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
 from typing import Any, Literal
 
-Verdict = Literal["confirmed", "refuted", "not checkable"]
+from ramgape.paper import paper
+from ramgape.paper.tables import DataFile, Grid
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim, in our words, and what the runs say of it."""
+    """A claim and what the runs say about it."""
 
     claim: str
-    verdict: Verdict
+    verdict: Literal["confirmed", "refuted", "not checkable"]
     evidence: str
-    source: str  # where the claim stands in the paper
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """Raw data: a CSV file."""
-
-    name: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[Any]]
+    source: str  # where the claim is made
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure: the function of `figures` that draws it, with its arguments, and what a reader should see in it."""
+    """A figure: the function of `figures` that draws it with its arguments, and the caption."""
 
     name: str
     function: str
     arguments: tuple[Any, ...]
-    paper: str  # which figure of the paper it stands for, or "not in the paper"; nothing where that is no question
+    paper: str  # the figure of the paper that it stands for, "not in the paper", or "" in the benchmark
     caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table of the report; cells are text, as they are shown, with small print after the first line."""
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-    folded: bool = False  # shown when asked for
-
-    @property
-    def words(self) -> list[bool]:
-        """For each column, whether it has words, which stand to the left, rather than numbers."""
-        return [any(row[place][:1].isalpha() for row in self.rows) for place in range(len(self.header))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +50,60 @@ class Section:
     data_files: Sequence[DataFile] = ()
     drawings: Sequence[Drawing] = ()
     grids: Sequence[Grid] = ()
-    findings: Sequence[Finding] = field(default_factory=tuple)
+    findings: Sequence[Finding] = ()
 
 
-def judged(holds: bool) -> Verdict:
-    """The verdict on a claim that could be checked."""
-    return "confirmed" if holds else "refuted"
+@functools.cache
+def texts() -> dict[str, Any]:
+    """The prose of both reports."""
+    return tomllib.loads(resources.files("ramgape.paper").joinpath("texts.toml").read_text(encoding="utf-8"))
+
+
+def fill(text: str, values: Mapping[str, Any]) -> str:
+    """A text with its numbers filled in; lines may break anywhere.
+
+    >>> fill("at most {cap:,}\\npulls, with δ = {paper.DELTA:g}", {"cap": 5000})
+    'at most 5,000 pulls, with δ = 0.05'
+    """
+    return " ".join(text.split()).format(paper=paper, **values)
+
+
+def finding(claim: str, holds: bool | None, each: Iterable[Mapping[str, Any]] = (), /, **values: Any) -> Finding:
+    """A claim by its name in the texts, with its verdict; None means that the runs cannot tell.
+
+    Args:
+        each: The numbers of every case; the text `each` says them one by one, and their list is called `told`.
+        values: Other numbers of the claim and its evidence.
+    """
+    text = dict(texts()["claims"][claim])
+    if "each" in text:
+        separator = text.pop("separator", "; ")
+        values["told"] = separator.join(fill(text["each"], {**values, **case}) for case in each)
+        del text["each"]
+    verdict: Any = "not checkable" if holds is None else "confirmed" if holds else "refuted"
+    return Finding(verdict=verdict, **{part: fill(words, values) for part, words in text.items()})
+
+
+def figure(name: str, arguments: tuple[Any, ...], /, **values: Any) -> Drawing:
+    """A figure by its name in the texts, with what its function draws."""
+    text = texts()["figures"][name]
+    caption, file = fill(text["caption"], values), text.get("file", name).format(**values)
+    return Drawing(file, text["function"], arguments, text.get("paper", "").format(**values), caption)
+
+
+def note(name: str, /, **values: Any) -> str:
+    """The words below a table."""
+    return fill(texts()["notes"][name], values)
+
+
+def section(key: str, scale: Any, seed: int, values: Mapping[str, Any], /, name: str = "", **parts: Any) -> Section:
+    """A section by its name in the texts, with the settings that belong to it.
+
+    A paragraph with `when` is shown only if the value of that name is true.
+    """
+    text, values = texts()["sections"][key], {"scale": scale, "seed": seed, **values}
+    shown = [each["text"] for each in text["paragraphs"] if "when" not in each or values[each["when"]]]
+    common = texts()["settings"].get(text.get("common"), {})
+    settings = {label: fill(words, values) for label, words in {**common, **text.get("settings", {})}.items()}
+    paragraphs = [fill(paragraph, values) for paragraph in shown]
+    return Section(name or key, fill(text["title"], values), paragraphs, settings=settings, **parts)

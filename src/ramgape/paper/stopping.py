@@ -1,66 +1,60 @@
-"""Experiment 1 and what belongs to it: when do four rules stop, pattern by pattern?
+"""Experiment 1: when do four rules stop, pattern by pattern?
 
-The same comparison is made for the paper's tolerance, for the appendix's second one, for tight ones, and for Gaussian
-rewards; only the jobs and the words differ.
-
-stopping            what to run, and the sections
-stopping_results    what the searches amount to: stopping times, comparisons
-stopping_claims     what they say
+The same comparison serves the paper's two tolerances, tighter ones, and Gaussian rewards. Outcomes are those of single
+searches, by tolerance, pattern and policy; ratios below 1 mean that RAMGapE stops earlier.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ramgape.common.formatting import list_names, plural
+from ramgape.core.pareto import gaps
 from ramgape.paper import paper
-from ramgape.paper.formatting import display_name, percent
-from ramgape.paper.jobs import Job
+from ramgape.paper.formatting import display_name, percent, probability
+from ramgape.paper.jobs import Job, Outcome
 from ramgape.paper.paper import OWN, RA_LUCB
 from ramgape.paper.scale import Scale
-from ramgape.paper.section import DataFile, Drawing, Grid, Section
-from ramgape.paper.stopping_claims import claims, findings_one, findings_tight
-from ramgape.paper.stopping_results import (
-    RIVALS,
-    Key,
-    Outcomes,
-    compare_with,
-    epsilons,
-    gaps_of,
-    panels,
-    points,
-    samples,
-    summarize,
-)
+from ramgape.paper.section import Finding, Section, figure, finding, section
+from ramgape.paper.statistics import geometric_mean, sign_flip_test, sign_test
+from ramgape.paper.tables import DataFile, Grid, table
+from ramgape.problems.environments import Instance
+from ramgape.problems.instances import load_instance
 
-TITLES = {
-    "1": "Experiment 1: when does each rule stop?",
-    "1-tight": "Experiment 1 with tolerances that ask for something",
-    "gaussian": "Gaussian rewards (appendix)",
-}
+Key = tuple[float, int, str]  # epsilon, pattern, policy
+Outcomes = Mapping[Key, Outcome]
+
+ROUND_ROBINS = ("de-round-robin", "round-robin")
+RIVALS = (RA_LUCB, *ROUND_ROBINS)
+CLOSE = 0.05  # stopping times within 5 % of each other, on average, count as comparable
+CLEAR = 0.95  # a rule counts as faster if it stops first on this share of the patterns
+NEAR = 0.1  # a point counts as near the line if the two stopping times are within 10 % of each other
+LEVEL = 0.05  # of the tests
+ENOUGH = 6  # with fewer patterns neither test can fall below its level, whatever the runs
+RESULTS = "Section 4, results"
 
 
 def search_job(instance: str, seed: int, epsilon: float, policy: str, bound: str) -> Job:
     """One search of the fixed-confidence experiments."""
-    arguments = {
-        "instance": instance,
-        "seed": seed,
-        "epsilon": epsilon,
-        "delta": paper.DELTA,
-        "rho": paper.RHO,
-        "bound": bound,
-        "policy": policy,
-    }
-    return Job("search", arguments, expected_pulls(instance, epsilon, policy) if bound == "paper" else 20_000.0)
+    goal = {"epsilon": epsilon, "delta": paper.DELTA, "rho": paper.RHO, "bound": bound, "policy": policy}
+    cost = expected_pulls(instance, epsilon, policy) if bound == "paper" else 20_000.0
+    return Job("search", {"instance": instance, "seed": seed, **goal}, cost)
 
 
 def expected_pulls(instance: str, epsilon: float, policy: str) -> float:
-    """Within a factor of two or so: an arm must be pulled until its width is below epsilon and its gap together."""
+    """A guess within a factor of two or so: an arm is pulled until its width is below epsilon plus its gap."""
     distances = gaps_of(instance) + epsilon
     if policy == "round-robin":
         return float(len(distances) * paper.correct_cap(float(distances.min())))
     return float(sum(paper.correct_cap(distance) for distance in distances.tolist()))
+
+
+def gaps_of(instance: str | Instance) -> Any:
+    """The gaps of a problem at the paper's rho."""
+    known = load_instance(instance)
+    return gaps(known.means, known.risks(paper.RHO))
 
 
 def plan_searches(family: str, bound: str, patterns: Mapping[float, Sequence[int]], seed: int) -> dict[Key, Job]:
@@ -88,197 +82,243 @@ def plan_gaussian(scale: Scale, seed: int) -> dict[Key, Job]:
     return plan_searches("paper-gaussian", "gaussian-paper", {paper.EPSILON: scale.gaussian_patterns}, seed)
 
 
-def searches_file(name: str, outcomes: Outcomes) -> DataFile:
-    """A row for each search."""
-    header = (
-        "epsilon",
-        "pattern",
-        "policy",
-        "seed",
-        "samples",
-        "front",
-        "regret",
-        "eps_correct",
-        "exact",
-        "most_pulls",
+# What the searches amount to
+
+
+def samples(outcomes: Outcomes, epsilon: float, policy: str) -> dict[int, int]:
+    """Pulls until the stop, by pattern."""
+    return {key[1]: outcome["samples"] for key, outcome in outcomes.items() if (key[0], key[2]) == (epsilon, policy)}
+
+
+def epsilons(outcomes: Outcomes) -> list[float]:
+    """The values of epsilon, in the order of the plan."""
+    return list(dict.fromkeys(epsilon for epsilon, _, _ in outcomes))
+
+
+def right(key: Key, outcome: Outcome) -> bool:
+    """Whether an answer keeps its promise: exact at epsilon 0, within epsilon above."""
+    return bool(outcome["truth"]["eps_correct" if key[0] > 0.0 else "exact"])
+
+
+class Comparison(NamedTuple):
+    """RAMGapE against one rival, over patterns."""
+
+    earlier: int
+    patterns: int
+    ratio: float
+    sign_test: float
+    mean_test: float
+    farthest: float  # the ratio that is farthest from 1
+    close: int  # the number of patterns on which the two are within 5 % of each other
+
+    @property
+    def faster(self) -> bool:
+        return self.earlier >= CLEAR * self.patterns and self.ratio < 1.0
+
+    @property
+    def comparable(self) -> bool:
+        return abs(self.ratio - 1.0) <= CLOSE
+
+
+def compare_with(outcomes: Outcomes, epsilon: float, rival: str) -> Comparison:
+    """RAMGapE against a rival at one tolerance."""
+    own, other = samples(outcomes, epsilon, OWN), samples(outcomes, epsilon, rival)
+    logarithms = [math.log(own[pattern] / other[pattern]) for pattern in own]
+    return Comparison(
+        earlier=sum(value < 0.0 for value in logarithms),
+        patterns=len(logarithms),
+        ratio=geometric_mean([own[pattern] / other[pattern] for pattern in own]),
+        sign_test=sign_test(logarithms),
+        mean_test=sign_flip_test(logarithms),
+        farthest=math.exp(max(logarithms, key=abs)),
+        close=sum(abs(math.exp(value) - 1.0) <= CLOSE for value in logarithms),
     )
-    rows = [
-        (
-            epsilon,
-            pattern,
-            policy,
-            outcome["seed"],
-            outcome["samples"],
-            " ".join(outcome["front"]),
-            outcome["truth"]["regret"],
-            outcome["truth"]["eps_correct"],
-            outcome["truth"]["exact"],
-            max(arm["pulls"] for arm in outcome["arms"]),
-        )
-        for (epsilon, pattern, policy), outcome in outcomes.items()
-    ]
-    return DataFile(name, header, rows)
 
 
-def grid(outcomes: Outcomes) -> Grid:
-    """Means by tolerance, and how RAMGapE compares."""
-    rows = []
+def summarize(outcomes: Outcomes) -> dict[str, Any]:
+    """The numbers for JSON: `epsilon_0.1.ramgape.mean` and so on, and whether the paper's claim holds there."""
+    summary: dict[str, Any] = {}
     for epsilon in epsilons(outcomes):
-        count = len(samples(outcomes, epsilon, OWN))
+        entry = summary[f"epsilon_{epsilon:g}"] = {}
         for policy in paper.CONFIDENCE_POLICIES:
             times = samples(outcomes, epsilon, policy)
-            row = [f"{epsilon:g}", str(count), display_name(policy), f"{math.fsum(times.values()) / len(times):,.0f}"]
-            if policy == OWN:
-                row += ["", ""]
-            else:
-                versus = compare_with(outcomes, epsilon, policy)
-                row += [f"{versus.earlier} of {versus.patterns}", f"{versus.ratio:.3f}"]
-            rows.append(row)
-    header = ("ε", "patterns", "rule", "mean pulls to stop", "RAMGapE stops first on", "pulls, RAMGapE / rule")
-    return Grid("Stopping times", header, rows, "The last column is a geometric mean over the patterns.")
+            per_pattern = {str(pattern): number for pattern, number in times.items()}
+            entry[policy] = {"mean": math.fsum(times.values()) / len(times), "per_pattern": per_pattern}
+        against = {rival: compare_with(outcomes, epsilon, rival) for rival in RIVALS}
+        entry["against"] = {rival: comparison._asdict() for rival, comparison in against.items()}
+        entry["paper_claim"] = "RAMGapE stops well before both round-robins, and about when RA-LUCB does"
+        entry["holds"] = against[RA_LUCB].comparable and all(against[rival].faster for rival in ROUND_ROBINS)
+        entry["wrong"] = sum(not right(key, outcome) for key, outcome in outcomes.items() if key[0] == epsilon)
+    return summary
+
+
+# What the paper says of stopping times
+
+
+def claims(
+    outcomes: Outcomes, epsilon: float, where: str, source: str, significantly: bool = True
+) -> Iterator[Finding]:
+    """The claims about stopping times, at one tolerance."""
+    said = {"where": where, "source": source, "close": percent(CLOSE)}
+    for rival in reversed(ROUND_ROBINS):
+        row = compare_with(outcomes, epsilon, rival)
+        holds, few = tested(row.faster and row.sign_test < LEVEL, [row])
+        said |= {"rival": display_name(rival), "earlier": "significantly earlier" if significantly else "earlier"}
+        said |= {"sign_test": probability(row.sign_test), "few": few, "patterns": plural(row.patterns, "pattern")}
+        yield finding("stops_earlier", holds if significantly else row.faster, row=row, **said)
+    row = compare_with(outcomes, epsilon, RA_LUCB)
+    yield finding("stops_alike", row.comparable, row=row, **said)
+
+
+def tested(holds: bool, comparisons: Iterable[Comparison]) -> tuple[bool | None, str]:
+    """A claim about significance, or None and a warning if there are too few patterns to judge it."""
+    if all(row.patterns >= ENOUGH for row in comparisons):
+        return holds, ""
+    return None, f" With fewer than {plural(ENOUGH, 'pattern')} no difference can be significant."
+
+
+def against_ra_lucb(tests: Mapping[float, Comparison]) -> Iterator[Finding]:
+    """How the stopping times of RAMGapE and RA-LUCB compare, by tolerance."""
+    rows = list(tests.values())
+    cases = [{"epsilon": each, "row": row, "test": probability(row.mean_test)} for each, row in tests.items()]
+    near = all(abs(row.farthest - 1.0) <= NEAR for row in rows)
+    yield finding("close_to_the_line", near, cases, close=percent(CLOSE), near=percent(NEAR))
+    chance = all(row.mean_test >= LEVEL for row in rows)
+    widest = percent(max(abs(row.ratio - 1.0) for row in rows))
+    small = f"A difference of {widest} at most, too regular for chance and too small to matter."
+    sense = "Neither is significant at 5 %." if chance else small
+    holds, few = tested(chance, rows)
+    yield finding("no_significant_difference", holds, cases, sense=sense, few=few)
+    holds, few = tested(all(row.ratio < 1.0 and row.mean_test < LEVEL for row in rows), rows)
+    yield finding("improves_on_ra_lucb", holds, cases, few=few)
+
+
+def about_the_problems() -> Iterator[Finding]:
+    """Whether the paper's tolerance can be missed at all, and whether the tables are what the text says."""
+    largest = max(float(gaps_of(f"paper:{pattern}").max()) for pattern in paper.PATTERNS)
+    possible = paper.largest_regret()
+    yield finding("asks_for_something", possible >= paper.EPSILON, range=possible, largest=largest)
+    known = [load_instance(f"paper:{pattern}") for pattern in paper.PATTERNS]
+    means = [float(mean) for instance in known for mean in instance.means]
+    variances = [float(variance) for instance in known for variance in instance.variances]
+    found = {"means": (min(means), max(means)), "variances": (min(variances), max(variances))}
+    printed = {"means": paper.MEANS, "variances": paper.VARIANCES}
+    slack = 0.0005  # the tables print four digits
+    inside = [low - slack <= found[name][0] and found[name][1] <= high + slack for name, (low, high) in printed.items()]
+    yield finding("arms_in_range", all(inside), **found)
+
+
+def findings_tight(outcomes: Outcomes) -> Iterator[Finding]:
+    """The same where epsilon is smaller than some gaps, and the definition of an epsilon-Pareto set."""
+    for epsilon in epsilons(outcomes):
+        yield from claims(outcomes, epsilon, f"At ε = {epsilon:g}", f"{RESULTS}, at a tight ε", False)
+    strict = [outcome["section_2"] for (epsilon, _, _), outcome in outcomes.items() if epsilon > 0.0]
+    counts = {"beyond": strict.count(False), "strict": len(strict), "searches": len(outcomes)}
+    kept = sum(right(key, outcome) for key, outcome in outcomes.items())
+    yield finding("definition_of_section_2", all(strict), kept=kept, **counts)
+
+
+# The sections
 
 
 def make_section_one(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """Experiment 1."""
-    counts = {epsilon: len(samples(outcomes, epsilon, OWN)) for epsilon in epsilons(outcomes)}
-    inexact = sum(set(outcome["front"]) != set(outcome["truth"]["front"]) for outcome in outcomes.values())
-    return Section(
-        "1",
-        TITLES["1"],
-        (
-            f"Four rules search the paper's Beta patterns with the paper's own confidence bound, at (δ, ρ) = "
-            f"({paper.DELTA:g}, {paper.RHO:g}) and ε = {' and '.join(f'{epsilon:g}' for epsilon in counts)}. "
-            f"{len(outcomes) - inexact} of the {len(outcomes)} searches returned exactly the Pareto set, which these "
-            "tolerances do not even ask for"
-            + ("." if inexact else ": the bound is so wide that by the time it stops, everything has long been clear."),
-        ),
-        summarize(outcomes),
-        {**common_settings(seed), "bound": "paper", "patterns": counts_in_words(counts)},
-        [searches_file("experiment1", outcomes)],
-        drawings_one(outcomes, counts),
-        [grid(outcomes)],
-        findings_one(outcomes),
-    )
-
-
-def drawings_one(outcomes: Outcomes, counts: Mapping[float, int]) -> list[Drawing]:
-    """The paper's two figures; `counts` are the patterns by tolerance."""
     first, second = epsilons(outcomes)
-    tests = {epsilon: compare_with(outcomes, epsilon, RA_LUCB) for epsilon in counts}
-    return [
-        Drawing(
-            "experiment1-epsilon-0.1",
-            "stopping_times",
-            (panels(outcomes, RIVALS, {first: "one series"}),),
-            "Figure 1",
-            f"One point for each of {plural(counts[first], 'pattern')} at ε = {first:g}: below the line RAMGapE stops "
-            f"earlier. {earlier_in_words(outcomes, first)}",
-        ),
-        Drawing(
-            "experiment1-appendix",
-            "stopping_times_apart",
-            (
-                RA_LUCB,
-                {
-                    f"ε = {epsilon:g}, {plural(count, 'pattern')}": points(outcomes, epsilon, RA_LUCB)
-                    for epsilon, count in counts.items()
-                },
-            ),
-            "Figure 7",
-            f"RAMGapE against RA-LUCB at ε = {first:g} and at ε = {second:g}, where more is asked. "
-            "The farthest points are "
-            + " and ".join(f"{percent(abs(versus.farthest - 1.0))}" for versus in tests.values())
-            + " off the line.",
-        ),
+    tests = {epsilon: compare_with(outcomes, epsilon, RA_LUCB) for epsilon in (first, second)}
+    farthest = " and ".join(percent(abs(row.farthest - 1.0)) for row in tests.values())
+    exact = sum(set(outcome["front"]) == set(outcome["truth"]["front"]) for outcome in outcomes.values())
+    because = ": the bound is so wide that by the time it stops, everything has long been clear"
+    shown = {epsilon: f"ε = {epsilon:g}, {plural(row.patterns, 'pattern')}" for epsilon, row in tests.items()}
+    apart = [(RA_LUCB, {label: points(outcomes, epsilon, RA_LUCB)}) for epsilon, label in shown.items()]
+    numbers = {"first": first, "second": second, "exact": exact, "searches": len(outcomes)}
+    values = {**numbers, "because": because if exact == len(outcomes) else "", "counts": counts_in_words(outcomes)}
+    earlier, panel = earlier_in_words(outcomes, first), panels(outcomes, {first: "one series"})
+    count = tests[first].patterns
+    drawings = [
+        figure("experiment1-epsilon-0.1", (panel,), count=count, epsilon=first, earlier=earlier),
+        figure("experiment1-appendix", (apart, OWN, True), first=first, second=second, farthest=farthest),
     ]
+    told = claims(outcomes, first, f"Experiment 1, ε = {first:g}", RESULTS)
+    findings = [*told, *against_ra_lucb(tests), *about_the_problems()]
+    parts = common_parts("experiment1", outcomes)
+    return section("1", scale, seed, values, **parts, drawings=drawings, findings=findings)
 
 
 def make_section_tight(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """Experiment 1 where epsilon is smaller than some gaps."""
-    counts = {epsilon: len(samples(outcomes, epsilon, OWN)) for epsilon in epsilons(outcomes)}
-    labels = {epsilon: f"ε = {epsilon:g} ({plural(count, 'pattern')})" for epsilon, count in counts.items()}
-    return Section(
-        "1-tight",
-        TITLES["1-tight"],
-        (
-            "At ε = 0.1 the paper's Experiment 1 asks for nothing. Here the same rules search with tolerances smaller "
-            f"than many gaps: {counts_in_words(counts)}. The patterns, not chosen by their outcome: "
-            + "; ".join(
-                f"{numbers_in_words(list(samples(outcomes, epsilon, OWN)))} at ε = {epsilon:g}" for epsilon in counts
-            )
-            + ". They are few, because halving ε takes up to four times the pulls.",
-        ),
-        summarize(outcomes),
-        {**common_settings(seed), "bound": "paper", "patterns": counts_in_words(counts)},
-        [searches_file("experiment1-tight", outcomes)],
-        [
-            Drawing(
-                "experiment1-tight",
-                "stopping_times",
-                (panels(outcomes, RIVALS, labels),),
-                "not in the paper",
-                "One point for each pattern, below the line if RAMGapE stops earlier. Its pulls divided by the "
-                f"other's, on (geometric) average: {ratios_in_words(outcomes)}.",
-            )
-        ],
-        [grid(outcomes)],
-        findings_tight(outcomes),
-    )
+    numbers = {epsilon: list(samples(outcomes, epsilon, OWN)) for epsilon in epsilons(outcomes)}
+    labels = {each: f"ε = {each:g} ({plural(len(patterns), 'pattern')})" for each, patterns in numbers.items()}
+    patterns = "; ".join(f"{numbers_in_words(patterns)} at ε = {each:g}" for each, patterns in numbers.items())
+    drawings = [figure("experiment1-tight", (panels(outcomes, labels),))]
+    values = {"counts": counts_in_words(outcomes), "patterns": patterns}
+    parts, findings = common_parts("experiment1-tight", outcomes), list(findings_tight(outcomes))
+    return section("1-tight", scale, seed, values, **parts, drawings=drawings, findings=findings)
 
 
 def make_section_gaussian(scale: Scale, seed: int, outcomes: Outcomes) -> Section:
     """Experiment 1 with Gaussian rewards and the appendix's bounds."""
     (epsilon,) = epsilons(outcomes)
-    count = len(samples(outcomes, epsilon, OWN))
-    return Section(
-        "gaussian",
-        TITLES["gaussian"],
-        (
-            f"The same comparison on {plural(count, 'Gaussian pattern')}, with the appendix's confidence bounds for a "
-            "known largest standard deviation √0.2. They hold from two pulls on, and differ for mean and risk. The "
-            "appendix prints the upper end of the mean-variance with a standard deviation where the variance is meant; "
-            "the variance is used.",
-        ),
-        summarize(outcomes),
-        {**common_settings(seed), "bound": "gaussian-paper", "σ max": "√0.2", "patterns": str(count)},
-        [searches_file("gaussian", outcomes)],
-        [
-            Drawing(
-                "gaussian",
-                "stopping_times",
-                (panels(outcomes, RIVALS, {epsilon: "one series"}),),
-                "Figure 6",
-                f"The same for unbounded rewards. {earlier_in_words(outcomes, epsilon)}",
-            )
-        ],
-        [grid(outcomes)],
-        list(claims(outcomes, epsilon, f"Gaussian rewards, ε = {epsilon:g}", "Appendix, Gaussian rewards")),
-    )
+    shown, earlier = panels(outcomes, {epsilon: "one series"}), earlier_in_words(outcomes, epsilon)
+    findings = list(claims(outcomes, epsilon, f"Gaussian rewards, ε = {epsilon:g}", "Appendix, Gaussian rewards"))
+    drawings, values = [figure("gaussian", (shown,), earlier=earlier)], {"count": len(samples(outcomes, epsilon, OWN))}
+    parts = common_parts("gaussian", outcomes)
+    return section("gaussian", scale, seed, values, **parts, drawings=drawings, findings=findings)
 
 
-def earlier_in_words(outcomes: Outcomes, epsilon: float) -> str:
-    """How often RAMGapE is first, and by how much."""
-    versus = {rival: compare_with(outcomes, epsilon, rival) for rival in reversed(RIVALS)}
-    told = [
-        f"{row.earlier} of {row.patterns} against {display_name(rival)} (with {row.ratio:.2f} times its pulls)"
-        for rival, row in versus.items()
+def common_parts(name: str, outcomes: Outcomes) -> dict[str, Any]:
+    """What the three sections have in common: the numbers, a file with a row for each search, and a table."""
+    rows = [
+        {
+            "epsilon": epsilon,
+            "pattern": pattern,
+            "policy": policy,
+            **{name: outcome[name] for name in ("seed", "samples")},
+            "front": " ".join(outcome["front"]),
+            **{name: outcome["truth"][name] for name in ("regret", "eps_correct", "exact")},
+            "most_pulls": max(arm["pulls"] for arm in outcome["arms"]),
+        }
+        for (epsilon, pattern, policy), outcome in outcomes.items()
     ]
-    return f"RAMGapE stops first on {', '.join(told)}."
+    return {"summary": summarize(outcomes), "data_files": [DataFile(name, rows)], "grids": [grid(outcomes)]}
 
 
-def ratios_in_words(outcomes: Outcomes) -> str:
-    """The ratios, rival by rival and tolerance by tolerance."""
-    return "; ".join(
-        f"{display_name(rival)} "
-        + ", ".join(
-            f"{compare_with(outcomes, epsilon, rival).ratio:.2f} (ε = {epsilon:g})" for epsilon in epsilons(outcomes)
-        )
-        for rival in RIVALS
+def grid(outcomes: Outcomes) -> Grid:
+    """Means by tolerance, and how RAMGapE compares."""
+    rows = [
+        (epsilon, policy, samples(outcomes, epsilon, policy), compare_with(outcomes, epsilon, policy))
+        for epsilon in epsilons(outcomes)
+        for policy in paper.CONFIDENCE_POLICIES
+    ]
+    return table(
+        "Stopping times",
+        rows,
+        [
+            ("ε", lambda row: f"{row[0]:g}"),
+            ("patterns", lambda row: str(len(row[2]))),
+            ("rule", lambda row: display_name(row[1])),
+            ("mean pulls to stop", lambda row: f"{math.fsum(row[2].values()) / len(row[2]):,.0f}"),
+            ("RAMGapE stops first on", lambda row: "" if row[1] == OWN else f"{row[3].earlier} of {row[3].patterns}"),
+            ("pulls, RAMGapE / rule", lambda row: "" if row[1] == OWN else f"{row[3].ratio:.3f}"),
+        ],
+        "The last column is a geometric mean over the patterns.",
     )
 
 
-def common_settings(seed: int) -> dict[str, str]:
-    return {"δ": f"{paper.DELTA:g}", "ρ": f"{paper.RHO:g}", "α": "1 / (3 + ρ)", "seed of every search": str(seed)}
+def points(outcomes: Outcomes, epsilon: float, rival: str) -> list[tuple[float, float]]:
+    """(rival's time, RAMGapE's time) on each pattern."""
+    own, other = samples(outcomes, epsilon, OWN), samples(outcomes, epsilon, rival)
+    return [(float(other[pattern]), float(own[pattern])) for pattern in own]
+
+
+def panels(outcomes: Outcomes, labels: Mapping[float, str]) -> list[tuple[str, Any]]:
+    """Data of a figure: for each rival, the points of each series."""
+    return [(rival, {label: points(outcomes, epsilon, rival) for epsilon, label in labels.items()}) for rival in RIVALS]
+
+
+def counts_in_words(outcomes: Outcomes) -> str:
+    """The number of patterns at each tolerance."""
+    counts = {epsilon: len(samples(outcomes, epsilon, OWN)) for epsilon in epsilons(outcomes)}
+    return list_names([f"{plural(count, 'pattern')} at ε = {epsilon:g}" for epsilon, count in counts.items()])
 
 
 def numbers_in_words(numbers: Sequence[int]) -> str:
@@ -292,6 +332,11 @@ def numbers_in_words(numbers: Sequence[int]) -> str:
     return f"{first} to {last}" if in_a_row else ", ".join(map(str, numbers))
 
 
-def counts_in_words(counts: Mapping[float, int]) -> str:
-    """How many patterns at each tolerance."""
-    return list_names([f"{plural(count, 'pattern')} at ε = {epsilon:g}" for epsilon, count in counts.items()])
+def earlier_in_words(outcomes: Outcomes, epsilon: float) -> str:
+    """How often RAMGapE stops first, and how its pulls compare."""
+    found = {rival: compare_with(outcomes, epsilon, rival) for rival in reversed(RIVALS)}
+    told = [
+        f"{row.earlier} of {row.patterns} against {display_name(rival)} (with {row.ratio:.2f} times its pulls)"
+        for rival, row in found.items()
+    ]
+    return f"RAMGapE stops first on {', '.join(told)}."

@@ -87,29 +87,6 @@ def place_labels(
     return written
 
 
-def spread_apart(positions: Sequence[float], gap: float) -> list[float]:
-    """The positions moved apart to at least `gap`, in the same order, and no further than that takes.
-
-    Neighbours that are too close form a group, which stands evenly spaced around the middle of its members;
-    groups that then touch become one.
-
-    >>> spread_apart([0.0, 10.0, 10.5, 30.0], 2.0)
-    [0.0, 9.25, 11.25, 30.0]
-    """
-    order = sorted(range(len(positions)), key=lambda index: positions[index])
-    groups: list[list[int]] = []
-    for index in order:
-        groups.append([index])
-        while len(groups) > 1 and _first(groups[-1], positions, gap) - _last(groups[-2], positions, gap) < gap:
-            last = groups.pop()
-            groups[-1] += last
-    placed = [0.0] * len(positions)
-    for group in groups:
-        for rank, index in enumerate(group):
-            placed[index] = _first(group, positions, gap) + rank * gap
-    return placed
-
-
 def _first(group: Sequence[int], positions: Sequence[float], gap: float) -> float:
     return sum(positions[index] for index in group) / len(group) - (len(group) - 1) / 2.0 * gap
 
