@@ -114,7 +114,10 @@ def drawing(outcomes: Outcomes, pattern: int) -> Drawing:
         for (number, policy), outcome in outcomes.items()
         if number == pattern
     ]
+    shown = [policy for policy, *_ in panels]
     values = {"experiment": paper.EXPERIMENTS[pattern], "arms": plural(len(load_front(pattern)), "arm")}
+    values |= {"sparing": " and ".join(display_name(policy) for policy in (OWN, RA_LUCB) if policy in shown)}
+    values |= {"even": "; Round-Robin makes all of them equally short" if EVEN in shown else ""}
     return figure("experiment2", (panels,), pattern=pattern, stands_for=FIGURES[pattern], **values)
 
 
