@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ramgape.paper import report
 from ramgape.search import explained
+from ramgape.search.engine import STATE_FORMAT
 from ramgape.storage.versions import newest_version
 from ramgape.studies import specification
 from ramgape.web import token_file
@@ -24,4 +25,5 @@ def test_numbers_of_formats_are_those_of_the_program() -> None:
         "tables of a store": newest_version(),
         "specification of a stored study": str(specification.FORMAT),
         "tokens of a server": str(token_file.VERSION),
+        "snapshots": str(STATE_FORMAT),
     }
