@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ramgape.core.loop import replay
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
+from tests.loops import compiled_loop
 
 PULLS = 20_000
 
@@ -19,8 +21,10 @@ def misses_of(seed: int, before: float, after: float, pulls: int, **options: Any
     engine = Engine(make_spec(range(2), reward_range=(0.0, 1.0), epsilon=0.0, rho=0.01, **options))
     chances = np.where(np.arange(PULLS) < pulls, before, after)
     rewards = np.random.default_rng(seed).random(PULLS) < chances
-    engine.learn_many(np.arange(PULLS) % 2, rewards.astype(float))
-    return int(engine.search["misses"][0])
+    with engine._tables() as state:
+        learn, compare, _, stop = engine.rule
+        compiled_loop(replay)(learn, compare, stop, *state, np.arange(PULLS) % 2, rewards.astype(float), True)
+    return engine.misses
 
 
 # A search that ends, wrongly, before the change notices nothing of it: hence a delta that leaves no such end to chance.

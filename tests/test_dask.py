@@ -127,7 +127,7 @@ def test_a_cluster_that_grows() -> None:
         sizes: list[int] = []
 
         def watch(progress: ramgape.Progress) -> None:
-            if progress.samples == 5:
+            if progress.samples >= 5 and len(client.nthreads()) == 1:
                 cluster.scale(2)
                 client.wait_for_workers(2, timeout=LONG)
             sizes.append(len(client.nthreads()))

@@ -16,6 +16,7 @@ PATIENCE = 900  # seconds until a hang is taken for one: kernels may have to be 
 # them: it has MOST_STEPS, because rounding, or data that contradict themselves, may keep it from moving.
 ENDING = {
     "core/order.py: move": "goes on by a place each time",
+    "core/comparisons.py: find_blocker": "goes on once at most, with another level",
     "core/doubt.py: find_leader": "makes one row more exact each time",
     "policies/evidence_budget.py: compare": "makes one row more exact each time",
     "policies/de_round_robin.py: decide": "a circle in which some arm is always in the front",
@@ -37,6 +38,8 @@ def test_only_loops_that_are_known_to_end_have_no_fixed_number_of_steps() -> Non
     for part in COMPILED_PARTS:
         path = PACKAGE / part
         for file in path.rglob("*.py") if path.is_dir() else [path]:
+            if file.name == "compiled.py":
+                continue  # which compiles the others
             for function in ast.walk(ast.parse(file.read_text())):
                 if isinstance(function, ast.FunctionDef) and any(
                     isinstance(node, ast.While) for node in ast.walk(function)

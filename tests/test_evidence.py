@@ -154,7 +154,7 @@ def squared_errors(engine: Any, samples: list[list[float]]) -> list[np.ndarray[A
 
 def expected_costs(engine: Any, samples: list[list[float]]) -> tuple[np.ndarray[Any, Any], list[int]]:
     """The doubt about each arm and the arm behind it when the pulls under way are back, from all pairs."""
-    arms, errors = engine._foresee().arms, squared_errors(engine, samples)
+    arms, errors = foreseen(engine).arms, squared_errors(engine, samples)
     values = [arms["average"], -arms["risk"]]  # more is better
 
     def cost(size: float, certainty: float) -> float:
