@@ -78,9 +78,9 @@ def engine_of(*rewards: Any, risk: str = "variance", **options: Any) -> Engine:
 
 def intervals(engine: Engine, arm: int = 0) -> tuple[float, ...]:
     """Mean and variance, low and high, from the statistics of an arm alone."""
-    row = engine.arms[arm].copy()
-    row["mean_low"], row["mean_high"] = -math.inf, math.inf
-    return tuple(map(float, heavy.moment_intervals(row, engine.problem[0])))
+    row = engine.rows.arms[arm].copy()
+    row.mean_low, row.mean_high = -math.inf, math.inf
+    return tuple(map(float, heavy.moment_intervals(row, engine.rows.problems[0])))
 
 
 # --- the inequalities -------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def evidence(count: float, variance: float, distance: float, true_variance: floa
 @pytest.mark.parametrize("stated", [{"kurtosis": 3.0}, {"sigma_max": 1.5}, {"kurtosis": 9.0, "sigma_max": 0.8}])
 @pytest.mark.parametrize("count", [20, 150, 2_000])
 def test_every_mean_beyond_the_radius_is_rejected_for_every_variance(stated: dict[str, float], count: int) -> None:
-    problem = engine_of([0.0, 1.0], task=AboutMeans(), **stated).problem[0]
+    problem = engine_of([0.0, 1.0], task=AboutMeans(), **stated).rows.problems[0]
     level = 3.0
     crude = heavy.CRUDE * math.exp(level)
     ratio = heavy.least_ratio(float(count), stated["kurtosis"], level) if "kurtosis" in stated else 0.0
@@ -173,7 +173,7 @@ def test_every_variance_below_the_lower_end_is_rejected_for_every_mean() -> None
     for rewards in (generator.standard_t(5, 2_000), generator.pareto(5, 6_000), generator.normal(size=400)):
         engine = engine_of(rewards, kurtosis=6.0)
         low, high, variance_low, _ = intervals(engine)
-        level = heavy.own_level(engine.arms[0], engine.problem[0])
+        level = heavy.own_level(engine.rows.arms[0], engine.rows.problems[0])
         scale = engine.problem["risk_scales"][0, 0]
         crude = rewards.var() / (heavy.CRUDE * math.exp(level))
         assert variance_low > 0.3 * rewards.var()
