@@ -19,6 +19,7 @@ from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
 from tests.misses import FAMILIES, LEVELS, claim_shares, false_claims
+from tests.support import changing
 
 METHOD: dict[str, Any] = {"bound": "central-limit-pairwise", "policy": "evidence"}
 
@@ -124,8 +125,9 @@ def test_after_a_designation_only_later_rewards_count() -> None:
     """Means exactly, a risk to first order: what later rewards show by themselves, with the spread that all show."""
     before, after = np.random.default_rng(3).normal(size=(2, 2, 400)) * [[[1.0], [1.5]]]
     engine = fed(*np.concatenate([before, after], axis=1))
-    engine.memory = np.concatenate([engine.memory, np.zeros((2, 30))], axis=1)
-    engine.problem["snapshot"] = 2
+    engine._hold(engine.state._replace(memory=np.concatenate([engine.memory, np.zeros((2, 30))], axis=1)))
+    with changing(engine) as state:
+        state.problem["snapshot"] = 2
     early = fed(*before)
     for arm in (0, 1):
         snapshot, row = engine.memory[arm][2:], early.arms[arm]
