@@ -1,7 +1,8 @@
-"""Ctrl-C while compiled code is being called.
+"""Ctrl-C while something must not be left half done.
 
-Handing compiled functions over to a compiled loop runs some Python inside the compiler's own C code, which drops an
-exception that a signal handler raises there: the interrupt would be lost. So it waits until the call is over.
+A reward is learnt whole or not at all. And handing compiled functions over to a compiled loop runs some Python inside the
+compiler's own C code, which drops an exception that a signal handler raises there. So an interrupt waits until
+the block is over.
 """
 
 from __future__ import annotations

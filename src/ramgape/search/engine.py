@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.bounds import the_bound
+from ramgape.common.interrupts import interrupts_deferred
 from ramgape.core.comparisons import BLOCKER, INSIDE_PROVED
 from ramgape.core.loop import note_pull, replay
 from ramgape.core.pareto import Mask
@@ -59,7 +60,8 @@ from ramgape.search.spending import Spending
 from ramgape.tasks import Task
 
 STATE_FORMAT = 1  # of what `state_bytes` writes; a change of its meaning takes the next number
-AT_A_TIME = 256  # trials in plain Python, before it is asked whether compiling pays
+# Simulated trials between two looks at the clock, the keyboard and the callback: in plain Python, and compiled.
+AT_A_TIME, COMPILED_AT_A_TIME = 256, 250_000
 CROWD = 8  # of an arm's pulls for one under way: then more of them do no harm there
 UNKNOWN, UNWATCHED = new_table(0, TRUTH), new_table(0, TRACE)
 NO_TABLES = new_table(0, ARM), new_table(0, SEARCH)  # where nothing is decided in rounds
@@ -446,10 +448,11 @@ class Engine(Spending):
 
         Its price is for a search whose prices are told.
         """
-        if self._take(int(arm), float(reward)):
-            self._record.stopped = PROVED
-        if price is not None:
-            self.pay(np.array([arm]), np.array([price]))
+        with interrupts_deferred():  # a reward is learnt whole or not at all
+            if self._take(int(arm), float(reward)):
+                self._record.stopped = PROVED
+            if price is not None:
+                self.pay(np.array([arm]), np.array([price]))
 
     def _take(self, arm: int, reward: float) -> bool:
         """Take down and learn one reward; tells whether the stopping rule speaks."""
@@ -584,6 +587,13 @@ class Engine(Spending):
         if self._may_compile(sampler):
             simulator(self.rule, sampler.draw, bool(self.spec.interleave)).prepare()
 
+    def trials_at_once(self, sampler: Sampler) -> int:
+        """How many simulated trials take no longer than a display may wait for news."""
+        if not self._may_compile(sampler):
+            return AT_A_TIME
+        is_compiled = simulator(self.rule, sampler.draw, bool(self.spec.interleave)).is_compiled
+        return COMPILED_AT_A_TIME if is_compiled else AT_A_TIME
+
     def _may_compile(self, sampler: Sampler) -> bool:
         return not (self.is_slow or sampler.in_python or self.order is not None)
 
@@ -608,7 +618,7 @@ class Engine(Spending):
         made = 0
         while made < count and not loop.is_compiled:
             part = min(count - made, AT_A_TIME)
-            with loop.timed():
+            with loop.timed(), interrupts_deferred():
                 played = self.play(sampler, generator, part, truth, trace[made : made + part])
             made += played
             if played < part or self._record.stopped:

@@ -19,7 +19,7 @@ from ramgape.options import DEFAULT_EPSILON, SIMULATE, Options, flatten, options
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.curves import Checkpoint
-from ramgape.search.engine import Engine
+from ramgape.search.engine import COMPILED_AT_A_TIME, Engine
 from ramgape.search.history import SELDOM, Recorder
 from ramgape.search.inference import goal_of, infer
 from ramgape.search.naming import named_answer
@@ -30,7 +30,7 @@ from ramgape.search.spec import Spec, make_spec
 from ramgape.search.truth import TrueArms
 from ramgape.search.watching import watched
 
-CHUNK = 250_000  # pulls between two looks at the clock, the keyboard and the callback
+NOTED = 250_000  # trials up to which a search is made in parts for those who take notes of it
 
 Source = Instance | Mapping[str, Any] | str | os.PathLike[str]
 
@@ -116,10 +116,10 @@ def play(
     while engine.stopped is None:
         begun = time.perf_counter()
         point = next((each for each in points if each > engine.samples), math.inf)
-        left = int(min(CHUNK, point - engine.samples))
+        left = int(min(engine.trials_at_once(sampler), point - engine.samples))
         while left > 0 and engine.stopped is None:
             count = left
-            if recorder is not None and engine.samples < CHUNK:
+            if recorder is not None and engine.samples < NOTED:
                 count = min(left, recorder.pulls_until_next)
             left -= engine.advance(sampler, generator, count)
             if recorder is not None:
@@ -136,9 +136,10 @@ def watch(engine: Engine, instance: Instance, seed: int, truth: Table | None = N
     generator = np.random.default_rng(seed)
     sampler = instance.sampler()
     truth = TrueArms(instance, engine.spec).table() if truth is None else truth
-    trace = new_table(min(CHUNK, engine.spec.limit), TRACE)
+    trace = new_table(min(COMPILED_AT_A_TIME, engine.spec.limit), TRACE)
     while engine.stopped is None:
-        made = trace[: engine.advance(sampler, generator, len(trace), truth, trace)]
+        part = trace[: engine.trials_at_once(sampler)]
+        made = part[: engine.advance(sampler, generator, len(part), truth, part)]
         made["regret"] *= engine.spec.span
         yield made
 
