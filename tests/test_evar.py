@@ -116,7 +116,7 @@ def test_what_is_rejected_is_rejected_by_the_evidence_there_is(level: float) -> 
     for rewards in samples():
         engine = engine_that_saw(rewards, ramgape.EVaR(level))
         (row, *_), (past, *_), _, problem = engine.rows.records
-        enough, nodes = float(row.level), past[GAMMA : GAMMA + NODES]
+        enough, nodes = float(row.level), np.array(past[GAMMA : GAMMA + NODES])
         gammas = np.concatenate([np.geomspace(nodes[0], nodes[-1], 61), [400.0, 1e4, 1e9]])
         seen, low, high = row.risk, row.risk_low, row.risk_high
         for risk in np.linspace(1.2 * low - 0.2 * seen, seen, 6)[:-1]:

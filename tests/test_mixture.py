@@ -17,6 +17,7 @@ from ramgape.bounds import empirical_bernstein, gaussian, stitched
 from ramgape.core import inversion
 from ramgape.core.box import GROWTH
 from ramgape.core.mixture import SLACK, is_rejected, log_mixture
+from ramgape.core.rows import one_row
 from ramgape.core.statistics import all_sums, squared_distance
 from ramgape.core.table import empty_search
 from ramgape.search.engine import Engine
@@ -118,7 +119,7 @@ def test_two_scales_are_averaged() -> None:
 def filled(bound: str, rewards: Any, **options: Any) -> tuple[Any, Any]:
     """The row of an arm that has seen these rewards, and its problem; the other arm has seen none."""
     engine = told(bound, rewards, **options)
-    return engine.arms[0], engine.problem[0]
+    return engine.rows.arms[0], engine.rows.problems[0]
 
 
 def told(bound: str, rewards: Any, **options: Any) -> Engine:
@@ -137,7 +138,7 @@ def test_power_sums_give_the_spread_of_squared_rewards() -> None:
         for centre in (0.1, float(rewards.mean()), 0.9):
             for risk in (0.0, 0.1):
                 direct = ((rewards - centre) ** 2 - 0.2 * rewards - risk) ** 2
-                found = squared_distance(all_sums(row), row["shift"], centre, 0.2, risk)
+                found = squared_distance(all_sums(row), row.shift, centre, 0.2, risk)
                 assert found == pytest.approx(float(direct.sum()), rel=1e-9, abs=1e-12)
 
 
@@ -149,15 +150,15 @@ def test_ends_of_the_mean_are_rejected_and_a_little_inside_they_are_not(
     rewards = np.random.default_rng(1).beta(*shape, 400)
     row, problem = filled("empirical-bernstein", rewards, epsilon=epsilon, rho=0.01)
     # The ends of the moment, not the best there ever were.
-    row["mean_low"], row["mean_high"], row["risk_low"], row["risk_high"] = 0.0, 1.0, -1.0, 1.0
-    empirical_bernstein.moments_box(row, np.empty(0), empty_search()[0], problem)
-    width = row["average"] - row["mean_low"]
-    statistics = (int(row["pulls"]), row["average"], row["variance"], problem["mean_scales"], row["level"])
-    assert inversion.rejects_mean(*statistics, row["mean_low"] - 0.01 * width)
-    assert not inversion.rejects_mean(*statistics, row["mean_low"] + 0.05 * width)
+    row.mean_low, row.mean_high, row.risk_low, row.risk_high = 0.0, 1.0, -1.0, 1.0
+    empirical_bernstein.moments_box(row, np.empty(0), one_row(empty_search()), problem)
+    width = row.average - row.mean_low
+    statistics = (int(row.pulls), row.average, row.variance, problem.mean_scales, row.level)
+    assert inversion.rejects_mean(*statistics, row.mean_low - 0.01 * width)
+    assert not inversion.rejects_mean(*statistics, row.mean_low + 0.05 * width)
     for side, end in ((1.0, "risk_low"), (-1.0, "risk_high")):
-        value = row[end] / problem["alpha"]
-        estimate = row["risk"] / problem["alpha"]
+        value = getattr(row, end) / problem.alpha
+        estimate = row.risk / problem.alpha
         assert not empirical_bernstein.rejects_risk(row, problem, side, value + 0.05 * (estimate - value))
 
 
@@ -167,17 +168,17 @@ def test_no_cell_is_more_lenient_than_the_mean_it_contains() -> None:
     for shape in ((0.3, 0.4), (2.0, 3.0), (40.0, 60.0)):
         rewards = generator.beta(*shape, 300)
         row, problem = filled("empirical-bernstein", rewards, rho=0.3)
-        rho = float(problem["rho"])
+        rho = float(problem.rho)
         for side in (1.0, -1.0):
             for risk in np.linspace(-0.3, 0.25, 200):
                 if not empirical_bernstein.rejects_risk(row, problem, side, float(risk)):
                     continue
-                for mean in np.linspace(row["mean_low"], row["mean_high"], 25):
+                for mean in np.linspace(row.mean_low, row.mean_high, 25):
                     values = side * ((rewards - mean) ** 2 - rho * rewards - risk)
                     possible = side * ((np.linspace(0, 1, 2001) - mean) ** 2 - rho * np.linspace(0, 1, 2001) - risk)
                     reach = max(0.0, -float(possible.min()))
                     total, squares = float(values.sum()), float((values**2).sum())
-                    assert is_rejected(total, squares, reach, problem["risk_scales"], row["level"] - 1e-6)
+                    assert is_rejected(total, squares, reach, problem.risk_scales, row.level - 1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
@@ -215,7 +216,7 @@ def test_intervals_adapt_to_the_variance() -> None:
     for name, rewards in {"calm": calm, "wild": wild}.items():
         for bound in ("empirical-bernstein", "empirical-bernstein-stitched", "hoeffding"):
             row, _ = filled(bound, rewards)
-            widths[name, bound] = float(row["mean_high"] - row["mean_low"])
+            widths[name, bound] = float(row.mean_high - row.mean_low)
     assert widths["calm", "hoeffding"] == pytest.approx(widths["wild", "hoeffding"], rel=0.1)
     assert widths["calm", "empirical-bernstein"] < 0.1 * widths["wild", "empirical-bernstein"]
     assert widths["calm", "empirical-bernstein"] < widths["calm", "empirical-bernstein-stitched"]
@@ -226,15 +227,15 @@ def test_boxes_are_renewed_lazily_and_only_shrink() -> None:
     boxes = {"policy": "ramgape", "bound": "empirical-bernstein"}
     engine = Engine(make_spec(["a", "b"], reward_range=(0, 1), epsilon=0.0, **boxes))
     generator = np.random.default_rng(4)
-    row: Any = engine.arms[0]
+    row: Any = engine.rows.arms[0]
     before, renewals = np.array([0.0, 1.0]), 0
     for pull in range(1, 5001):
         engine.tell(0, float(generator.random()))
-        box = np.array([row["mean_low"], row["mean_high"]])
+        box = np.array([row.mean_low, row.mean_high])
         assert box[0] >= before[0]
         assert box[1] <= before[1]
-        if row["renewal"] > pull:
-            renewals += row["renewal"] == pull + 1 + pull // GROWTH
+        if row.renewal > pull:
+            renewals += row.renewal == pull + 1 + pull // GROWTH
         before = box
     assert 400 < renewals < 700
 
@@ -290,7 +291,7 @@ def test_a_gaussian_mean_is_unknown_at_first_and_then_found() -> None:
     generator = np.random.default_rng(6)
     rewards = generator.normal(5.0, 2.0, 4000)
     early, _ = filled("gaussian", rewards[:3])
-    assert (early["mean_low"], early["mean_high"]) == (-math.inf, math.inf)
+    assert (early.mean_low, early.mean_high) == (-math.inf, math.inf)
     late, _ = filled("gaussian", rewards)
-    assert late["mean_low"] < 5.0 < late["mean_high"]
-    assert late["mean_high"] - late["mean_low"] < 0.4
+    assert late.mean_low < 5.0 < late.mean_high
+    assert late.mean_high - late.mean_low < 0.4
