@@ -20,7 +20,10 @@ import pytest
 import ramgape
 from ramgape import InvalidReward, InvalidSpec, NoAnswer, Progress, RamgapeWarning, Result, identify, simulate
 from ramgape.bounds import BOUNDS
+from ramgape.search.engine import Engine
+from ramgape.search.inference import infer
 from ramgape.search.simulation import simulated_spec
+from ramgape.search.spec import make_spec
 from ramgape.search.truth import TrueArms
 from tests.support import POLICIES, can_run
 
@@ -697,8 +700,11 @@ def test_results_are_plain_python(confident: Result) -> None:
 def test_evidence_grows_along_a_search() -> None:
     """With nested boxes, what is proved of one and the same set never gets weaker."""
     proved: dict[tuple[str, ...], float] = {}
+    engine, rng = Engine(make_spec(NAMES, reward_range=(0, 1), epsilon=0.05)), np.random.default_rng(1)
     for count in range(100, 2_500, 100):
-        result = search(callback=stop_after(count))
+        while engine.samples < count and (arm := engine.ask()) is not None:
+            engine.tell(arm, draw(NAMES[arm], rng))
+        result = infer(engine)
         assert result.certified_epsilon is not None
         assert result.certified_epsilon <= proved.get(result.front, math.inf)
         proved[result.front] = result.certified_epsilon
@@ -883,14 +889,20 @@ def check_same_search(result: Result, other: Result, scale: float, shift: float)
         assert other.certified_epsilon == close(size * result.certified_epsilon)
 
 
+def rounded_draw(arm: str, rng: np.random.Generator) -> float:
+    return round(draw(arm, rng) * 2**20) / 2**20
+
+
+@functools.cache
+def in_usual_units(case: str) -> Result:
+    return search(rounded_draw, **{"rho": 0.25, **UNITS[case]})
+
+
 @pytest.mark.parametrize("case", UNITS)
 @pytest.mark.parametrize(("low", "high"), [(0.0, 16.0), (-4.0, 4.0), (32.0, 32.5)])
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_other_units_change_nothing_but_the_units(case: str, low: float, high: float, direction: str) -> None:
     """Scales are powers of two and rewards multiples of 2^-20, so that both searches see the very same numbers."""
-
-    def pull(arm: str, rng: np.random.Generator) -> float:
-        return round(draw(arm, rng) * 2**20) / 2**20
 
     span = high - low
     scale, shift = (span, low) if direction == "maximize" else (-span, high)
@@ -898,8 +910,8 @@ def test_other_units_change_nothing_but_the_units(case: str, low: float, high: f
     changed = {**options, "rho": options["rho"] * span, "reward_range": (low, high), "direction": direction}
     if options.get("epsilon") is not None:
         changed["epsilon"] = options["epsilon"] * span
-    result = search(pull, **options)
-    other = search(lambda arm, rng: scale * pull(arm, rng) + shift, **changed)
+    result = in_usual_units(case)
+    other = search(lambda arm, rng: scale * rounded_draw(arm, rng) + shift, **changed)
     check_same_search(result, other, scale, shift)
     assert other.reward_range == (low, high)
     check_consistent(other)

@@ -1,4 +1,7 @@
-"""Two roads, one search: ask and tell, and the compiled loop, agree to the bit; units do not matter."""
+"""Two roads, one search: trials that are told and those that are simulated agree to the bit; units do not matter.
+
+Both call the same functions in plain Python; that compiled ones do the same is in tests/test_interpreted.py.
+"""
 
 from __future__ import annotations
 
@@ -82,9 +85,10 @@ def state_bytes(engine: Engine) -> tuple[bytes, bytes]:
     return engine.arms.tobytes(), engine.search.tobytes()
 
 
-# --- ask and tell, and the compiled loop ----------------------------------------------------------
+# --- ask and tell, and simulated trials -----------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @every_case
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_both_roads_give_the_same_result(policy: str, name: str, goal: dict[str, Any], direction: str) -> None:
@@ -108,6 +112,7 @@ def test_both_roads_stop_at_the_same_pull(policy: str, name: str, epsilon: float
     assert in_full(by_hand(INSTANCES[name], 1, **options)) == in_full(simulated)
 
 
+@pytest.mark.few(4)
 @every_case
 def test_chunks_of_any_size_give_the_same_table(policy: str, name: str, goal: dict[str, Any]) -> None:
     instance = INSTANCES[name]
