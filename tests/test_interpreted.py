@@ -278,6 +278,6 @@ def test_evidence_of_items_is_compared_as_the_kernel_compares_it(
         item_count=100.0 if finite else math.inf, first_item=0, origin=0.0, span=1.0, dust=dust_of(100, 0.0, 1.0)
     )
     known = (past, others, problem, count, kind, 0.4)
-    with np.errstate(all="raise"):
+    with np.errstate(all="raise", under="ignore"):
         found = Products(evidence, *known).reach(hypothesis, level)
     assert found == (evidence(*known, hypothesis) >= level)

@@ -106,8 +106,8 @@ def test_the_ends_of_a_quantile_are_where_counts_put_them(level: float) -> None:
         row = engine.arms[0]
         cells = np.minimum((rewards * CELLS).astype(int), CELLS - 1)
         below = np.concatenate([[0], np.cumsum(np.bincount(cells, minlength=CELLS))]).astype(float)
-        many = [k for k in range(CELLS + 1) if log_ratio(len(rewards), below[k], level, 1.0) >= row.level]
-        few = [k for k in range(CELLS) if log_ratio(len(rewards), below[k], level, -1.0) >= row.level]
+        many = [k for k in range(CELLS + 1) if log_ratio(len(rewards), below[k], level, 1.0) >= row["level"]]
+        few = [k for k in range(CELLS) if log_ratio(len(rewards), below[k], level, -1.0) >= row["level"]]
         # What was known before may have been better, never worse.
         assert -row["risk_low"] * CELLS <= min(many, default=CELLS) + 1e-9
         assert -row["risk_high"] * CELLS >= max(few, default=0) - 1e-9
