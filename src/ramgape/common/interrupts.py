@@ -1,8 +1,8 @@
 """Ctrl-C while something must not be left half done.
 
-A reward is learnt whole or not at all. And handing compiled functions over to a compiled loop runs some Python inside the
-compiler's own C code, which drops an exception that a signal handler raises there. So an interrupt waits until
-the block is over.
+A reward is learnt whole or not at all. And handing compiled functions over to a compiled loop runs some Python inside
+the compiler's own C code, which drops an exception that a signal handler raises there. So an interrupt waits until the
+block is over.
 """
 
 from __future__ import annotations
