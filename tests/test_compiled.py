@@ -234,7 +234,10 @@ def played(seed: int = 4) -> Engine:
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
     """As in a process that has not simulated anything, with nothing on disk."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    simulators.simulator.cache_clear()
+    from ramgape.core import compiled
+
+    for known in (simulators.simulator, compiled._compiled):
+        known.cache_clear()
     yield monkeypatch
     simulators.simulator.cache_clear()
 
