@@ -50,3 +50,11 @@ def _compiled(function: Callable[..., Any], signature: tuple[Any, ...]) -> Calla
 
     compiled._register_kernels()
     return numba.njit(signature, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+@compiled_loop
+def learn_in_loop(learn: Any, arms: Any, memory: Any, searches: Any, problems: Any, rewards: Any) -> None:
+    """Learn a row of rewards for each arm; nothing is compared."""
+    for arm in range(len(rewards)):
+        for reward in rewards[arm]:
+            learn(arms, memory, searches[0], problems[0], arm, reward)

@@ -68,7 +68,7 @@ def exact_above(rewards: Floats, place: int, mean: float, variance: float) -> fl
     base = scipy.stats.norm.logpdf(rewards, mean, math.sqrt(variance)).sum()
     terms = [
         math.log(weight) + scipy.stats.norm.logpdf(rewards, mean, math.sqrt(variance / factor)).sum() - base
-        for factor, weight in zip(1.0 / bound.FACTORS[place], bound.WEIGHTS[place], strict=True)
+        for factor, weight in zip(1.0 / np.array(bound.FACTORS[place]), bound.WEIGHTS[place], strict=True)
     ]
     return float(np.logaddexp.reduce(terms))
 

@@ -23,6 +23,7 @@ import ramgape
 from ramgape import InvalidSpec, Plan, PullForecast, Quality, RamgapeWarning, Run
 from ramgape.cli import app
 from ramgape.planning import plan as planning
+from ramgape.search.simulator import Simulator
 from ramgape.views import forecast, terminal
 
 CONFIDENCE: dict[str, Any] = {
@@ -548,6 +549,7 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """In some seconds instead of a minute, which has the same parts."""
     monkeypatch.setattr("ramgape.planning.pace.has_compiler", lambda: False)
     monkeypatch.setattr("ramgape.search.simulator.has_compiler", lambda: False)
+    monkeypatch.setattr("ramgape.search.engine.simulator", Simulator)  # not what another test has compiled
     for module in ("pace", "plan"):
         monkeypatch.setattr(f"ramgape.planning.{module}.SECONDS", 6.0)
     monkeypatch.setattr("ramgape.planning.pace.LONGEST", 2.0)

@@ -21,7 +21,8 @@ from ramgape.risks.quantile import log_ratio
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
 from ramgape.testing import check_risk
-from tests.support import by_hand, engine_that_saw, in_full
+from tests.loops import learn_in_loop
+from tests.support import by_hand, changing, engine_that_saw, in_full
 
 NEW = ["quantile:0.1", "quantile:0.7", "shortfall:0.5"]
 
@@ -104,10 +105,11 @@ def test_the_ends_of_a_quantile_are_where_counts_put_them(level: float) -> None:
         engine.learn_many(np.zeros(len(rewards), np.int64), rewards)
         engine.look()
         row = engine.arms[0]
+        enough = float(row["level"])
         cells = np.minimum((rewards * CELLS).astype(int), CELLS - 1)
         below = np.concatenate([[0], np.cumsum(np.bincount(cells, minlength=CELLS))]).astype(float)
-        many = [k for k in range(CELLS + 1) if log_ratio(len(rewards), below[k], level, 1.0) >= row["level"]]
-        few = [k for k in range(CELLS) if log_ratio(len(rewards), below[k], level, -1.0) >= row["level"]]
+        many = [k for k in range(CELLS + 1) if log_ratio(len(rewards), below[k], level, 1.0) >= enough]
+        few = [k for k in range(CELLS) if log_ratio(len(rewards), below[k], level, -1.0) >= enough]
         # What was known before may have been better, never worse.
         assert -row["risk_low"] * CELLS <= min(many, default=CELLS) + 1e-9
         assert -row["risk_high"] * CELLS >= max(few, default=0) - 1e-9
@@ -147,7 +149,8 @@ def test_the_spread_of_a_quantile_is_what_it_is_said_to_be(level: float, distrib
     truth = np.quantile(distribution.quantile((np.arange(2_000) + 0.5) / 2_000), level)
     names = [str(arm) for arm in range(count)]
     engine = Engine(make_spec(names, reward_range=(0, 1), budget=10**7, risk=ramgape.Quantile(level)))
-    engine.learn_many(np.repeat(np.arange(count), pulls), rewards.reshape(-1))
+    with changing(engine) as state:
+        learn_in_loop(engine.rule.learn, *state, rewards)
     arms = engine.arms
     ratio = pulls * float(arms["risk"].var()) / float(arms["risk_spread"].mean())
     assert 0.65 < ratio < 1.35

@@ -14,7 +14,7 @@ from ramgape import InvalidSpec
 from ramgape.risks.cells import CELL, CELLS, COLUMNS, FIRST, SHIFT, SUMS, WIDTH
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
-from tests.loops import compiled_loop
+from tests.loops import learn_in_loop
 from tests.support import changing
 
 Sample = Callable[[np.random.Generator, Any], Any]
@@ -27,13 +27,6 @@ LAWS: dict[str, Sample] = {
     "cauchy": lambda generator, size: generator.standard_cauchy(size),
 }
 UNITS = [(0.0, 1.0), (1e6, 1.0), (0.0, 1e-6), (0.0, 1e6), (-1e6, 1e-2)]
-
-
-@compiled_loop
-def learn_in_loop(learn: Any, arms: Any, memory: Any, searches: Any, problems: Any, rewards: Any) -> None:
-    for arm in range(len(rewards)):
-        for reward in rewards[arm]:
-            learn(arms, memory, searches[0], problems[0], arm, reward)
 
 
 def learnt(risk: Any, rewards: Any, **options: Any) -> Engine:
