@@ -51,8 +51,8 @@ GOALS: list[dict[str, Any]] = [
     {"budget": 6},
     {"budget": 9},
     {"budget": 25, "policy": "ramgape"},
-    {"epsilon": 0.08, "delta": 0.5},
-    {"epsilon": 0.08, "delta": 0.5, "interleave": True},
+    {"epsilon": 0.3, "delta": 0.9, "bound": "empirical-bernstein"},
+    {"epsilon": 0.3, "delta": 0.9, "bound": "empirical-bernstein", "interleave": True},
     {"epsilon": 0.05, "max_pulls": 12},
 ]
 
