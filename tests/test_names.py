@@ -29,9 +29,16 @@ SHARED = {
     ),
     # looked up by convention
     **dict.fromkeys(["compare", "compute_row", "compute_rows", "update_rows"], "a policy's own way of a step"),
+    **dict.fromkeys(["findings", "make_section", "plan_jobs", "summarize"], "one for each section of a report"),
     **dict.fromkeys(
-        ["drawings", "findings", "make_section", "plan_jobs", "summarize"], "one for each section of a report"
+        ["drawing", "quality_columns", "ratio_drawing", "ratios", "wrong_answers"], "one for each section of a report"
     ),
+    **dict.fromkeys(
+        ["figure", "note", "section", "table", "write_legend"], "a part of a page: of a report, and of a result"
+    ),
+    **dict.fromkeys(["distinct", "fill"], "of texts: in commands, and in a report"),
+    "shortfall": "the paper's M, of rows, and as a length in a figure",
+    "never": "what stops no search, and what refuses no request",
     **dict.fromkeys(["arm_columns", "facts", "headline", "title"], "one for each thing that is shown"),
     "present": "the clock of each store, so that tests can set it",
 }

@@ -57,7 +57,7 @@ study
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
-    """What stands below each cell, as mime types and data."""
+    """What stands below each cell, as mime types and data; progress that was shown leaves nothing behind."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS.values()])
     folder = tmp_path_factory.mktemp("notebook")
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
@@ -65,7 +65,9 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str
         assert not [output for output in cell.outputs if output.output_type == "error"]
     shown = ("execute_result", "display_data")
     return {
-        name: [dict(output.data) for output in cell.outputs if output.output_type in shown]
+        name: [
+            dict(output.data) for output in cell.outputs if output.output_type in shown and any(output.data.values())
+        ]
         for name, cell in zip(CELLS, notebook.cells, strict=True)
     }
 

@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DATA = {".css", ".html", ".jinja", ".js", ".json", ".svg"}
+DATA = {".css", ".html", ".jinja", ".js", ".json", ".svg", ".toml"}
 TARGETS = (
     "help",
     "install",
