@@ -173,7 +173,7 @@ def test_rounding_costs_no_coverage(
         slack = 1e-9 * (1.0 + abs(inner[low])) if math.isfinite(inner[low]) else 0.0
         assert outer[low] <= inner[low] + slack
         assert outer[low + 1] >= inner[low + 1] - slack
-        assert outer[low + 1] > outer[low]
+        assert outer[low + 1] > outer[low] or outer[low + 1] == 0.0  # a tail so far away that its risk underflows
     assert outer[1] - outer[0] >= step
 
 
