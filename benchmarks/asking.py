@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.measure import Case, Row, Spread, Turns, seconds, take_turns
 from ramgape.search.engine import Engine
-from ramgape.search.identification import identify
 from ramgape.search.spec import make_spec
+from ramgape.trials.identification import identify
 
 GROUP = "from Python"
 PULL_TARGET = 20.0  # microseconds

@@ -17,10 +17,10 @@ from typing import Any
 
 from benchmarks.measure import Case, Row, Spread
 from ramgape import Study
-from ramgape.engines.engine import TaskEngine
-from ramgape.engines.trial import make_trial
-from ramgape.search.calls import Calls, Limits
 from ramgape.studies.running import Runner
+from ramgape.trials.backend import TaskEngine
+from ramgape.trials.calls import Calls, Limits
+from ramgape.trials.one_trial import make_trial
 
 GROUP = "cluster"
 ARMS = [f"arm {number}" for number in range(10)]

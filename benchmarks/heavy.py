@@ -22,8 +22,8 @@ from ramgape.problems.distributions import Data
 from ramgape.problems.environments import Arm, Distribution, Instance
 from ramgape.problems.unbounded import LogNormal, Lomax, StudentT
 from ramgape.search.engine import Engine
-from ramgape.search.replication import replicate
 from ramgape.search.spec import make_spec
+from ramgape.simulation.replication import replicate
 
 BOUNDS = ("heavy", "catoni", "truncated-mean")
 COUNTS = (131, 300, 908, 3_000, 20_000)

@@ -32,9 +32,9 @@ import numpy as np
 from docs.gallery import recorded
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
-from ramgape.search.replication import Replication, replicate
-from ramgape.search.simulation import simulated_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.replication import Replication, replicate
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.truth import TrueArms
 
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "data"
 GROWTH = 1.4  # of the numbers of trials that are tried out

@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks import trials
 from benchmarks.trials import Average, table
 from ramgape.problems.instances import load_instance
-from ramgape.search.replication import replicate
-from ramgape.search.runs import Run
+from ramgape.simulation.replication import replicate
+from ramgape.simulation.runs import Run
 
 INSTANCES = (
     *(f"paper:{number}" for number in (10, 46, 22, 30)),

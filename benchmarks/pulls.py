@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.measure import Case, Row, Spread, seconds
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
+from ramgape.simulation.simulation import simulated_spec
 
 GROUP = "a whole pull"
 

@@ -22,8 +22,8 @@ from ramgape.policies import POLICIES
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import Spec
+from ramgape.simulation.simulation import simulated_spec
 
 WHOLE_RUNS = "a round of a whole run"
 POLICY_ROUNDS = "a round of each policy"

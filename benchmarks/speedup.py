@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks.draws import instance_of
 from benchmarks.measure import Case, Row, Spread, clock
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import DEFAULT_DELTA
+from ramgape.simulation.simulation import simulated_spec
 from tests.reference import search as reference
 
 GROUP = "compiled against NumPy"

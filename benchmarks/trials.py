@@ -22,8 +22,8 @@ import numpy as np
 from ramgape.problems.environments import Instance
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
-from ramgape.search.replication import replicate
-from ramgape.search.simulation import simulated_spec
+from ramgape.simulation.replication import replicate
+from ramgape.simulation.simulation import simulated_spec
 
 INSTANCES = (
     *("paper:10", "paper:46", "paper:exp3"),

@@ -163,7 +163,7 @@ def stale(name: str, parts: Iterable[str] = ("script", "data", "code", "librarie
 
 def make(name: str) -> None:
     """Run a script, and write its page, its pictures and what they were made of."""
-    from ramgape.search.kept import write_whole
+    from ramgape.simulation.kept import write_whole
 
     script, made = GALLERY / f"{name}.py", made_of(name)
     with tempfile.TemporaryDirectory() as folder:

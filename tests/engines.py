@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from ramgape.engines.engine import TaskEngine
+from ramgape.trials.backend import TaskEngine
 
 
 class FakeEngine(TaskEngine):

@@ -15,8 +15,8 @@ from ramgape.core.pareto import gaps, pareto_front
 from ramgape.problems.environments import Distribution
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
-from ramgape.search.simulation import play, simulated_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import play, simulated_spec
+from ramgape.simulation.truth import TrueArms
 from tests.loops import compiled_loop
 
 FALSE_ALARM = 1e-6

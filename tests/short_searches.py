@@ -9,7 +9,7 @@ from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, InvalidSpec,
 from ramgape.bounds import BOUNDS
 from ramgape.policies import POLICIES
 from ramgape.problems.distributions import Scores
-from ramgape.search.simulation import simulated_spec
+from ramgape.simulation.simulation import simulated_spec
 
 # A coin, a constant, extreme shapes: what makes estimates of spread 0 and intervals meet the ends of the range.
 BOUNDED = Instance(

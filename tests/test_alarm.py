@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 import ramgape
 from ramgape import Alarm, Analysis, InvalidSpec, Result, Search, Study
-from ramgape.core.alarm import empty_watch, judge, watch_many
 from ramgape.core.rows import load, store
 from ramgape.core.table import Table
 from ramgape.problems.instances import load_instance
 from ramgape.search.alarms import Watch
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.statistics.drift import empty_watch, judge, watch_many
 from ramgape.studies.specification import StudySpec
 from ramgape.views.content import odds
 from tests.cli_support import call_json, complaint
@@ -523,8 +523,8 @@ def test_a_block_of_one_row_changes_nothing() -> None:
 
 def test_blocks_do_not_depend_on_how_rows_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ramgape.analyze(ROWS, block=5, **QUICK)
-    monkeypatch.setattr("ramgape.search.accumulator.BLOCK", 3)
-    monkeypatch.setattr("ramgape.search.analysis.CHUNK", 4)
+    monkeypatch.setattr("ramgape.data.accumulator.BLOCK", 3)
+    monkeypatch.setattr("ramgape.data.analysis.CHUNK", 4)
     parts = ramgape.analyze(ROWS, block=5, **QUICK)
     assert parts == whole
 

@@ -21,16 +21,16 @@ from typer.testing import CliRunner
 
 from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, UnknownName, analyze
 from ramgape.bounds import BOUNDS
-from ramgape.cli import app, csv_rows
+from ramgape.cli import app
+from ramgape.common import terminal
 from ramgape.core.table import STATISTICS
+from ramgape.data import accumulator, csv_rows
+from ramgape.data.analysis import MOST_NEXT, Reading
 from ramgape.noises import NOISES
 from ramgape.policies import POLICIES
 from ramgape.risks.cvar import NODES
-from ramgape.search import accumulator as accumulator
-from ramgape.search.analysis import MOST_NEXT, Reading
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
-from ramgape.views import terminal
 from tests.support import BOXES
 
 BOUNDED: dict[str, Any] = {"reward_range": (0.0, 1.0)}
@@ -591,8 +591,8 @@ def test_progress_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 MEMORY = """
 import itertools, resource
-from ramgape.search.analysis import Reading
-from ramgape.cli.csv_rows import CsvRows, Layout, Source
+from ramgape.data.analysis import Reading
+from ramgape.data.csv_rows import CsvRows, Layout, Source
 
 def read(count):
     lines = itertools.cycle([f"{arm},0.{number:03}\\n" for number in range(1000) for arm in "ABCDE"])

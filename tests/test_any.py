@@ -24,7 +24,7 @@ from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, StudentT
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.truth import TrueArms
 from ramgape.views.content import title
 from tests import rare_events
 from tests.cli_support import call_json, complaint

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from ramgape import Result, Retry, Study, TrialQuality, Trials, identify
-from ramgape.search.asking import AskingOrder
 from ramgape.studies.specification import FORMAT, StudySpec
+from ramgape.trials.asking import AskingOrder
 from tests.engines import VirtualEngine
 from tests.guarantees import most_allowed
 
@@ -56,7 +56,7 @@ def test_zeros_of_one_arm_take_sixty_times_as_long(
     def virtual(*_: Any, **__: Any) -> Iterator[VirtualEngine]:
         yield VirtualEngine(WORKERS, seconds)
 
-    monkeypatch.setattr("ramgape.search.trying.engine_of", virtual)
+    monkeypatch.setattr("ramgape.trials.trying.engine_of", virtual)
     monkeypatch.setattr("ramgape.studies.running.engine_of", virtual)
     for seed in range(runs):
         result = search(seed)

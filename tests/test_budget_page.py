@@ -21,7 +21,6 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.cli.benchmark import benchmark_tables
-from ramgape.common.proportions import clopper_pearson
 from ramgape.paper import benchmark_budget, figures, paper
 from ramgape.paper.benchmark import REPORT
 from ramgape.paper.benchmark_budget import (
@@ -44,6 +43,7 @@ from ramgape.paper.scale import BenchmarkScale, BudgetScale
 from ramgape.paper.tables import Row
 from ramgape.policies import resolve_policy
 from ramgape.problems.instances import load_instance
+from ramgape.statistics.proportions import clopper_pearson
 from tests.figures import assert_readable
 from tests.support import POLICIES as KNOWN
 

@@ -24,12 +24,12 @@ import ramgape
 from ramgape import Retry, Study, Trials, identify
 from ramgape.cli.run import make_trials
 from ramgape.commands.study_files import read_study_file
-from ramgape.engines.engine import TaskEngine
-from ramgape.engines.executors import Loop, Threads
-from ramgape.search.calls import Calls, Clock, Limits
 from ramgape.search.engine import Engine
-from ramgape.search.trying import Call, Turns
 from ramgape.studies.running import maker_of
+from ramgape.trials.backend import TaskEngine
+from ramgape.trials.calls import Calls, Clock, Limits
+from ramgape.trials.executors import Loop, Threads
+from ramgape.trials.trying import Call, Turns
 from tests.engines import FakeEngine
 
 SHAPES = {"steady": (40, 40), "wild": (0.2, 0.1), "poor": (1, 3)}
@@ -193,7 +193,7 @@ def test_pulls_are_counted_by_arm() -> None:
             super().start(asked_for, pause)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ramgape.search.trying.Calls", Watched)
+        patch.setattr("ramgape.trials.trying.Calls", Watched)
         identify(coroutine, ARMS, workers=4, reward_range=(0, 1), budget=30)
     assert len(asked) == 30
     for arm in range(3):
@@ -342,7 +342,7 @@ class Time(Clock):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
     found = Time()
-    monkeypatch.setattr("ramgape.search.calls.Clock", lambda: found)
+    monkeypatch.setattr("ramgape.trials.calls.Clock", lambda: found)
     return found
 
 
@@ -799,7 +799,7 @@ def test_a_program_ends_though_a_trial_does_not() -> None:
 
 def test_a_call_that_does_not_let_itself_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given a moment, and then left alone."""
-    monkeypatch.setattr("ramgape.engines.executors.GRACE", 0.01)
+    monkeypatch.setattr("ramgape.trials.executors.GRACE", 0.01)
     told = threading.Event()
 
     async def pull(arm: str) -> float:

@@ -12,9 +12,9 @@ import pytest
 
 import ramgape
 from ramgape.bounds import BOUNDED, BOUNDS, Bound
+from ramgape.questions import Pareto
 from ramgape.risks import make_risk
 from ramgape.risks.table import MEANS
-from ramgape.tasks import Pareto
 from ramgape.testing import check_bound, check_policy, check_risk, check_task
 from tests.cli_support import call, call_json
 from tests.support import POLICIES

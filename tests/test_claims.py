@@ -14,8 +14,8 @@ from ramgape.bounds import BOUNDS
 from ramgape.problems.distributions import Scores
 from ramgape.search.engine import Engine
 from ramgape.search.inference import certify, gather_evidence, infer
-from ramgape.search.simulation import play, simulated_spec
 from ramgape.search.spec import Spec
+from ramgape.simulation.simulation import play, simulated_spec
 from tests.support import POLICIES
 
 RISKS = {

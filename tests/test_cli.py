@@ -25,13 +25,13 @@ from ramgape.cli import AllCommands, demo, listing, pictures, workers
 from ramgape.cli.streams import prepare_streams
 from ramgape.cli.study import StudyCommands
 from ramgape.cli.table import CommandTable, StandIn
+from ramgape.common import terminal
 from ramgape.policies import ALIASES, POLICIES
-from ramgape.search import replication, simulation
 from ramgape.search.engine import Engine
-from ramgape.search.progress import Progress
-from ramgape.search.replication import Replication
-from ramgape.search.simulation import play
-from ramgape.views import terminal
+from ramgape.simulation import replication, simulation
+from ramgape.simulation.replication import Replication
+from ramgape.simulation.simulation import play
+from ramgape.trials.progress import Progress
 from ramgape.views.replication import facts
 from tests.cli_support import NO_SIGNALS, call, call_json, complaint, environment, start
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import ramgape
-from ramgape.common.proportions import clopper_pearson
-from ramgape.planning.comparison import PolicyComparison, compare_policies, load_policy
+from ramgape.simulation.comparison import PolicyComparison, compare_policies, load_policy
+from ramgape.statistics.proportions import clopper_pearson
 from tests.cli_support import call, call_json, complaint
 
 RULES = """

@@ -24,8 +24,8 @@ from ramgape.problems.instances import load_instance
 from ramgape.search import engine as engines
 from ramgape.search import simulator as simulators
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.simulator import Simulator
+from ramgape.simulation.simulation import simulated_spec
 from tests.cli_support import environment
 
 # --- kernels --------------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def test_the_loop_changes_over_when_compiling_pays_and_nobody_can_tell(
 def test_without_the_compiler_simulations_run_and_say_once_how_they_would_be_faster(
     fresh: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from ramgape.views.terminal import tell_slow
+    from ramgape.common.terminal import tell_slow
 
     fresh.setattr(simulators, "has_compiler", lambda: False)
     fresh.setattr(simulators, "WORTH", 0.0)

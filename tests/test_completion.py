@@ -11,8 +11,8 @@ import pytest
 from ramgape.cli import completion
 from ramgape.policies import POLICIES
 from ramgape.problems.instances import instance_names
+from ramgape.questions import TASKS
 from ramgape.studies.study import Study
-from ramgape.tasks import TASKS
 from tests.cli_support import call, environment
 
 

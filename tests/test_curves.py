@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 
 import ramgape
 from ramgape import Arm, Beta, InvalidSpec, Replication, Run, replicate
-from ramgape.common.proportions import clopper_pearson
 from ramgape.search.engine import Engine
 from ramgape.search.naming import named_answer
-from ramgape.search.runs import Runs
-from ramgape.search.simulation import simulated_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.runs import Runs
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.truth import TrueArms
+from ramgape.statistics.proportions import clopper_pearson
 from tests.cli_support import call, call_json, complaint
 
 POINTS = [15, 40, 200, 900]

@@ -21,7 +21,7 @@ from distributed import Client, LocalCluster
 
 import ramgape
 from ramgape import FailingArm, InvalidSpec, Study, Trials
-from ramgape.engines.on_dask import DaskEngine
+from ramgape.trials.on_dask import DaskEngine
 from tests.blocks import ROOT
 from tests.cluster_trials import ARMS, Coin, Deadly, Together, broken, coin
 

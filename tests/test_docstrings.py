@@ -15,9 +15,9 @@ import ramgape.testing
 from ramgape.bounds import Bound
 from ramgape.core.kernel import is_kernel
 from ramgape.options import OPTIONS
+from ramgape.questions import Boxes, Pareto, Task, Wanted
 from ramgape.search.policy_state import PolicyState
 from ramgape.storage import Store
-from ramgape.tasks import Boxes, Pareto, Task, Wanted
 
 THINGS: list[Any] = [
     *(getattr(ramgape, name) for name in ramgape.__all__ if name != "__version__"),

@@ -14,8 +14,8 @@ from ramgape import load_instance
 from ramgape.core.table import STATISTICS
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
+from ramgape.simulation.simulation import simulated_spec
 
 SOURCE = Path(ramgape.__file__).parent
 WRITERS = ("core", "bounds", "policies", "risks", "search/engine.py", "search/spending.py", "search/assembly.py")

@@ -19,12 +19,12 @@ import pytest
 
 import ramgape
 from ramgape import FailingArm, Study, Trials, WorkerLost
-from ramgape.engines.choice import check_resources, engine_of
-from ramgape.engines.engine import TaskEngine
-from ramgape.engines.executors import ExecutorEngine
-from ramgape.engines.pieces import Piece, made
-from ramgape.search.calls import Calls, Limits
-from ramgape.search.watching import Watcher
+from ramgape.trials.backend import TaskEngine
+from ramgape.trials.calls import Calls, Limits
+from ramgape.trials.choice import check_resources, engine_of
+from ramgape.trials.executors import ExecutorEngine
+from ramgape.trials.pieces import Piece, made
+from ramgape.trials.watching import Watcher
 from tests.cli_support import NO_SIGNALS, call
 from tests.engines import FakeEngine
 
@@ -400,7 +400,7 @@ def test_what_is_not_installed(workers: str, module: str, monkeypatch: pytest.Mo
 
 LIGHT = """
 import sys
-from ramgape.engines.trial import make_trial
+from ramgape.trials.one_trial import make_trial
 assert make_trial(len, False, "abc", 1) == 3
 print(sorted(name for name in sys.modules if name.split(".")[0] in ("ramgape", "numpy", "numba", "asyncio")))
 """
@@ -409,4 +409,4 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in ("ramgape", "
 def test_a_machine_imports_next_to_nothing_for_a_trial() -> None:
     """Neither NumPy, before a trial wants a generator, nor what compiles."""
     ran = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "['ramgape', 'ramgape.engines', 'ramgape.engines.trial']"
+    assert ran.stdout.strip() == "['ramgape', 'ramgape.trials', 'ramgape.trials.one_trial']"

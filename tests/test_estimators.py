@@ -27,9 +27,9 @@ from ramgape import (
 )
 from ramgape.bounds import BOUNDS, catoni, truncated_mean
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec, watch
 from ramgape.search.spec import make_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import simulated_spec, watch
+from ramgape.simulation.truth import TrueArms
 from tests.guarantees import most_allowed
 from tests.support import changing
 

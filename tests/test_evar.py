@@ -10,13 +10,13 @@ import pytest
 
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, Instance, InvalidSpec, Uniform
-from ramgape.core.mixture import log_evidence
 from ramgape.problems.distribution import Distribution
 from ramgape.risks.evar import BAND, BANDS, GAMMA, NODES, SCALES, is_too_high, is_too_low
 from ramgape.search.assembly import make_learn, make_state
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.truth import TrueArms
+from ramgape.statistics.mixture import log_evidence
 from ramgape.testing import check_risk
 from tests.guarantees import most_allowed, watch
 from tests.support import by_hand, engine_that_saw, in_full

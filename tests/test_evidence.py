@@ -11,8 +11,8 @@ import pytest
 import ramgape
 from ramgape.core.table import State
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.truth import TrueArms
 from tests.support import beta_streams, make_engine
 
 

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape.cli import app
 from ramgape.cli.benchmark import benchmark_tables
+from ramgape.common.terminal import output
 from ramgape.paper import benchmark_stopping, figures
 from ramgape.paper.scale import LINE_UPS
 from ramgape.paper.section import Section
-from ramgape.planning.forecast import Plan, PullForecast
-from ramgape.views.terminal import output
+from ramgape.simulation.forecast import Plan, PullForecast
 from tests.races import PLACES, TIMES, fake_outcomes
 
 # The square of the distance from the mean is a constant, which makes variances easy to learn.

@@ -17,7 +17,6 @@ import pytest
 import scipy
 
 from ramgape import Bernoulli, Beta, Data, Gaussian, Instance, Uniform, load_instance, replicate, simulate
-from ramgape.common.proportions import binomial_cdf, clopper_pearson
 from ramgape.core.box import set_box
 from ramgape.core.kernel import Kernel, kernel
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
@@ -26,8 +25,9 @@ from ramgape.policies import POLICIES
 from ramgape.problems.environments import Distribution
 from ramgape.risks.moments import estimate
 from ramgape.search.assembly import make_learn, make_problem, make_state
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import Spec
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.statistics.proportions import binomial_cdf, clopper_pearson
 from tests.guarantees import (
     check_answers,
     instance_of,

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 import ramgape
-from ramgape.common.proportions import binomial_cdf
+from ramgape.statistics.proportions import binomial_cdf
 from tests.hard_instances import STARVING, TEMPTING, HardCase
 
 RIVAL = {"bound": "empirical-bernstein", "policy": "ramgape"}

@@ -34,12 +34,12 @@ from ramgape import (
     simulate,
 )
 from ramgape.bounds import heavy
-from ramgape.core.mixture import log_mixture
+from ramgape.questions.pareto import Pareto
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec, watch
 from ramgape.search.spec import make_spec
-from ramgape.search.truth import TrueArms
-from ramgape.tasks.pareto import Pareto
+from ramgape.simulation.simulation import simulated_spec, watch
+from ramgape.simulation.truth import TrueArms
+from ramgape.statistics.mixture import log_mixture
 from tests.guarantees import most_allowed
 from tests.support import BOXES, changing
 

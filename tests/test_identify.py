@@ -22,9 +22,9 @@ from ramgape import InvalidReward, InvalidSpec, NoAnswer, Progress, RamgapeWarni
 from ramgape.bounds import BOUNDS
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.truth import TrueArms
 from tests.support import POLICIES, can_run
 
 SHAPES = {"steady": (40.0, 40.0), "wild": (0.2, 0.1), "poor": (1.0, 3.0)}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ramgape import Study
-from ramgape.views.terminal import compiling
+from ramgape.common.terminal import compiling
 from tests.cli_support import environment
 
 COMPILER = ("numba", "llvmlite")

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from ramgape import Arm, Data, Instance
 from ramgape.bounds import pairwise
-from ramgape.core.bets import log_mixtures, most_growth
 from ramgape.core.comparisons import MANY
-from ramgape.core.items import LACK, LEAD, SCORE, SQUARE, SQUARE_LACK, Products, dust_of, evidence
 from ramgape.core.kernel import fixed
-from ramgape.core.scan import proved_by_numpy, proved_on, unlimited
 from ramgape.risks import moments, root
 from ramgape.search.engine import Engine
 from ramgape.search.simulator import has_compiler, simulator
 from ramgape.search.spec import make_spec
+from ramgape.statistics.bets import log_mixtures, most_growth
+from ramgape.statistics.scan import proved_by_numpy, proved_on, unlimited
+from ramgape.statistics.without_replacement import LACK, LEAD, SCORE, SQUARE, SQUARE_LACK, Products, dust_of, evidence
 
 RANGE: dict[str, Any] = {"epsilon": 0.02, "reward_range": (0.0, 1.0)}
 PAPER: dict[str, Any] = {**RANGE, "bound": "paper", "risk": "mean-variance"}

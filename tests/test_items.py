@@ -11,10 +11,10 @@ import pytest
 
 import ramgape
 from ramgape import Items
-from ramgape.core.items import LEAD, MODEST, MOST, STAKES, evidence
 from ramgape.errors import InvalidInstance, InvalidSpec
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
+from ramgape.statistics.without_replacement import LEAD, MODEST, MOST, STAKES, evidence
 from tests.guarantees import most_allowed
 from tests.items import Floats, correlated, digits, scored, shares
 from tests.loops import compiled_loop

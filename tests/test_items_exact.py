@@ -14,11 +14,11 @@ import pytest
 import ramgape
 from ramgape import Instance, load_instance
 from ramgape.common.exact import Exact, exactly
+from ramgape.questions import make_task
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.items_exact import exact_measure, order
 from ramgape.search.spec import Spec, make_spec
-from ramgape.tasks import make_task
 from tests.items import Floats
 from tests.reference.exact_items import Truth, mean_of, risk_of, root_of, truth, variance_of
 

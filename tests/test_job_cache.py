@@ -5,7 +5,7 @@ from __future__ import annotations
 import grimp
 
 from ramgape.core.kernel import PACKAGE
-from ramgape.search.kept import sources
+from ramgape.simulation.kept import sources
 
 # What jobs import although it decides no number: texts, errors, how results are shown, how interrupts are waited for.
 WORDS = ("errors.py", "views/", "common/formatting.py", "common/interrupts.py", "common/plane.py")

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 from ramgape import InvalidData, InvalidReward, InvalidSpec, RamgapeWarning, UnknownName, analyze
-from ramgape.search.analysis import Analysis
-from ramgape.search.missing import is_missing
-from ramgape.tasks import make_task
+from ramgape.data.analysis import Analysis
+from ramgape.data.missing import is_missing
+from ramgape.questions import make_task
 from tests.cli_support import call, call_json, complaint
 
 BOUNDED: dict[str, Any] = {"reward_range": (0.0, 1.0)}

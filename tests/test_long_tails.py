@@ -29,8 +29,8 @@ from ramgape import (
     Uniform,
     load_instance,
 )
-from ramgape.common import special
 from ramgape.problems.environments import draw_any, draw_gamma, draw_mixed
+from ramgape.statistics import special
 
 LAWS: list[tuple[Distribution, Any]] = [
     (StudentT(5, 1, 2), scipy.stats.t(5, 1, 2)),

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from ramgape import lower_bound, replicate
 from ramgape.bounds import empirical_bernstein, gaussian, stitched
-from ramgape.core import inversion
 from ramgape.core.box import GROWTH
-from ramgape.core.mixture import SLACK, is_rejected, log_mixture
 from ramgape.core.rows import one_row
 from ramgape.core.statistics import all_sums, squared_distance
 from ramgape.core.table import empty_search
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
+from ramgape.statistics import inversion
+from ramgape.statistics.mixture import SLACK, is_rejected, log_mixture
 
 
 def integrated(total: float, squares: float, reach: float, scale: float) -> float:

@@ -25,7 +25,7 @@ SHARED = {
     ),
     **dict.fromkeys(
         ["log_average", "log_mixtures", "log_prior_mass", "log_tail", "mixture_for", "remainder", "stirling"],
-        "of one number, and of many at once: core/vectors.py",
+        "of one number, and of many at once: statistics/vectors.py",
     ),
     # looked up by convention
     **dict.fromkeys(["compare", "compute_row", "compute_rows", "update_rows"], "a policy's own way of a step"),

@@ -11,8 +11,8 @@ import pytest
 from ramgape import Arm, Bernoulli, Instance, Result, analyze, identify, replicate, simulate
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import play, simulated_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import play, simulated_spec
+from ramgape.simulation.truth import TrueArms
 
 RANGE: dict[str, Any] = {"reward_range": (0, 1), "alarm": "off"}
 

@@ -74,11 +74,11 @@ NAMES = {name for name, row in OPTIONS.items() if row.doors} - GROUPS.keys() - {
 # be given. The table itself stands in options.py.
 RESOLVED = {
     "search/spec.py: Spec",
-    "planning/forecast.py: Plan",
-    "planning/lower_bound.py: LowerBound",
+    "simulation/forecast.py: Plan",
+    "simulation/lower_bound.py: LowerBound",
     "search/inference.py: a dictionary",
     "search/result.py: Result",
-    "search/replication.py: Replication",
+    "simulation/replication.py: Replication",
 }
 
 

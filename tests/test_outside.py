@@ -31,12 +31,12 @@ from ramgape.core.doubt import follow
 from ramgape.core.kernel import kernel
 from ramgape.core.pareto import Floats, Mask
 from ramgape.policies.ramgape import decide as compiled_ramgape
+from ramgape.questions import Boxes, Task, Wanted, make_task
+from ramgape.questions.question import Places
 from ramgape.search.engine import Engine
 from ramgape.search.policy_state import PolicyState
-from ramgape.search.simulation import simulated_spec, watch
 from ramgape.search.spec import make_spec
-from ramgape.tasks import Boxes, Task, Wanted, make_task
-from ramgape.tasks.task import Places
+from ramgape.simulation.simulation import simulated_spec, watch
 
 INSTANCE = load_instance("paper:exp3")
 GOALS: list[dict[str, Any]] = [

@@ -14,11 +14,11 @@ from ramgape import Arm, Bernoulli, Beta, Instance, replicate, simulate
 from ramgape.bounds import pairwise
 from ramgape.core import stopping
 from ramgape.core.kernel import fixed
-from ramgape.core.mixture import log_evidence, log_mixture, log_mixture_below
 from ramgape.risks import moments
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.statistics.mixture import log_evidence, log_mixture, log_mixture_below
 
 FALSE_ALARM = 1e-6
 

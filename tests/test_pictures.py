@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from ramgape import NoAnswer, StorageUnavailable, Study, UnknownName
-from ramgape.search.history import Recorder
 from ramgape.storage.store import SqlStore
 from ramgape.studies.session import StudySession
 from ramgape.studies.specification import StudySpec
+from ramgape.trials.history import Recorder
 from ramgape.web.choose import choose, proof_of
 from ramgape.web.frame import make_frame
 from ramgape.web.history import MOST, SHOWN, History, remembered_moments

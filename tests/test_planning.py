@@ -22,9 +22,10 @@ from typer.testing import CliRunner
 import ramgape
 from ramgape import InvalidSpec, Plan, PullForecast, Quality, RamgapeWarning, Run
 from ramgape.cli import app
-from ramgape.planning import plan as planning
+from ramgape.common import terminal
 from ramgape.search.simulator import Simulator
-from ramgape.views import forecast, terminal
+from ramgape.simulation import plan as planning
+from ramgape.views import forecast
 
 CONFIDENCE: dict[str, Any] = {
     "epsilon": 0.05,
@@ -547,12 +548,12 @@ def test_a_share_of_the_smallest_mean_is_told_wherever_a_guess_is_simulated() ->
 @pytest.fixture
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """In some seconds instead of a minute, which has the same parts."""
-    monkeypatch.setattr("ramgape.planning.pace.has_compiler", lambda: False)
+    monkeypatch.setattr("ramgape.simulation.pace.has_compiler", lambda: False)
     monkeypatch.setattr("ramgape.search.simulator.has_compiler", lambda: False)
     monkeypatch.setattr("ramgape.search.engine.simulator", Simulator)  # not what another test has compiled
     for module in ("pace", "plan"):
-        monkeypatch.setattr(f"ramgape.planning.{module}.SECONDS", 6.0)
-    monkeypatch.setattr("ramgape.planning.pace.LONGEST", 2.0)
+        monkeypatch.setattr(f"ramgape.simulation.{module}.SECONDS", 6.0)
+    monkeypatch.setattr("ramgape.simulation.pace.LONGEST", 2.0)
 
 
 @pytest.mark.usefixtures("no_scipy", "no_compiler")

@@ -17,7 +17,7 @@ import pytest
 import ramgape
 from ramgape import InvalidReward, InvalidSpec, Outcome, Study, identify, load_instance, replicate, simulate
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
+from ramgape.simulation.simulation import simulated_spec
 from ramgape.studies import session
 from tests.cli_support import call, call_json, complaint
 

@@ -18,17 +18,17 @@ import pytest
 
 import ramgape
 from ramgape import Study, identify
-from ramgape.search import watching
+from ramgape.common import terminal
 from ramgape.search.engine import Engine
-from ramgape.search.progress import Progress
-from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
-from ramgape.search.watching import Forecaster, Watcher, open_pair, runs_watched
-from ramgape.views import surfaces, terminal
-from ramgape.views.progress import Standing, share_done, state
-from ramgape.views.surfaces import Frame, Lines, Notebook, Surface, Terminal, displayed, per_cent, surface_for
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.trials import surfaces, watching
+from ramgape.trials.progress import Progress
+from ramgape.trials.progress_words import Standing, share_done, state
+from ramgape.trials.remaining import expect_pulls
+from ramgape.trials.surfaces import Frame, Lines, Notebook, Surface, Terminal, displayed, per_cent, surface_for
+from ramgape.trials.watching import Forecaster, Watcher, open_pair, runs_watched
 from tests.cli_support import NO_SIGNALS, environment
 
 ARMS = {"steady": (40.0, 40.0), "wild": (0.2, 0.1), "poor": (1.0, 3.0)}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ramgape import FailingArm, Study, Trials, replicate
-from ramgape.engines.on_ray import RayEngine
+from ramgape.trials.on_ray import RayEngine
 from tests.cluster_trials import ARMS, Coin, Deadly, broken, coin
 
 OPTIONS: dict[str, Any] = {"reward_range": (0, 1), "budget": 60, "seed": 1, "task": "best-mean"}

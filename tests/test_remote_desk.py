@@ -15,12 +15,12 @@ import pytest
 
 import ramgape
 from ramgape import CVaR, Items, MeanVariance, Outcome, RamgapeError, Search, Study
-from ramgape.search.progress import Progress
-from ramgape.search.watching import Watcher
 from ramgape.storage import open_store, upgrade
 from ramgape.studies.pull_ids import PATTERN
 from ramgape.studies.remote_desk import RemoteDesk
 from ramgape.studies.report import write_time
+from ramgape.trials.progress import Progress
+from ramgape.trials.watching import Watcher
 from tests.fake_server import Asked, Says, fake_server
 from tests.servers import open_server
 

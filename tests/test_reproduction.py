@@ -42,8 +42,8 @@ from ramgape.paper.statistics import (
 )
 from ramgape.paper.tables import Grid
 from ramgape.problems.instances import load_instance
-from ramgape.search.kept import write_whole
-from ramgape.search.simulation import simulated_spec
+from ramgape.simulation.kept import write_whole
+from ramgape.simulation.simulation import simulated_spec
 
 POLICIES = paper.CONFIDENCE_POLICIES
 PARTS = REPORT.parts

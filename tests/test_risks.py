@@ -42,9 +42,9 @@ from ramgape.risks.cells import CELLS
 from ramgape.risks.table import RISKS
 from ramgape.search.assembly import make_learn, make_state
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import Spec, make_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.truth import TrueArms
 from tests.cli_support import call, complaint
 from tests.guarantees import most_allowed, random_arm, watch
 from tests.support import POLICIES, by_hand, in_full

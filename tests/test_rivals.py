@@ -13,7 +13,7 @@ from ramgape.core import elimination
 from ramgape.core.pareto import is_epsilon_cover, pareto_front, simple_regret
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
-from ramgape.search.simulation import simulated_spec
+from ramgape.simulation.simulation import simulated_spec
 from tests.guarantees import check_answers, runs_of
 from tests.reference.rivals import (
     Eliminator,

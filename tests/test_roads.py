@@ -28,7 +28,7 @@ from ramgape import (
     simulate,
 )
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
+from ramgape.simulation.simulation import simulated_spec
 from tests.support import POLICIES, by_hand, can_run, in_full, make_engine
 
 INSTANCES = {

@@ -14,8 +14,8 @@ import ramgape
 from ramgape import Study, identify, simulate
 from ramgape.core.rounds import MOST_IN_A_ROW
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
+from ramgape.simulation.simulation import simulated_spec
 from tests.support import POLICIES, Streams, beta_streams, by_hand, can_run, in_full
 
 CONFIDENCE: dict[str, Any] = {"epsilon": 0.05, "bound": "paper", "max_pulls": 203}

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ramgape import InvalidSpec, Study, analyze, identify, simulate
 from ramgape.bounds import running
-from ramgape.core.mixture import log_mixture
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
+from ramgape.statistics.mixture import log_mixture
 from tests.guarantees import most_allowed
 from tests.support import changing
 

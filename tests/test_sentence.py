@@ -11,8 +11,8 @@ import pytest
 
 import ramgape
 from ramgape.common.formatting import short_names
+from ramgape.questions import TASKS
 from ramgape.search.result import Alarm, Goal, Result, Stopped
-from ramgape.tasks import TASKS
 from tests.results import NOT_PULLED, make_arm, make_result
 
 ARMS = ("A", "B", "C", "D")

@@ -19,10 +19,10 @@ from ramgape import Arm, Bernoulli, Beta, Data, Instance, Uniform, load_instance
 from ramgape.problems.environments import Distribution
 from ramgape.search.assembly import make_learn, make_state
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
-from ramgape.search.truth import TrueArms
 from ramgape.search.units import user_risks
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.truth import TrueArms
 from tests.cli_support import call
 from tests.guarantees import instance_of, most_allowed, watch
 

@@ -22,12 +22,12 @@ from typer.testing import CliRunner, Result
 import ramgape
 from ramgape import Study, storage
 from ramgape.cli import answer_thinly, app, study_delete, study_show
+from ramgape.common import terminal
 from ramgape.common.formatting import cell_width, share
 from ramgape.storage.store import SqlStore
 from ramgape.storage.versions import Upgrade
 from ramgape.studies.report import Report
 from ramgape.studies.specification import StudySpec
-from ramgape.views import terminal
 from tests.cli_support import PLAIN, environment
 from tests.servers import Places
 

@@ -20,12 +20,12 @@ import pytest
 import ramgape
 from ramgape import InvalidSpec, Replication, Run, replicate
 from ramgape.core.table import Table
-from ramgape.engines.pieces import LOSSES, Piece, engine_for, made
 from ramgape.errors import TrialError, WorkerLost
-from ramgape.search import sweep
-from ramgape.search.runs import RunLayout, Runs
-from ramgape.search.simulation import simulated_spec
-from ramgape.search.sweep import Cutter, gaps_between
+from ramgape.simulation import sweep
+from ramgape.simulation.runs import RunLayout, Runs
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.sweep import Cutter, gaps_between
+from ramgape.trials.pieces import LOSSES, Piece, engine_for, made
 from tests.cli_support import call_json, complaint
 from tests.engines import FakeEngine
 

@@ -13,13 +13,13 @@ import pytest
 
 import ramgape
 from ramgape import Arm, Bernoulli, Beta, Data, Gaussian, InvalidSpec, Uniform
-from ramgape.core.mixture import log_evidence
 from ramgape.problems.environments import Instance
 from ramgape.risks.cells import BLOCK, CELLS
 from ramgape.risks.cvar import choose_nodes, is_too_high, is_too_low
 from ramgape.risks.quantile import log_ratio
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
+from ramgape.statistics.mixture import log_evidence
 from ramgape.testing import check_risk
 from tests.loops import learn_in_loop
 from tests.support import by_hand, changing, engine_that_saw, in_full

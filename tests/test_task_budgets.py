@@ -10,8 +10,8 @@ import pytest
 
 from ramgape import Arm, Bernoulli, Beta, Instance, InvalidSpec, Study, load_instance, replicate, simulate
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec
 from ramgape.search.spec import make_spec
+from ramgape.simulation.simulation import simulated_spec
 
 TASKS = [
     "best-mean",

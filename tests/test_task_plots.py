@@ -22,8 +22,8 @@ import ramgape
 from ramgape import BestMean, BestScore, BetterThan, LeastRisk, Pareto, Result, Task, Top, simulate
 from ramgape.errors import InvalidSpec, RamgapeWarning
 from ramgape.problems.environments import Arm, Beta, Instance
+from ramgape.questions import PlaneLine, Wanted
 from ramgape.search.result import ControlDifference
-from ramgape.tasks import PlaneLine, Wanted
 from ramgape.views.plots import style
 from ramgape.views.plots.lines import cut_by, reaching
 from tests.results import NOT_PULLED, make_arm, make_result

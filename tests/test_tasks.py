@@ -41,10 +41,10 @@ from ramgape import (
     simulate,
 )
 from ramgape.bounds import BOUNDS
+from ramgape.questions import TASKS, Boxes, Rescaling, Wanted, make_task
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
 from ramgape.search.spec import make_spec
-from ramgape.tasks import TASKS, Boxes, Rescaling, Wanted, make_task
 from ramgape.testing import check_task
 from tests.cli_support import call, call_json, complaint
 from tests.guarantees import most_allowed

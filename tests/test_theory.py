@@ -21,12 +21,12 @@ from ramgape.cli import app
 from ramgape.core.pareto import is_epsilon_cover, pareto_front
 from ramgape.errors import InvalidInstance, InvalidSpec, MissingExtra, UnknownName
 from ramgape.options import PAPER_RISK
-from ramgape.planning import alternatives
-from ramgape.planning import lower_bound as theory
-from ramgape.planning.lower_bound import LowerBound, lower_bound
 from ramgape.problems.environments import Arm, Beta, Data, Gaussian, Instance
 from ramgape.problems.instances import load_instance
-from ramgape.tasks import BestMean, Pareto
+from ramgape.questions import BestMean, Pareto
+from ramgape.simulation import alternatives
+from ramgape.simulation import lower_bound as theory
+from ramgape.simulation.lower_bound import LowerBound, lower_bound
 from tests.reference.lower_bound import slow_distance, slow_minimum
 
 Floats = NDArray[np.float64]

@@ -17,9 +17,9 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramgape.common import special
 from ramgape.errors import InvalidSpec
 from ramgape.problems.distributions import Bernoulli, Beta, Data, Distribution, Gaussian, Uniform
+from ramgape.statistics import special
 
 SHAPES = (0.01, 0.3, 1.0, 2.5, 40.0, 1e3, 1e4)
 LEVELS = (1e-4, 0.01, 0.25, 0.5, 0.9, 0.999)

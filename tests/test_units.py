@@ -9,8 +9,8 @@ import pytest
 
 import ramgape
 from ramgape.search.engine import Engine
-from ramgape.search.remaining import expect_pulls
 from ramgape.search.spec import make_spec
+from ramgape.trials.remaining import expect_pulls
 
 # Powers of two are the same to the last bit; powers of ten move every reward by a rounding error.
 UNITS = (2.0**-30, 2.0**30, 2.0**-60, 1e-9, 1e9)

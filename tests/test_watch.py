@@ -11,8 +11,8 @@ from ramgape import Arm, Bernoulli, Beta, Instance, Uniform, load_instance
 from ramgape.core.pareto import pareto_front, simple_regret
 from ramgape.search.engine import COMPILED_AT_A_TIME as CHUNK
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import play, simulated_spec, watch
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import play, simulated_spec, watch
+from ramgape.simulation.truth import TrueArms
 from tests.support import policies_for
 
 COSTS = Instance(

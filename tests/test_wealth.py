@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from ramgape.bounds import pairwise
 from ramgape.core import comparisons
-from ramgape.core.bets import GRID, WEIGHTS, log_mixtures, remainder
 from ramgape.core.kernel import fixed
-from ramgape.core.mixture import log_mixture, log_mixture_below
 from ramgape.risks import moments, root
 from ramgape.search.engine import Engine
 from ramgape.search.spec import make_spec
+from ramgape.statistics.bets import GRID, WEIGHTS, log_mixtures, remainder
+from ramgape.statistics.mixture import log_mixture, log_mixture_below
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import ramgape
-from ramgape.tasks import follow, kernel
+from ramgape.questions import follow, kernel
 from ramgape.testing import check_task
 
 

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ramgape.data.analysis import Analysis, analyze
     from ramgape.errors import (
         BudgetSpent,
         ChangedAnswer,
@@ -35,14 +36,18 @@ if TYPE_CHECKING:
         WorkerLost,
     )
     from ramgape.options import Search, Trials
-    from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
-    from ramgape.planning.lower_bound import LowerBound, lower_bound
-    from ramgape.planning.plan import plan
     from ramgape.problems.distribution import Distribution
     from ramgape.problems.environments import Arm, Bernoulli, Beta, Data, Gaussian, Instance, Uniform
     from ramgape.problems.instances import instance_names, load_instance
     from ramgape.problems.mixtures import Mixture
     from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
+    from ramgape.questions.best_mean import BestMean
+    from ramgape.questions.best_score import BestScore
+    from ramgape.questions.better_than import BetterThan
+    from ramgape.questions.least_risk import LeastRisk
+    from ramgape.questions.pareto import Pareto
+    from ramgape.questions.question import Task
+    from ramgape.questions.top import Top
     from ramgape.registry import register
     from ramgape.risks.cvar import CVaR
     from ramgape.risks.entropic import Entropic
@@ -54,29 +59,24 @@ if TYPE_CHECKING:
     from ramgape.risks.shortfall import Shortfall
     from ramgape.risks.spectral import Spectral
     from ramgape.risks.standard_deviation import StandardDeviation
-    from ramgape.search.analysis import Analysis, analyze
-    from ramgape.search.curves import CurvePoint
     from ramgape.search.extension import Extension
-    from ramgape.search.identification import identify
     from ramgape.search.items import Items
     from ramgape.search.outcome import Outcome
-    from ramgape.search.progress import Progress
     from ramgape.search.quality import TrialQuality
-    from ramgape.search.replication import Replication, replicate
     from ramgape.search.result import Alarm, ArmReport, ArmTruth, ControlDifference, Expectation, Goal, Result, Truth
-    from ramgape.search.runs import Run
-    from ramgape.search.simulation import simulate
+    from ramgape.simulation.curves import CurvePoint
+    from ramgape.simulation.forecast import ArmForecast, Plan, PullForecast, Quality
+    from ramgape.simulation.lower_bound import LowerBound, lower_bound
+    from ramgape.simulation.plan import plan
+    from ramgape.simulation.replication import Replication, replicate
+    from ramgape.simulation.runs import Run
+    from ramgape.simulation.simulation import simulate
     from ramgape.studies.catalog import delete_study, list_studies
     from ramgape.studies.exchange import Answer, Exchange, Pull
     from ramgape.studies.report import Failure, Report, StudySummary
     from ramgape.studies.study import Study
-    from ramgape.tasks.best_mean import BestMean
-    from ramgape.tasks.best_score import BestScore
-    from ramgape.tasks.better_than import BetterThan
-    from ramgape.tasks.least_risk import LeastRisk
-    from ramgape.tasks.pareto import Pareto
-    from ramgape.tasks.task import Task
-    from ramgape.tasks.top import Top
+    from ramgape.trials.identification import identify
+    from ramgape.trials.progress import Progress
 
 __all__ = [
     "Alarm",
@@ -184,7 +184,7 @@ __all__ = [
 
 # Where each public name lives. Loaded on first use, so that importing ramgape, and the command's help, cost nothing.
 _HOMES = {
-    "search.analysis": ("Analysis", "analyze"),
+    "data.analysis": ("Analysis", "analyze"),
     "problems.distribution": ("Distribution",),
     "problems.mixtures": ("Mixture",),
     "problems.unbounded": ("Exponential", "Gamma", "LogNormal", "Lomax", "StudentT"),
@@ -219,12 +219,12 @@ _HOMES = {
     ),
     "options": ("Search", "Trials"),
     "search.items": ("Items",),
-    "planning.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
-    "search.identification": ("identify",),
-    "search.progress": ("Progress",),
+    "simulation.forecast": ("ArmForecast", "Plan", "PullForecast", "Quality"),
+    "trials.identification": ("identify",),
+    "trials.progress": ("Progress",),
     "problems.instances": ("instance_names", "load_instance"),
-    "planning.plan": ("plan",),
-    "search.curves": ("CurvePoint",),
+    "simulation.plan": ("plan",),
+    "simulation.curves": ("CurvePoint",),
     "search.extension": ("Extension",),
     "search.outcome": ("Outcome",),
     "search.quality": ("TrialQuality",),
@@ -240,21 +240,21 @@ _HOMES = {
     "risks.semivariance": ("Semivariance",),
     "risks.shortfall": ("Shortfall",),
     "risks.spectral": ("Spectral",),
-    "search.replication": ("Replication", "replicate"),
-    "search.runs": ("Run",),
-    "search.simulation": ("simulate",),
+    "simulation.replication": ("Replication", "replicate"),
+    "simulation.runs": ("Run",),
+    "simulation.simulation": ("simulate",),
     "studies.study": ("Study",),
     "studies.exchange": ("Answer", "Exchange", "Pull"),
     "studies.catalog": ("delete_study", "list_studies"),
     "studies.report": ("Failure", "Report", "StudySummary"),
-    "tasks.best_mean": ("BestMean",),
-    "tasks.best_score": ("BestScore",),
-    "tasks.better_than": ("BetterThan",),
-    "tasks.least_risk": ("LeastRisk",),
-    "tasks.pareto": ("Pareto",),
-    "tasks.task": ("Task",),
-    "tasks.top": ("Top",),
-    "planning.lower_bound": ("LowerBound", "lower_bound"),
+    "questions.best_mean": ("BestMean",),
+    "questions.best_score": ("BestScore",),
+    "questions.better_than": ("BetterThan",),
+    "questions.least_risk": ("LeastRisk",),
+    "questions.pareto": ("Pareto",),
+    "questions.question": ("Task",),
+    "questions.top": ("Top",),
+    "simulation.lower_bound": ("LowerBound", "lower_bound"),
 }
 
 

@@ -18,8 +18,8 @@ from ramgape.errors import InvalidSpec, UnknownName, require, shorten, suggestio
 
 if TYPE_CHECKING:
     from ramgape.bounds import Bound
+    from ramgape.questions import Task
     from ramgape.risks.measure import Measure
-    from ramgape.tasks import Task
 
 DEFAULT_DELTA = 0.05
 DEFAULT_EPSILON = 0.1

@@ -21,7 +21,7 @@ GROUPS = {
     "policy": "ramgape.policies",
     "risk": "ramgape.risks",
     "bound": "ramgape.bounds",
-    "task": "ramgape.tasks",
+    "task": "ramgape.questions",
     "store": "ramgape.stores",
 }
 NAME = re.compile(r"[a-z][a-z0-9_-]*")  # nothing that means something in "NAME:KEY=VALUE", a URL or a shell
@@ -39,7 +39,7 @@ def register(kind: str, name: Any, thing: Any) -> None:
         kind: "policy", "risk", "bound", "task" or "store".
         name: Lower-case letters, digits, "-" and "_"; for a store the scheme of its URLs.
         thing: A policy is a function `policy(state) -> arm number` or a compiled `decide`; a risk a subclass of
-            `ramgape.Measure`; a bound a `ramgape.bounds.Bound`; a task a `ramgape.tasks.Task`, or a function that
+            `ramgape.Measure`; a bound a `ramgape.bounds.Bound`; a task a `ramgape.questions.Task`, or a function that
             makes one; a store a function `opener(url, create=...)` that gives a
             `ramgape.storage.Store`. `ramgape.testing` has a check for each.
 

@@ -30,9 +30,9 @@ import math
 import numpy as np
 
 from ramgape.core.box import is_due, narrow_mean_alone
-from ramgape.core.inversion import MOST_STEPS
 from ramgape.core.kernel import inlined, kernel
-from ramgape.core.mixture import SLACK
+from ramgape.statistics.inversion import MOST_STEPS
+from ramgape.statistics.mixture import SLACK
 
 NODES = 16  # l s = 1, 1/2, 1/4, ...: the smallest is at its best after 10^10 pulls
 STEEPEST = math.sqrt(3.0) - 1.0  # where -phi'' is greatest, 1/4

@@ -32,9 +32,9 @@ from ramgape.bounds import central_limit
 from ramgape.bounds.central_limit import SKEW_PULLS, SPREAD_PULLS, USUAL_SKEW, least_of_cut
 from ramgape.core import comparisons
 from ramgape.core.comparisons import PULLS, RISK, sums
-from ramgape.core.exponential import exp
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.statistics import third_moment
+from ramgape.statistics.exponential import exp
 
 BOXES = 0.05  # of delta
 SCALES = 6.0, 48.0, 384.0  # c: a comparison is at its best after some eight times as many pulls of each arm

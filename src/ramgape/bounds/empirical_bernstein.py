@@ -1,6 +1,6 @@
 """Empirical Bernstein, by mixtures: intervals that shrink with an arm's own variance, valid at all times at once.
 
-Mean: a hypothesis m below the average is rejected when the mixture of core/mixture.py over X - m, which is never below
+Mean: a hypothesis m below the average is rejected when the mixture of mixture.py over X - m, which is never below
 -m, exceeds e^L; above the average the same with 1 - X. Mean-variance, directly rather than from mean and variance
 apart: Z(m) = (X - m)^2 - rho X has the mean-variance as its expectation at m = mu, so a hypothesis t is rejected if
 it is for every m in the interval of the mean. That interval is cut into cells; on a cell the sum is taken at its
@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from ramgape.core.box import is_due, narrow_risk
-from ramgape.core.inversion import FINENESS, MOST_STEPS, SAFETY, highest_mean, lowest_mean
 from ramgape.core.kernel import inlined, kernel
 from ramgape.core.learning import narrow_mean
-from ramgape.core.mixture import is_rejected
 from ramgape.core.statistics import all_sums, squared_distance
+from ramgape.statistics.inversion import FINENESS, MOST_STEPS, SAFETY, highest_mean, lowest_mean
+from ramgape.statistics.mixture import is_rejected
 
 CELLS = 8
 COARSE = 0.01  # tolerances from here on need so few pulls that one scale serves

@@ -50,12 +50,12 @@ import numpy as np
 from ramgape.bounds import gaussian
 from ramgape.bounds.pairwise import mean_compared, risk_compared
 from ramgape.core import comparisons
-from ramgape.core.bets import log_average
 from ramgape.core.comparisons import sums
-from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import fixed, inlined, kernel
-from ramgape.core.mixture import SLACK, log_tail, stirling
-from ramgape.core.scan import LIKELIEST, proved_on, unlimited
+from ramgape.statistics.bets import log_average
+from ramgape.statistics.inversion import SAFETY
+from ramgape.statistics.mixture import SLACK, log_tail, stirling
+from ramgape.statistics.scan import LIKELIEST, proved_on, unlimited
 
 BOXES = 0.2  # of delta
 BOX_MEAN_PRIOR, BOX_VARIANCE_PRIOR = 4.0, 2.0  # as in bounds/gaussian.py; boxes are wanted early here

@@ -30,7 +30,7 @@ These are n a by the crude bound, and least_ratio or, where sigma_max is stated,
 threshold for h serves all m beyond a distance, in closed form; with sigma_max, where q grows with the distance d, too,
 n d^2 / sigma_max^2 = 3 (w - w0) and the same argument in w says that with d all larger distances are rejected.
 
-Lower end of the variance: no moment is needed. Y - 1 >= -1, so the mixture of core/mixture.py with reach 1, s = q - n
+Lower end of the variance: no moment is needed. Y - 1 >= -1, so the mixture of mixture.py with reach 1, s = q - n
 and v = the sum of (Y - 1)^2 rejects t. As its scale is in units of t, what it rejects need not be all below a point.
 So the end climbs from the crude bound in steps [t', t'']: over such a step s is least at t'', and v, convex in 1/t,
 greatest at an end, and all of the step is rejected if those values are; for every m in the interval of the mean, which
@@ -49,11 +49,11 @@ import math
 from typing import Any
 
 from ramgape.core.box import is_due
-from ramgape.core.exponential import exp
-from ramgape.core.inversion import MOST_STEPS, SAFETY
 from ramgape.core.kernel import inlined, kernel, open_kernel
-from ramgape.core.mixture import SLACK, log_mixture
 from ramgape.core.statistics import all_sums, squared_distance
+from ramgape.statistics.exponential import exp
+from ramgape.statistics.inversion import MOST_STEPS, SAFETY
+from ramgape.statistics.mixture import SLACK, log_mixture
 
 CELLS = 8  # of the mean's interval
 CRUDE = 100.0  # the crude bound fails so much less often than any other

@@ -1,7 +1,7 @@
 """Scores on the items of a test set, the same for all arms in one random order: evidence without replacement.
 
 What is estimated is the mean over the N items, and their standard deviation (divided by N), not those of a distribution
-behind them: an arm that has seen all items is known, but for rounding. core/items.py has the evidence, with its proof.
+behind them: an arm that has seen all items is known, but for rounding. without_replacement.py has evidence and proof.
 
 Mean: by its own scores, from above and from below. Two arms: by the differences on the items that both have seen, so
 that what makes items hard for everybody drops out. A claim about two arms that is false has a supermartingale of its
@@ -21,7 +21,9 @@ import math
 from typing import Any
 
 from ramgape.core.box import has_grown, narrow_box, narrow_risk
-from ramgape.core.items import (
+from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
+from ramgape.core.statistics import FEWEST_PULLS
+from ramgape.statistics.without_replacement import (
     LACK,
     LEAD,
     SCORE,
@@ -35,8 +37,6 @@ from ramgape.core.items import (
     reaches,
     upper_end,
 )
-from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
-from ramgape.core.statistics import FEWEST_PULLS
 
 BOXES = 0.2  # of delta, where two arms are compared; the rest is for that
 CELLS = 128  # of means; h is half of one

@@ -3,9 +3,9 @@
 Boxes of radius b prove a difference when it exceeds b + b', although the error of a difference is only the root of
 b^2 + b'^2. Here a hypothesis about two arms, "arm j's mean is at least arm i's plus epsilon", is rejected when for
 every value m of i's mean the evidence that i's mean is above m and the evidence that j's is below m + epsilon multiply
-to e^L: at the true m the product is a test supermartingale. For means the evidence is that of core/bets.py; for the
-mean-variance and the standard deviation that of core/mixture.py on cells of the means that the arm's box leaves; for
-risks that are means of a transformed reward that of core/mixture.py. What is mixed are products at a common scale.
+to e^L: at the true m the product is a test supermartingale. For means the evidence is that of bets.py; for the
+mean-variance and the standard deviation that of mixture.py on cells of the means that the arm's box leaves; for
+risks that are means of a transformed reward that of mixture.py. What is mixed are products at a common scale.
 
 Between values of m the infimum is bounded on cells: on a cell one factor is at least what it is at its upper end, and
 the other at least what it is at its lower end. Both factors are evaluated at one moment, from the same data.
@@ -22,19 +22,20 @@ import numpy as np
 
 from ramgape.bounds import empirical_bernstein
 from ramgape.bounds.empirical_bernstein import CELLS, cell_terms
-from ramgape.core import comparisons, vectors
-from ramgape.core.bets import SCALES, log_average, log_mixtures, most_growth
+from ramgape.core import comparisons
 from ramgape.core.box import has_grown
 from ramgape.core.comparisons import sums
-from ramgape.core.inversion import SAFETY
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
-from ramgape.core.mixture import log_mixture, log_mixture_below
-from ramgape.core.scan import NEAR, proved_on, unlimited
 from ramgape.core.statistics import FEWEST_PULLS, LEAST_ERROR, squared_distance
+from ramgape.statistics import vectors
+from ramgape.statistics.bets import SCALES, log_average, log_mixtures, most_growth
+from ramgape.statistics.inversion import SAFETY
+from ramgape.statistics.mixture import log_mixture, log_mixture_below
+from ramgape.statistics.scan import NEAR, proved_on, unlimited
 
 BOXES = 0.05  # of delta
 RISK_SCALES = (0.03, 0.3, 3.0)
-# Single points that a scan begins with: see core/scan.py. The evidence about means is least near the likeliest of them;
+# Single points that a scan begins with: see scan.py. The evidence about means is least near the likeliest of them;
 # that about risks, whose reach depends on the hypothesis, may be least anywhere.
 MEAN_SCOUTS = (1.0, 0.0), (1.0, -3.0 / 64.0), (1.0, 3.0 / 64.0), (1.0, -1.5 / 64.0), (1.0, 1.5 / 64.0)
 RISK_SCOUTS = (1.0, 0.0), (0.0, 0.5), (0.0, 0.25), (0.0, 0.75), (0.0, 0.375), (0.0, 0.625), (0.0, 0.125)

@@ -5,10 +5,10 @@ in round t, given all that happened before that round: what it is depends on the
 arms do in the same round as well. What is estimated is the average of m_1, ..., m_n, which moves with n.
 
 For predictable p in [0, 1], the average of the arm's rewards in earlier rounds, y = X - p is never below -1, and
-exp(l y - psi(l) y^2) <= 1 + l y (Fan, Grama and Liu 2015; core/mixture.py). Given the past its expectation is at most
+exp(l y - psi(l) y^2) <= 1 + l y (Fan, Grama and Liu 2015; mixture.py). Given the past its expectation is at most
 1 + l (m_t - p) <= exp(l (m_t - p)), so that E exp(l (X - m_t) - psi(l) (X - p)^2 | past) <= 1: the product over rounds
 is a test supermartingale under any drift and any dependence (Howard, Ramdas, McAuliffe and Sekhon 2021, Theorem 4). So
-the mixture of core/mixture.py with s = n (average of X - average of m_t), v = the sum of (X - p)^2 and reach 1 bounds
+the mixture of mixture.py with s = n (average of X - average of m_t), v = the sum of (X - p)^2 and reach 1 bounds
 the distance, at all times at once; for the other end the same with 1 - X. The filtration is by rounds, in which an arm
 has one reward: no matter at which place.
 
@@ -26,9 +26,9 @@ from ramgape.bounds.empirical_bernstein import constants as constants
 from ramgape.bounds.stitched import MEAN_SPREAD, SQUARE_SPREAD
 from ramgape.bounds.stitched import remember as remember
 from ramgape.core.box import mean_variance_ends
-from ramgape.core.inversion import FINENESS, MOST_STEPS, SAFETY
 from ramgape.core.kernel import inlined, kernel
-from ramgape.core.mixture import is_rejected
+from ramgape.statistics.inversion import FINENESS, MOST_STEPS, SAFETY
+from ramgape.statistics.mixture import is_rejected
 
 
 @kernel

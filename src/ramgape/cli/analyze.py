@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.csv_rows import CsvRows, Layout, Source, check_delimiter, open_source
 from ramgape.cli.errors import options_named, warnings_told
 from ramgape.cli.options import OUTPUT, Text, gathers, option, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.parsing import parse_number
+from ramgape.common.terminal import output, waiting, watching_work
+from ramgape.data.csv_rows import CsvRows, Layout, Source, check_delimiter, open_source
 from ramgape.errors import require
 from ramgape.options import ANALYZE, DATA, Options
-from ramgape.views.terminal import output, waiting, watching_work
 
 if TYPE_CHECKING:
-    from ramgape.search.analysis import Analysis
+    from ramgape.data.analysis import Analysis
 
 OFTEN = 20_000  # rows after which the bar moves
 
@@ -116,7 +116,7 @@ def read(source: Source, rows: CsvRows, options: Options, further: Any, skip_emp
     """All rows, with a bar over the bytes of the file; an interrupt says how far it came."""
     try:
         with watching_bytes(source) as show:
-            from ramgape.search.analysis import Reading, share_blocks
+            from ramgape.data.analysis import Reading, share_blocks
 
             share_blocks(options, wide=rows.layout.wide, named=rows.layout.block is not None)
             reading = Reading(options, next_pulls=further, words=rows.words, skip_empty=skip_empty)

@@ -14,15 +14,15 @@ from ramgape.cli.options import CLUSTER, RunPlace, Text, gathers, option, proces
 from ramgape.cli.reports import JOBS, JSON, OUT, SEED, run_report, show_report, titled_table, verdict_table
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
+from ramgape.common.terminal import output, watching_work
 from ramgape.errors import InvalidSpec
 from ramgape.options import DEFAULT_EPSILON, PAPER_RISK
-from ramgape.views.terminal import output, watching_work
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ramgape.paper.report import ReportPlan
-    from ramgape.planning.comparison import PolicyComparison
+    from ramgape.simulation.comparison import PolicyComparison
 
 FOLDER, OWN = "ramgape-benchmark", "Your own"
 POLICY = "A policy by its name, or MODULE:FUNCTION; several times for several. Our usual one is always beside them."
@@ -113,7 +113,7 @@ def compare_own(own: dict[str, Any], seed: str, place: RunPlace, risk: str | Non
     """The user's policies beside ours, on the user's instances."""
     first = check_seed(parse_number(seed, "seed"))
     with watching_work() as show:
-        from ramgape.planning.comparison import compare_policies, load_policy
+        from ramgape.simulation.comparison import compare_policies, load_policy
 
         policies = [load_policy(each) for each in own.pop("policies")]
         total = len(policies) * len(own["instances"]) * own["runs"]

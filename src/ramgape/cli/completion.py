@@ -44,7 +44,7 @@ def risks() -> Iterable[str]:
 def tasks() -> Iterable[str]:
     """All tasks, as they begin."""
     from ramgape import registry
-    from ramgape.tasks import TASKS
+    from ramgape.questions import TASKS
 
     return [*TASKS, *registry.names("task")]
 

@@ -15,15 +15,15 @@ from ramgape.cli.pictures import check_picture, write_file
 from ramgape.common.checks import check_seed
 from ramgape.common.formatting import plural
 from ramgape.common.parsing import parse_number
+from ramgape.common.terminal import READY, is_watched, messages, output, waiting
 from ramgape.errors import MissingExtra, printable
-from ramgape.views.progress import state
-from ramgape.views.terminal import READY, is_watched, messages, output, waiting
+from ramgape.trials.progress_words import state
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import RenderableType
 
-    from ramgape.search.progress import Progress
+    from ramgape.trials.progress import Progress
 
 HOURS = 48.0
 EPSILON = 0.5
@@ -76,7 +76,7 @@ def demo(
     console.print(f"{STORY}\n")
     depot = Depot()
     with depot.watched():
-        from ramgape.search.identification import identify
+        from ramgape.trials.identification import identify
 
         result = identify(
             depot.send,

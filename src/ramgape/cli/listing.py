@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ramgape.bounds import AUTOMATIC, BOUNDS, BOXLESS, OWN_BOUNDS
+from ramgape.common.terminal import output
 from ramgape.errors import known_name, printable
 from ramgape.policies import ALIASES, POLICIES
+from ramgape.questions import TASKS
 from ramgape.registry import GROUPS, extensions
 from ramgape.risks.table import RISKS, risk_notation
 from ramgape.storage.urls import SCHEMES
-from ramgape.tasks import TASKS
-from ramgape.views.terminal import output
 
 if TYPE_CHECKING:
     from rich.table import Table

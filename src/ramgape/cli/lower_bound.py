@@ -8,8 +8,8 @@ import typer
 
 from ramgape.cli.completion import instances
 from ramgape.cli.options import INSTANCE, AsJson, takes_options
+from ramgape.common.terminal import output, waiting
 from ramgape.options import DEFAULT_DELTA, LOWER_BOUND
-from ramgape.views.terminal import output, waiting
 
 
 @takes_options(LOWER_BOUND)
@@ -38,7 +38,7 @@ def lower_bound(
     """
     asked = {"delta": DEFAULT_DELTA, "epsilon": 0, **options}
     with waiting("looking for what could be mistaken for this instance"):
-        from ramgape.planning.lower_bound import lower_bound
+        from ramgape.simulation.lower_bound import lower_bound
 
         bound = lower_bound(instance, **asked)
     if as_json:

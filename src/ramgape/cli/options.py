@@ -19,7 +19,7 @@ from ramgape.options import FLAG, GOAL, GROUPS, METHOD, NAMES, RANGE, RISK, RUNS
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ramgape.engines.engine import TaskEngine
+    from ramgape.trials.backend import TaskEngine
 
 ARMS, AROUND, OUTPUT = "What to choose from", "What to compare it with", "Output"
 PANELS = (ARMS, TRIALS, GOAL, AROUND, RISK, METHOD, RUNS)  # in their order; others stand where they are
@@ -56,7 +56,7 @@ class RunPlace(NamedTuple):
     def workers(self, runs: int | None = None) -> AbstractContextManager[Executor | TaskEngine | None]:
         """What makes them; no more processes than there are runs, where their number is known."""
         from ramgape.cli.workers import workers
-        from ramgape.engines.pieces import cluster_of
+        from ramgape.trials.pieces import cluster_of
 
         return workers(self.jobs, runs) if self.cluster is None else cluster_of(self.cluster)
 

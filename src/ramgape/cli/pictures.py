@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from ramgape.cli.errors import tell
 from ramgape.cli.options import OUTPUT, AsJson, gathers, option
+from ramgape.common.terminal import waiting
 from ramgape.errors import InvalidSpec, MissingExtra, require, shorten
-from ramgape.views.terminal import waiting
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained

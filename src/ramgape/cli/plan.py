@@ -11,11 +11,11 @@ from ramgape.cli.completion import instances
 from ramgape.cli.options import AROUND, RunPlace, Seed, Text, gathers, option, place_of_runs, takes_options
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.parsing import numbers, parse_number
+from ramgape.common.terminal import output, watching_work
 from ramgape.options import PLAN, PLANNED_RUNS, RUNS, Options
-from ramgape.views.terminal import output, watching_work
 
 if TYPE_CHECKING:
-    from ramgape.planning.forecast import Plan
+    from ramgape.simulation.forecast import Plan
 
 INSTANCE = "Your guess of the arms: a JSON file, or a built-in instance (ramgape list instances)."
 EPSILONS = "Several tolerances, 0.1,0.05 say; the first stands for --epsilon. Unless given: some around that, and 0."
@@ -73,7 +73,7 @@ def plan(
 def compute(instance: str, place: RunPlace, asked: dict[str, Any]) -> Plan:
     """The plan, with a bar over its simulations."""
     with watching_work() as show:
-        from ramgape.planning.plan import plan as make_plan
+        from ramgape.simulation.plan import plan as make_plan
 
         with place.workers() as executor:
             return make_plan(instance, executor=executor, callback=show, keep=place.keep, **asked)

@@ -10,8 +10,8 @@ from ramgape.cli.options import RunPlace
 from ramgape.cli.pictures import check_matplotlib
 from ramgape.common.checks import check_seed
 from ramgape.common.parsing import parse_number
+from ramgape.common.terminal import watching_work
 from ramgape.errors import printable
-from ramgape.views.terminal import watching_work
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,7 +50,7 @@ def show_report(summary: dict[str, Any], tables: Sequence[RenderableType], out: 
 
     import typer
 
-    from ramgape.views.terminal import output
+    from ramgape.common.terminal import output
 
     if as_json:
         typer.echo(json.dumps(summary, indent=2, allow_nan=False, ensure_ascii=False))

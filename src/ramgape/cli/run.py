@@ -20,10 +20,10 @@ from ramgape.cli.stores import Storage, storage_url
 from ramgape.cli.timing import Exports, exports, how_timed, is_file, refuse_beside_file, watching_times
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.formatting import plural
+from ramgape.common.terminal import output, waiting
 from ramgape.errors import FailingArm, InvalidSpec, RamgapeWarning, StudyExists, located, require
 from ramgape.noises import ANY
 from ramgape.options import COMMANDS, RUNS, StudyOptions, Trials
-from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
     from ramgape.commands.study_files import StudyFile

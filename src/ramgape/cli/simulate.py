@@ -14,13 +14,13 @@ from ramgape.cli.options import INSTANCE, RunPlace, Seed, Text, gathers, option,
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.common.checks import check_seed, whole
 from ramgape.common.parsing import parse_number
+from ramgape.common.terminal import READY, count_runs, output, waiting
 from ramgape.errors import RamgapeWarning
 from ramgape.options import RUNS, SIMULATE, Options
-from ramgape.views.terminal import READY, count_runs, output, waiting
 
 if TYPE_CHECKING:
-    from ramgape.search.replication import Replication
     from ramgape.search.result import Result
+    from ramgape.simulation.replication import Replication
 
 CHECKPOINTS = "Tell regret and wrong answers along the way as well: at so many points, or after 100,300,1000 pulls."
 PLOT = "Draw the first run into a file (.png, .svg, .pdf); needs matplotlib."
@@ -88,7 +88,7 @@ def run_many(
     finished = 0
     try:
         with waiting(READY):
-            from ramgape.search.replication import replicate
+            from ramgape.simulation.replication import replicate
 
         def count(number: int) -> None:
             nonlocal finished
@@ -108,7 +108,7 @@ def simulate_once(instance: str, seed: int, options: Options) -> Result:
     """One run, with live lines on where it stands; a warning told on stderr is not told again with the result."""
     with waiting(READY):
         import ramgape
-        import ramgape.search.simulation
+        import ramgape.simulation.simulation
     with warnings_told() as told:
         result = ramgape.simulate(instance, seed=seed, **options)
     return replace(result, warnings=tuple(warning for warning in result.warnings if warning not in told))

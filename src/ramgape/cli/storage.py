@@ -10,9 +10,9 @@ from ramgape.cli.errors import FAILED
 from ramgape.cli.options import AsJson
 from ramgape.cli.stores import Storage, existing_storage
 from ramgape.cli.streams import write_json
+from ramgape.common.terminal import waiting
 from ramgape.errors import printable
 from ramgape.storage.urls import shown
-from ramgape.views.terminal import waiting
 
 COPY = "The copy: a SQLite file, whatever the store is. To go back to it: --storage sqlite:///FILE."
 

@@ -50,7 +50,7 @@ def tell(word: str, text: str, style: str) -> None:
 def _coloured(word: str, text: str, style: str) -> str:
     from rich.text import Text
 
-    from ramgape.views.terminal import messages
+    from ramgape.common.terminal import messages
 
     console = messages()
     with console.capture() as line:

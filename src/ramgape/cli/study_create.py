@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramgape.cli.csv_rows import open_source
 from ramgape.cli.options import ARMS, AsJson, Text, gathers, option, takes_options
 from ramgape.cli.stores import Storage, storage_url
 from ramgape.cli.streams import write_json
 from ramgape.cli.study_files import START, WarmStart, warm_start
+from ramgape.common.terminal import output, waiting
+from ramgape.data.csv_rows import open_source
 from ramgape.errors import InvalidData, InvalidSpec, StudyExists
 from ramgape.options import STUDY, StudyOptions
 from ramgape.storage.urls import shown
-from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
     from ramgape.studies.report import StudySummary

@@ -10,14 +10,14 @@ from typing import IO, Annotated
 
 import typer
 
-from ramgape.cli.csv_rows import STANDARD_INPUT, reading
 from ramgape.cli.errors import options_named
 from ramgape.cli.options import AsJson, Text, option
 from ramgape.cli.stores import Name, Storage, opened_study
 from ramgape.cli.streams import write_json
 from ramgape.common.formatting import plural
+from ramgape.common.terminal import waiting
+from ramgape.data.csv_rows import STANDARD_INPUT, reading
 from ramgape.errors import DataError, InvalidSpec, SpecificationError, known_name, printable
-from ramgape.views.terminal import waiting
 
 FILE, START = "What is in the file", "Start"
 

@@ -12,8 +12,8 @@ from ramgape.cli.options import AsJson
 from ramgape.cli.pictures import Output, takes_output
 from ramgape.cli.stores import Name, Storage, existing_storage, opened_study
 from ramgape.cli.streams import write_json
+from ramgape.common.terminal import output, waiting
 from ramgape.storage.urls import shown
-from ramgape.views.terminal import output, waiting
 
 if TYPE_CHECKING:
     from rich.table import Table

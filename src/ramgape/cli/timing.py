@@ -15,14 +15,14 @@ from ramgape.cli.options import OUTPUT, Text, option
 from ramgape.commands.how_timed import HowTimed
 from ramgape.common.checks import whole
 from ramgape.common.parsing import parse_number
+from ramgape.common.terminal import is_watched, knows_unicode, messages
 from ramgape.errors import InvalidSpec
 from ramgape.options import COMMANDS, GOAL, TRIALS, options_at
-from ramgape.views.terminal import is_watched, knows_unicode, messages
 
 if TYPE_CHECKING:
     from ramgape.commands.times import Timing
-    from ramgape.search.progress import Progress
     from ramgape.studies.study import Study
+    from ramgape.trials.progress import Progress
 
 OFTEN = 0.2  # seconds between two tables, at least
 

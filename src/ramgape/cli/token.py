@@ -11,8 +11,8 @@ import typer
 from ramgape.cli.options import AsJson, Text
 from ramgape.cli.streams import tell, write_json
 from ramgape.common.parsing import parse_number
+from ramgape.common.terminal import output
 from ramgape.errors import printable
-from ramgape.views.terminal import output
 from ramgape.web.state import default_tokens
 from ramgape.web.token_file import DEFAULT_DAYS, Token, TokenFile
 

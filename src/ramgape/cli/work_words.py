@@ -76,7 +76,7 @@ def failed_pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 def read_answers(file: str) -> Iterator[tuple[str, str, Json]]:
     """The answers in a file: of each its place, its pull, and "reward", "price" and "info" as they stand there."""
-    from ramgape.cli.csv_rows import reading
+    from ramgape.data.csv_rows import reading
 
     with reading(file) as stream, opened(stream):
         source = name_of(stream)

@@ -43,10 +43,10 @@ from ramgape.errors import InvalidSpec, RamgapeError, SpecificationError, Storag
 from ramgape.noises import ANY, BOUNDED, NOISES
 from ramgape.options import FILE, OPTIONS, StudyOptions, options_at
 from ramgape.problems.instance_files import read_text
-from ramgape.search.calls import check_timeout, interval_of
+from ramgape.questions import PARETO, make_task
+from ramgape.questions.best import Best
 from ramgape.storage.urls import anchored, has_password, parse_url
-from ramgape.tasks import PARETO, make_task
-from ramgape.tasks.best import Best
+from ramgape.trials.calls import check_timeout, interval_of
 
 REWARDS = ("output", "elapsed")
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms

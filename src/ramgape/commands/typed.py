@@ -18,8 +18,8 @@ from ramgape.common.formatting import plural
 from ramgape.errors import InvalidSpec, StudyExists, require, shorten
 from ramgape.noises import ANY, FEWEST
 from ramgape.options import OPTIONS, StudyOptions
-from ramgape.search.calls import check_timeout
 from ramgape.search.outcome import OURS
+from ramgape.trials.calls import check_timeout
 
 if TYPE_CHECKING:
     from ramgape.studies.study import Study

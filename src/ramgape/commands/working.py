@@ -19,15 +19,15 @@ import numpy as np
 from ramgape.commands.placeholders import Command
 from ramgape.commands.study_files import StudyFile, check_command
 from ramgape.commands.trials import CANNOT_START, CommandTrials, Finished, cannot_start
-from ramgape.engines.choice import engine_of
 from ramgape.errors import InvalidSpec
-from ramgape.search.calls import Calls, Limits
 from ramgape.search.outcome import Outcome
 from ramgape.search.result import Stopped
-from ramgape.search.watching import watched
 from ramgape.studies.exchange import MOST_AT_ONCE, Pull
 from ramgape.studies.running import Runner
 from ramgape.studies.study import Study
+from ramgape.trials.calls import Calls, Limits
+from ramgape.trials.choice import engine_of
+from ramgape.trials.watching import watched
 
 Reward = Literal["output", "elapsed"]
 

@@ -31,7 +31,7 @@ from ramgape.core.kernel import KERNELS, PACKAGE, Closed, Kernel
 from ramgape.core.table import ARM, PROBLEM, SEARCH, TRACE, TRUTH
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
-COMPILED_PARTS = ("core", "bounds", "policies", "risks", "tasks", "problems/environments.py")
+COMPILED_PARTS = ("core", "bounds", "policies", "questions", "risks", "statistics", "problems/environments.py")
 FOLDERS_KEPT = 4  # of compiled code, one for each state of the sources
 
 _lock = threading.RLock()  # Numba's settings are global, and so are the functions that it knows

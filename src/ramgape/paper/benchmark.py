@@ -9,8 +9,8 @@ from ramgape.options import PAPER_RISK
 from ramgape.paper import benchmark_budget, benchmark_stopping, benchmark_tasks
 from ramgape.paper.report import Part, ReportPlan
 from ramgape.paper.scale import FULL_BENCHMARK, QUICK_BENCHMARK
-from ramgape.planning import lower_bound
 from ramgape.risks import make_risk
+from ramgape.simulation import lower_bound
 
 REPORT = ReportPlan(
     command="benchmark",

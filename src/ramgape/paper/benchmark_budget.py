@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ramgape.common.formatting import plural
-from ramgape.common.proportions import NORMAL, clopper_pearson, ratio_interval
 from ramgape.core.pareto import pareto_front
 from ramgape.options import PAPER_RISK
 from ramgape.paper import paper
@@ -24,6 +23,7 @@ from ramgape.paper.statistics import standard_error
 from ramgape.paper.tables import Columns, DataFile, Grid, Row, distinct, records, select, side_by_side, table
 from ramgape.problems.instances import load_instance
 from ramgape.risks import make_risk
+from ramgape.statistics.proportions import NORMAL, clopper_pearson, ratio_interval
 
 Key = tuple[str, int, str]  # instance, budget, policy
 Outcomes = Mapping[Key, Outcome]

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 from ramgape.common.formatting import list_names, plural
-from ramgape.common.proportions import clopper_pearson, ratio_interval
 from ramgape.core.pareto import pareto_front
 from ramgape.options import PAPER_RISK
 from ramgape.paper import paper
@@ -25,6 +24,7 @@ from ramgape.paper.stopping import expected_pulls
 from ramgape.paper.tables import Columns, DataFile, Grid, Row, distinct, records, select, side_by_side, table
 from ramgape.problems.instances import load_instance
 from ramgape.risks import make_risk
+from ramgape.statistics.proportions import clopper_pearson, ratio_interval
 from ramgape.views.content import least_word
 
 Key = tuple[Any, ...]  # ("least", instance, epsilon) or ("runs", instance, epsilon, method)

@@ -8,7 +8,6 @@ from statistics import fmean, median
 from typing import Any
 
 from ramgape.common.formatting import plural
-from ramgape.common.proportions import clopper_pearson, ratio_interval
 from ramgape.options import DEFAULT_DELTA
 from ramgape.paper.formatting import display_name, factor, thousandths
 from ramgape.paper.jobs import Job, Outcome
@@ -17,8 +16,9 @@ from ramgape.paper.section import Drawing, Finding, Section, figure, finding, no
 from ramgape.paper.statistics import geometric_mean, standard_error
 from ramgape.paper.tables import Columns, DataFile, Row, distinct, records, select, side_by_side, table
 from ramgape.problems.instances import load_instance
-from ramgape.search.simulation import simulated_spec
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import simulated_spec
+from ramgape.simulation.truth import TrueArms
+from ramgape.statistics.proportions import clopper_pearson, ratio_interval
 
 Key = tuple[str, str, str, float]  # what is asked, by which method, on which problem, with which epsilon or budget
 Outcomes = Mapping[Key, Outcome]

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ramgape.common.formatting import plural
-from ramgape.common.proportions import ratio_interval
 from ramgape.paper import paper, regret
 from ramgape.paper.formatting import display_name, factor, format_interval
 from ramgape.paper.jobs import Job, Outcome
@@ -24,6 +23,7 @@ from ramgape.paper.section import Section, figure, note, section
 from ramgape.paper.statistics import geometric_mean, standard_error
 from ramgape.paper.stopping import right, search_job
 from ramgape.paper.tables import Columns, DataFile, Row, distinct, flat, records, select, table
+from ramgape.statistics.proportions import ratio_interval
 
 Key = tuple[Any, ...]  # (kind, epsilon, pattern) or (kind, experiment, policy)
 Outcomes = Mapping[Key, Outcome]

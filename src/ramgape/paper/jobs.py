@@ -19,14 +19,14 @@ import numpy as np
 from ramgape.core.pareto import is_epsilon_pareto
 from ramgape.errors import RamgapeWarning
 from ramgape.paper.statistics import middle_half_mean
-from ramgape.planning.lower_bound import lower_bound
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
-from ramgape.search.runs import REASONS
-from ramgape.search.simulation import play, simulated_spec, watch
-from ramgape.search.sweep import run_batch
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.lower_bound import lower_bound
+from ramgape.simulation.runs import REASONS
+from ramgape.simulation.simulation import play, simulated_spec, watch
+from ramgape.simulation.sweep import run_batch
+from ramgape.simulation.truth import TrueArms
 
 Outcome = dict[str, Any]
 STAGES = 4  # a run under a budget is looked at in so many equal parts

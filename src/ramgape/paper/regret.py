@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ramgape.bounds.budget import exploration
 from ramgape.common.formatting import plural
-from ramgape.common.proportions import clopper_pearson
 from ramgape.core.pareto import gaps
 from ramgape.paper import paper
 from ramgape.paper.formatting import display_name, format_interval, name_outside, percent, ranked
@@ -28,6 +27,7 @@ from ramgape.paper.section import Finding, Section, figure, finding, section
 from ramgape.paper.statistics import mean_interval, middle_half_mean
 from ramgape.paper.tables import Columns, DataFile, side_by_side, table
 from ramgape.problems.instances import load_instance, paper_tables
+from ramgape.statistics.proportions import clopper_pearson
 
 # ("trace", policy), ("further", policy), ("comparison", policy) or ("sweep", policy, value of a)
 Key = tuple[Any, ...]

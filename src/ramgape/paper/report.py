@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ramgape.common.checks import check_seed
-from ramgape.engines.pieces import Makers, Piece, engine_for, made
 from ramgape.errors import InvalidSpec, MissingExtra, known_name
 from ramgape.paper import figures
 from ramgape.paper.drawing import write
@@ -27,7 +26,8 @@ from ramgape.paper.jobs import Job, Outcome, run_job
 from ramgape.paper.section import Drawing, Finding, Section, texts
 from ramgape.paper.tables import DataFile
 from ramgape.search.explained import versions
-from ramgape.search.kept import KeptFiles, digest, identity, write_whole
+from ramgape.simulation.kept import KeptFiles, digest, identity, write_whole
+from ramgape.trials.pieces import Makers, Piece, engine_for, made
 
 SCHEMA_VERSION = 2  # of summary.json: raised when a key changes its meaning or is removed
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # files that a report may replace and remove

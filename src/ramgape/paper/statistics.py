@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ramgape.common.proportions import binomial_cdf
+from ramgape.statistics.proportions import binomial_cdf
 
 RESAMPLES = 10_000
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ramgape.common.proportions import clopper_pearson
 from ramgape.paper import paper
 from ramgape.paper.formatting import format_interval
 from ramgape.paper.geometry import beta_with
@@ -16,6 +15,7 @@ from ramgape.paper.section import Finding, Section, figure, finding, section
 from ramgape.paper.stopping import gaps_of, plan_one, plan_tight
 from ramgape.paper.tables import Columns, DataFile, table
 from ramgape.problems.environments import Arm, Instance
+from ramgape.statistics.proportions import clopper_pearson
 
 Key = tuple[Any, ...]
 Outcomes = Mapping[Key, Outcome]

@@ -28,9 +28,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.common.integration import integrate
 from ramgape.errors import InvalidInstance, require
 from ramgape.problems.parameters import checked_gamma, checked_level, checked_shares, checked_target, checked_value
+from ramgape.statistics.integration import integrate
 
 Floats = NDArray[np.float64]
 

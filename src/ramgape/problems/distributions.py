@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from ramgape.common import special
 from ramgape.common.checks import SMALLEST
 from ramgape.errors import InvalidInstance, require
 from ramgape.problems.distribution import Distribution as Distribution
@@ -37,6 +36,7 @@ from ramgape.problems.parameters import (
     ordered_ends,
     parameter,
 )
+from ramgape.statistics import special
 
 SAMPLED = 100_000  # rewards that stand for a distribution of which nothing else is known
 

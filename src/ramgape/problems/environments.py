@@ -34,7 +34,6 @@ from numpy.typing import NDArray
 
 from ramgape.common import checks
 from ramgape.common.checks import SMALLEST
-from ramgape.core.exponential import exp, expm1
 from ramgape.core.kernel import kernel
 from ramgape.errors import InvalidInstance, InvalidSpec, UnknownName, known_name, require
 from ramgape.noises import ITEMS, NOISES, noise_names
@@ -46,6 +45,7 @@ from ramgape.problems.parameters import parameter
 from ramgape.problems.unbounded import Exponential, Gamma, LogNormal, Lomax, StudentT
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
+from ramgape.statistics.exponential import exp, expm1
 
 __all__ = ["Arm", "Bernoulli", "Beta", "Data", "Distribution", "Gaussian", "Instance", "Sampler", "Uniform"]
 

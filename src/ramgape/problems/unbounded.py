@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ramgape.common import special
 from ramgape.common.checks import LARGEST, SMALLEST, as_float
 from ramgape.errors import InvalidInstance, InvalidSpec, require
 from ramgape.problems.distribution import Distribution, Floats
@@ -33,6 +32,7 @@ from ramgape.problems.parameters import (
     checked_target,
     parameter,
 )
+from ramgape.statistics import special
 
 Moments = tuple[float, float, float, float]  # mean, variance, skewness, kurtosis
 Partial = tuple[float, float, float]  # the share, the mean and the mean square of what lies on one side of a point

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 
-from ramgape.core.insertion import insert
 from ramgape.core.kernel import inlined, kernel
+from ramgape.statistics.insertion import insert
 
 CELLS, BLOCK = 1024, 16
 BLOCKS = CELLS // BLOCK

@@ -4,7 +4,7 @@ With h(z) = z - E (z - X)+ / level the tail mean is the maximum of h over z, at 
 interval comes from their sums by size (cells.py), without a union over thresholds:
 
 From below. If the tail mean is at most c, then E (z - X)+ >= level (z - c) for EVERY z. So y = level (z - c) - (z - X)+
-has no positive mean and is at least -(z - level (z - c)), and the mixture of core/mixture.py over y is a test
+has no positive mean and is at least -(z - level (z - c)), and the mixture of statistics/mixture.py over y is a test
 supermartingale; so is a weighted mean of them over z, which rejects c when it reaches e^L. Each node z = k / 1024 has
 weight 1 / (7 2^d) for each level d = 4 ... 10 of halved ranges that it ends a part of: 1 in all. Any of the nodes are a
 lower bound for all: 17 about the empirical quantile are taken, the closer together the more is known.
@@ -37,9 +37,7 @@ import numpy as np
 
 from ramgape.bounds.empirical_bernstein import COARSE, COARSE_MEAN_SCALE, MEAN_SCALES
 from ramgape.core.box import narrow_risk
-from ramgape.core.inversion import SAFETY, innermost
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel
-from ramgape.core.mixture import is_rejected, log_evidence
 from ramgape.noises import NOISES
 from ramgape.risks.cells import (
     BLOCK,
@@ -59,6 +57,8 @@ from ramgape.risks.cells import (
     within,
 )
 from ramgape.risks.measure import Learning, Measure
+from ramgape.statistics.inversion import SAFETY, innermost
+from ramgape.statistics.mixture import is_rejected, log_evidence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ramgape.common.exact import Exact
-from ramgape.core.exponential import exp, expm1
 from ramgape.core.kernel import inlined
 from ramgape.errors import require
 from ramgape.noises import NOISES
 from ramgape.risks.measure import Learning, Measure
 from ramgape.risks.table import RISKS
+from ramgape.statistics.exponential import exp, expm1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ ln(1 / level); and it is infinite, the risk being minus the worst reward, if tha
 An arm remembers the sums of W = exp(-g x), of W^2 and of x W at 48 nodes g, in equal ratios up to 300.
 
 From above. If the risk is at least c, then E W >= m = level exp(g c) for EVERY g. So y = m - W has no positive mean and
-is at least -(1 - m), and the mean of the mixtures of core/mixture.py over the nodes is a test supermartingale. Their
+is at least -(1 - m), and the mean of the mixtures of mixture.py over the nodes is a test supermartingale. Their
 scales must go with the size of W, which may be tiny: they are fixed in each of 64 bands of c. A search goes through the
 bands from above and enters one only if the lower end of the one before was rejected with the scales of that. So if a c
 below the truth is ever rejected, one is with the scales of the band of the truth, which has a chance of e^-L.
@@ -38,12 +38,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ramgape.core.box import narrow_risk
-from ramgape.core.inversion import SAFETY, innermost
 from ramgape.core.kernel import Kernel, fixed, inlined, kernel
-from ramgape.core.mixture import log_evidence
 from ramgape.noises import NOISES
 from ramgape.risks.cvar import normal_risk, normal_spread
 from ramgape.risks.measure import Learning, Measure
+from ramgape.statistics.inversion import SAFETY, innermost
+from ramgape.statistics.mixture import log_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,12 @@ import math
 from typing import Any
 
 from ramgape.core import comparisons
-from ramgape.core.bets import log_average
 from ramgape.core.box import narrow_risk
 from ramgape.core.kernel import Kernel, fixed, inlined, open_kernel
 from ramgape.core.learning import nothing
-from ramgape.core.scan import LIKELIEST, proved_on, unlimited
 from ramgape.core.statistics import add
+from ramgape.statistics.bets import log_average
+from ramgape.statistics.scan import LIKELIEST, proved_on, unlimited
 
 SHIFT, TOTAL, TOTAL_CARRY, SQUARES, SQUARES_CARRY = range(5)
 COLUMNS = 5

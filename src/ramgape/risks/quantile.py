@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ramgape.core.box import narrow_risk
-from ramgape.core.inversion import MOST_STEPS
 from ramgape.core.kernel import Kernel, inlined, kernel
 from ramgape.noises import NOISES
 from ramgape.risks.cells import (
@@ -40,6 +39,7 @@ from ramgape.risks.cells import (
 )
 from ramgape.risks.cvar import normal_spread
 from ramgape.risks.measure import Learning, Measure
+from ramgape.statistics.inversion import MOST_STEPS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What watches the rewards of a search: the table of `core/alarm.py`, and the alarms in it."""
+"""What watches the rewards of a search: the table of `statistics/drift.py`, and the alarms in it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ramgape.core.alarm import BETS, empty_watch, watch_many
 from ramgape.core.rows import load, store
 from ramgape.core.table import Table
 from ramgape.search.result import Alarm, AlarmKind
+from ramgape.statistics.drift import BETS, empty_watch, watch_many
 
 AT_ONCE = 64  # rewards that wait: reading and writing the table costs as much as watching ten
 

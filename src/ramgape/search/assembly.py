@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ramgape.bounds import Bound, the_bound
 from ramgape.core import comparisons, learning, stopping
 from ramgape.core.comparisons import ByPairs
-from ramgape.core.items import dust_of
 from ramgape.core.kernel import Kernel, as_kernel, fixed
 from ramgape.core.rounds import WHOLE_ROUNDS
 from ramgape.core.rows import Row, load, memory_rows, store
@@ -21,6 +20,7 @@ from ramgape.core.table import PROBLEM, State, Table, empty_memory, empty_search
 from ramgape.policies import BY_BOXES, BY_PAIRS, is_compiled, policy_module, round_robin, rule_of
 from ramgape.risks.table import MOMENTS, ROOT
 from ramgape.search.spec import Spec
+from ramgape.statistics.without_replacement import dust_of
 
 
 def make_rule(spec: Spec) -> Rule:

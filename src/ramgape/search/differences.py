@@ -10,10 +10,10 @@ from ramgape.bounds import the_bound
 from ramgape.core.control_pairs import difference_ends
 from ramgape.core.rows import Rows
 from ramgape.core.table import Table
+from ramgape.questions import BetterThan
 from ramgape.search.engine import Engine
 from ramgape.search.result import ArmReport, ControlDifference, ControlVerdict
 from ramgape.search.spec import Spec
-from ramgape.tasks import BetterThan
 
 
 def differences_to_control(

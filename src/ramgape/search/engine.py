@@ -47,6 +47,7 @@ from ramgape.core.table import (
 )
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Sampler
+from ramgape.questions import Task
 from ramgape.search.alarms import Watch
 from ramgape.search.assembly import Adder, kept_columns, make_look, make_rule, make_state
 from ramgape.search.items_exact import Known, know
@@ -57,7 +58,6 @@ from ramgape.search.samples import Sample
 from ramgape.search.simulator import simulator
 from ramgape.search.spec import Spec
 from ramgape.search.spending import Spending
-from ramgape.tasks import Task
 
 STATE_FORMAT = 1  # of what `state_bytes` writes; a change of its meaning takes the next number
 # Simulated trials between two looks at the clock, the keyboard and the callback: in plain Python, and compiled.

@@ -19,6 +19,7 @@ from ramgape.core.table import Table
 from ramgape.errors import printable
 from ramgape.options import DEFAULT_DELTA
 from ramgape.policies import rule_of
+from ramgape.questions import PARETO, BetterThan, Boxes, Wanted
 from ramgape.search.assembly import make_prove
 from ramgape.search.assumptions import (
     Objection,
@@ -38,7 +39,6 @@ from ramgape.search.policy_state import PolicyState
 from ramgape.search.quality import TrialQuality
 from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
-from ramgape.tasks import PARETO, BetterThan, Boxes, Wanted
 
 NAME_WIDTH = 40  # of an arm in a sentence
 

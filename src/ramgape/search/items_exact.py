@@ -20,8 +20,8 @@ import numpy as np
 
 from ramgape.common.exact import LOSSLESS, Exact, average, exactly
 from ramgape.core.pareto import Floats, Mask
+from ramgape.questions import Rescaling, Task
 from ramgape.search.spec import Spec
-from ramgape.tasks import Rescaling, Task
 
 DIGITS = 12  # of what rewards can have: more are rounding
 

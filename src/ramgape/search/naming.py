@@ -7,8 +7,8 @@ import numpy as np
 from ramgape.core.pareto import Mask
 from ramgape.core.table import Table
 from ramgape.policies import rule_of
+from ramgape.questions import Boxes
 from ramgape.search.engine import Engine
-from ramgape.tasks import Boxes
 
 
 def named_answer(engine: Engine) -> Mask:

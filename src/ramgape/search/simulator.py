@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from ramgape.common.interrupts import interrupts_deferred
+from ramgape.common.terminal import compiling, tell_slow
 from ramgape.core.kernel import Kernel
 from ramgape.core.loop import advance_at_once, advance_in_rounds
 from ramgape.core.rule import Rule
-from ramgape.views.terminal import compiling, tell_slow
 
 WORTH = 10.0  # seconds in plain Python after which compiling pays
 

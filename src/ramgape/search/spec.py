@@ -14,6 +14,7 @@ from ramgape.errors import InvalidSpec, known_name, require, shorten
 from ramgape.noises import ANY, BOUNDED, FEWEST, HEAVY, ITEMS, NOISES, Noise, noise_names
 from ramgape.options import DEFAULT_ALARM, DEFAULT_DELTA, DEFAULT_EPSILON, DEFAULT_RISK, IDENTIFY, Options, complete
 from ramgape.policies import BY_PAIRS, resolve_policy, rule_of
+from ramgape.questions import PARETO, Possible, Rescaling, Task, make_task
 from ramgape.risks import make_risk
 from ramgape.risks.measure import Measure
 from ramgape.risks.table import MOMENTS, ROOT
@@ -23,7 +24,6 @@ from ramgape.search.first_statement import with_reach
 from ramgape.search.items import Items, check_budget_fits, check_size, make_items
 from ramgape.search.pricing import check_prices, kind_of_goal
 from ramgape.search.sharing import check_sharing
-from ramgape.tasks import PARETO, Possible, Rescaling, Task, make_task
 
 Asked = dict[str, Any]  # what is asked for, by name; checked step by step
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ramgape.search.asking import AskingOrder
 from ramgape.search.estimands import counts_in_order
 from ramgape.storage.records import PullRow
 from ramgape.studies.field import Field
 from ramgape.studies.specification import ASKING_ORDER, StudySpec
+from ramgape.trials.asking import AskingOrder
 
 AVAILABLE = 0.0  # a lease that ran out long ago
 NOTED = 1e-12  # a lease that ran out, was counted as such, and was not given back

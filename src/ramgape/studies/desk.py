@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from ramgape.search.progress import Progress
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store
 from ramgape.studies.entries import Told, Trial
@@ -21,9 +20,10 @@ from ramgape.studies.pull_ids import PullId
 from ramgape.studies.report import Report
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.spool import Spool
+from ramgape.trials.progress import Progress
 
 if TYPE_CHECKING:
-    from ramgape.search.watching import Watcher
+    from ramgape.trials.watching import Watcher
 
 
 class Observed(NamedTuple):

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ramgape.common.checks import check_text, whole
-from ramgape.common.columns import (
+from ramgape.common.files import check_path, name_of, opened, read_number, read_objects
+from ramgape.common.whole_files import is_stream, replacing
+from ramgape.data.columns import (
     FLAG_WORDS,
     LIKE_OTHERS,
     PEEK,
@@ -22,8 +24,6 @@ from ramgape.common.columns import (
     is_flag,
     kind_of_texts,
 )
-from ramgape.common.files import check_path, name_of, opened, read_number, read_objects
-from ramgape.common.whole_files import is_stream, replacing
 from ramgape.errors import InvalidReward, InvalidSpec, known_name, located, require, shorten
 from ramgape.search.outcome import of_arm, told_price
 from ramgape.studies.exchange import write_info

@@ -11,7 +11,7 @@ changes, so that an error leaves everything as it was.
 
 The first answer to a pull wins, whichever attempt it comes from; a pull is answered once. Answers count in the order of
 asking, over all arms. A pull whose attempt ends without an answer is passed over: it counts as asked for at that moment
-(search/asking.py says why). With items or rounds, whose order is fixed, it keeps its place.
+(trials/asking.py says why). With items or rounds, whose order is fixed, it keeps its place.
 """
 
 from __future__ import annotations

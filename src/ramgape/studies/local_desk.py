@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ramgape.errors import DamagedStore, FailingArm, KeyReused, RamgapeError, StudyExists, shorten, unknown_study
-from ramgape.search.progress import Progress, progress_of
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store, open_store
 from ramgape.storage.memory import MemoryStore
@@ -31,9 +30,10 @@ from ramgape.studies.session import StudySession
 from ramgape.studies.sharing import check_new_blocks
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.spool import Spool
+from ramgape.trials.progress import Progress, progress_of
 
 if TYPE_CHECKING:
-    from ramgape.search.watching import Watcher
+    from ramgape.trials.watching import Watcher
 
 NUMBER = attrgetter("number")  # of a pull
 

@@ -23,7 +23,6 @@ from ramgape.remote.studies import RemoteStudy, known_study
 from ramgape.risks.measure import Measure
 from ramgape.search.explained import check_types, restore
 from ramgape.search.history_point import HistoryPoint
-from ramgape.search.progress import Progress
 from ramgape.search.result import Result, Stopped
 from ramgape.search.spec import Spec
 from ramgape.studies.arrivals import with_arm, without_arm
@@ -35,9 +34,10 @@ from ramgape.studies.pull_ids import PullId, write_pull_id
 from ramgape.studies.report import Report, read_time, write_time
 from ramgape.studies.specification import StudySpec
 from ramgape.studies.spool import Spool
+from ramgape.trials.progress import Progress
 
 if TYPE_CHECKING:
-    from ramgape.search.watching import Watcher
+    from ramgape.trials.watching import Watcher
 
 Json = dict[str, Any]
 

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 from ramgape.bounds import the_bound
 from ramgape.common.formatting import list_names, plural
 from ramgape.errors import FailingArm, shorten
+from ramgape.questions import BetterThan
 from ramgape.search.answered import Answered
 from ramgape.search.explained import Portable, jsonable, restore
 from ramgape.search.inference import infer
 from ramgape.search.outcome import OURS
-from ramgape.search.progress import Progress, progress_of
 from ramgape.search.quality import TrialQuality
-from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation, Goal, Result, Stopped
 from ramgape.storage.records import FailureRow, ObservationRow, StudyRow
 from ramgape.studies.arrivals import RetiredArm
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.pull_ids import write_pull_id
 from ramgape.studies.specification import ASKING_ORDER, StudySpec, read_outline
-from ramgape.tasks import BetterThan
+from ramgape.trials.progress import Progress, progress_of
+from ramgape.trials.remaining import expect_pulls
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,18 +22,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ramgape.common.checks import check_number
-from ramgape.engines.choice import Workers, engine_of
-from ramgape.engines.executors import is_async
-from ramgape.engines.trial import await_trial, make_trial
 from ramgape.errors import FailingArm, InvalidReward, RamgapeError, StorageUnavailable, WorkerLost, require
 from ramgape.options import RUN, Trials, complete
-from ramgape.search.calls import Calls, Limits, error_of, make_limits
 from ramgape.search.outcome import Outcome
-from ramgape.search.progress import Callback, check_callback
 from ramgape.search.result import Result, Stopped
-from ramgape.search.trying import check_takes, wants_generator
-from ramgape.search.watching import Watcher, watched
 from ramgape.studies.exchange import MOST_AT_ONCE, RUN_LEASE
+from ramgape.trials.calls import Calls, Limits, error_of, make_limits
+from ramgape.trials.choice import Workers, engine_of
+from ramgape.trials.executors import is_async
+from ramgape.trials.one_trial import await_trial, make_trial
+from ramgape.trials.progress import Callback, check_callback
+from ramgape.trials.trying import check_takes, wants_generator
+from ramgape.trials.watching import Watcher, watched
 
 if TYPE_CHECKING:
     from ramgape.studies.exchange import Pull

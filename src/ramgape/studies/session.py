@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramgape.errors import DamagedStore, RamgapeError, StorageError, StorageUnavailable, shorten
-from ramgape.search.history import Recorder
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.outcome import TOLD_PRICES
 from ramgape.search.quality import TrialQuality, with_names
@@ -30,6 +29,7 @@ from ramgape.storage.seals import link_over, next_link
 from ramgape.studies.entries import Seen
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.specification import StudySpec
+from ramgape.trials.history import Recorder
 
 NOTHING = Seen(np.empty(0, np.int64), np.empty(0))
 FORK_PATIENCE = 10.0  # seconds that a fork waits for the operations of other threads

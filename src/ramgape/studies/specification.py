@@ -21,6 +21,8 @@ from ramgape.errors import StorageError, UnknownName, known_name, require, short
 from ramgape.noises import ANY, BOUNDED
 from ramgape.options import OPTIONS, STUDY, Options, StudyOptions, complete
 from ramgape.policies import resolve_policy
+from ramgape.questions import PARETO, TASKS, Task, make_task
+from ramgape.questions.best import Best
 from ramgape.registry import is_registered
 from ramgape.risks import measure_class, measure_from_dict, measure_to_dict
 from ramgape.risks.mean_variance import MeanVariance
@@ -33,8 +35,6 @@ from ramgape.search.items import Items
 from ramgape.search.result import Goal
 from ramgape.search.spec import Spec, make_spec
 from ramgape.studies.arrivals import ArmChange, first_count, present, with_reserve
-from ramgape.tasks import PARETO, TASKS, Task, make_task
-from ramgape.tasks.best import Best
 
 FAILURES = ("retry", "worst", "censored")
 EXPIRED = ("retry", "fail")

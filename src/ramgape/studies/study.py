@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack, get_args
 
 from ramgape.common.checks import check_many, check_text, is_text
-from ramgape.engines.choice import Workers
 from ramgape.errors import RamgapeError, RamgapeWarning, known_name, located, require, shorten
 from ramgape.options import STUDY, StudyOptions, Tolerance, Trials, shows_options
 from ramgape.remote.address import is_remote
 from ramgape.search.outcome import Outcome, check_price, outcome_of
-from ramgape.search.progress import Progress
 from ramgape.search.result import Result, Stopped
 from ramgape.storage import Store
 from ramgape.storage.memory import MemoryStore
@@ -42,6 +40,8 @@ from ramgape.studies.sharing import check_blocks, with_block
 from ramgape.studies.showing import Shown
 from ramgape.studies.specification import StudySpec, make_study_spec
 from ramgape.studies.spool import trials_of
+from ramgape.trials.choice import Workers
+from ramgape.trials.progress import Progress
 
 
 class Study(InAndOut, Shown):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ramgape.common.proportions import binomial_cdf
 from ramgape.problems.environments import Instance
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulated_spec, watch
-from ramgape.search.truth import TrueArms
+from ramgape.simulation.simulation import simulated_spec, watch
+from ramgape.simulation.truth import TrueArms
+from ramgape.statistics.proportions import binomial_cdf
 from ramgape.testing.expecting import expect_that
 
 RUNS, PULLS, DELTA = 60, 2_000, 0.05

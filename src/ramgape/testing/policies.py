@@ -10,8 +10,8 @@ import numpy as np
 from ramgape.policies import POLICIES, is_compiled
 from ramgape.problems.environments import Arm, Bernoulli, Beta, Instance
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulate
 from ramgape.search.spec import make_spec
+from ramgape.simulation.simulation import simulate
 from ramgape.testing.expecting import expect, expect_that
 
 EASY = Instance(

@@ -6,10 +6,10 @@ import numpy as np
 
 from ramgape.core.pareto import Floats
 from ramgape.problems.environments import Arm, Beta, Instance
+from ramgape.questions import Boxes, Task, Wanted, make_task
 from ramgape.search.engine import Engine
-from ramgape.search.simulation import simulate
 from ramgape.search.spec import make_spec
-from ramgape.tasks import Boxes, Task, Wanted, make_task
+from ramgape.simulation.simulation import simulate
 from ramgape.testing.expecting import expect, expect_that
 
 TRIALS = 300
@@ -31,7 +31,7 @@ def check_task(task: Task) -> None:
         AssertionError: It does not; says what was expected and what came.
 
     Examples:
-        >>> from ramgape.tasks import Pareto
+        >>> from ramgape.questions import Pareto
         >>> check_task(Pareto())
     """
     generator = np.random.default_rng(1)

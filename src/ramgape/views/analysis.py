@@ -12,7 +12,7 @@ from ramgape.views.result import explain_result
 from ramgape.views.sentence import DOUBT, IN_DOUBT, NAMES, answer_sentence, name_list, tolerance_words
 
 if TYPE_CHECKING:
-    from ramgape.search.analysis import Analysis
+    from ramgape.data.analysis import Analysis
 
 MOST_SHARES = 6  # of arms with missing rewards
 

@@ -13,7 +13,7 @@ from ramgape.views.explanation import Column, Explanation, Table
 from ramgape.views.table import fitted
 
 if TYPE_CHECKING:
-    from ramgape.planning.comparison import Competitor, PolicyComparison
+    from ramgape.simulation.comparison import Competitor, PolicyComparison
 
 NAME_WIDTH = 24
 

@@ -14,7 +14,7 @@ from ramgape.views.explanation import Column, Explanation, Table
 from ramgape.views.table import fitted, left_out, true_columns
 
 if TYPE_CHECKING:
-    from ramgape.planning.forecast import ArmForecast, Plan, PullForecast, Quality
+    from ramgape.simulation.forecast import ArmForecast, Plan, PullForecast, Quality
 
 NAME_WIDTH = 32
 # What a narrow window can do without, first of all what stands first.

@@ -11,7 +11,7 @@ from ramgape.views.content import ROWS, least_word, wanted
 from ramgape.views.explanation import Column, Explanation, Table
 
 if TYPE_CHECKING:
-    from ramgape.planning.lower_bound import LowerBound
+    from ramgape.simulation.lower_bound import LowerBound
 
 NAME_WIDTH = 32
 

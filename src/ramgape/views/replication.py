@@ -17,8 +17,8 @@ from ramgape.views.explanation import Column, Explanation, Table
 from ramgape.views.table import fitted, left_out, true_columns
 
 if TYPE_CHECKING:
-    from ramgape.search.curves import CurvePoint
-    from ramgape.search.replication import Replication
+    from ramgape.simulation.curves import CurvePoint
+    from ramgape.simulation.replication import Replication
 
 NAME_WIDTH = 32
 DISPENSABLE = ("share", "std", "mean", "returned")  # in a narrow window, first of all what stands first
@@ -106,7 +106,7 @@ def facts(replication: Replication, sign: str) -> Iterator[tuple[str, str]]:
 def curve_words(point: CurvePoint) -> str:
     """What answers are worth after so many pulls.
 
-    >>> from ramgape.search.curves import CurvePoint
+    >>> from ramgape.simulation.curves import CurvePoint
     >>> curve_words(CurvePoint(1000, 50, 0, 0.01234, 0.002, 3, 0.06, 0.03, (0.01, 0.17)))
     'after 1,000 pulls regret 0.0123, 6.0% wrong'
     """

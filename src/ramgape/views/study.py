@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import cut, list_counts, plural, round_up
 from ramgape.errors import printable
+from ramgape.trials.progress_words import more_words, share_done, state
+from ramgape.trials.surfaces import per_cent
 from ramgape.views.content import ENDINGS, wanted
 from ramgape.views.explanation import Explanation
-from ramgape.views.progress import more_words, share_done, state
 from ramgape.views.result import explain_result
-from ramgape.views.surfaces import per_cent
 
 if TYPE_CHECKING:
     from ramgape.search.result import Expectation, Goal

@@ -14,8 +14,8 @@ from ramgape.views.explanation import Column, total_width
 from ramgape.views.verdicts import names_and_reasons, sure_words, verdict_words
 
 if TYPE_CHECKING:
-    from ramgape.planning.forecast import ArmForecast
     from ramgape.search.result import ArmReport, ArmTruth, Result
+    from ramgape.simulation.forecast import ArmForecast
 
 
 def true_columns(arms: Sequence[ArmTruth | ArmForecast], heading: str) -> list[Column]:

@@ -14,12 +14,12 @@ import numpy as np
 
 from ramgape.common.formatting import Digits, confidence
 from ramgape.errors import NoAnswer, known_name, require
+from ramgape.questions import BestMean, Boxes, Task, make_task
+from ramgape.questions.best import Best
 from ramgape.search.differences import difference_between
 from ramgape.search.inference import level_of_intervals, wanted_of
 from ramgape.search.result import ArmReport, ControlDifference, Result
 from ramgape.search.spec import Spec
-from ramgape.tasks import BestMean, Boxes, Task, make_task
-from ramgape.tasks.best import Best
 from ramgape.views.content import is_turned, risk_heading
 from ramgape.views.differences import shown_risks
 from ramgape.views.sentence import name_list, one_name

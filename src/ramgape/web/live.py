@@ -17,11 +17,11 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any, TypeVar
 
 from ramgape.errors import RamgapeError, UnknownStudy
-from ramgape.search.remaining import expect_pulls
 from ramgape.search.result import Expectation
-from ramgape.search.watching import Forecaster
 from ramgape.storage.records import StudyRow
 from ramgape.studies.session import StudySession
+from ramgape.trials.remaining import expect_pulls
+from ramgape.trials.watching import Forecaster
 from ramgape.web.frame import make_frame
 from ramgape.web.history import History
 from ramgape.web.picture import Glimpse, look_at, make_picture

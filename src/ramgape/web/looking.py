@@ -16,12 +16,12 @@ from starlette.responses import Response, StreamingResponse
 
 from ramgape.errors import known_name
 from ramgape.search.explained import jsonable
-from ramgape.search.progress import progress_of
 from ramgape.search.result import Stopped
 from ramgape.storage.records import PullRow
 from ramgape.studies.desk import Observed
 from ramgape.studies.pull_ids import write_pull_id
 from ramgape.studies.report import write_time
+from ramgape.trials.progress import progress_of
 from ramgape.web import schema
 from ramgape.web.answers import Json, refusals
 from ramgape.web.rooms import Room

@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 from ramgape.views.plots import style, ticks
 
 if TYPE_CHECKING:
-    from ramgape.planning.forecast import PullForecast, Quality
+    from ramgape.simulation.forecast import PullForecast, Quality
 
 # Yellow is too pale for a line on white; markers tell the lines apart without any colour.
 COLOURS = [style.PALETTE[name] for name in ("bluish green", "blue", "vermillion", "reddish purple", "orange")]

@@ -14,8 +14,8 @@ from ramgape.views.plots import style
 from ramgape.views.plots.ticks import log_counts
 
 if TYPE_CHECKING:
-    from ramgape.planning.comparison import Competitor
-    from ramgape.search.curves import CurvePoint
+    from ramgape.simulation.comparison import Competitor
+    from ramgape.simulation.curves import CurvePoint
 
 MOST_NAMES, NAME_WIDTH = 40, 28
 

@@ -1,0 +1,1 @@
+"""Logged trials: readers, tables, missing values, and what the rows prove."""

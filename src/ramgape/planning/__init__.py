@@ -1,1 +1,0 @@
-"""Before a search: what it may take, and how little could suffice."""

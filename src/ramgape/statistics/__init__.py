@@ -1,0 +1,1 @@
+"""Evidence without arms: mixtures, bets, inversion, the drift check, and special functions."""
