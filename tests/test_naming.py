@@ -111,3 +111,31 @@ def test_a_policy_that_dismisses_arms_and_a_stop_have_their_own_answer() -> None
     proved = simulate(COINS, task="best-mean", epsilon=0.2, seed=1)
     assert is_proved(proved)
     assert proved.safest == ()
+
+
+LEVELS: dict[str, Any] = {"control": (0.4, 60), "ahead": (0.55, 25), "behind": (0.3, 20)}
+
+
+@pytest.mark.parametrize("policy", ["auto", "ramgape"])
+def test_the_guess_against_a_control_goes_by_averages(policy: str) -> None:
+    """Intervals alone are nearer to the verdict that the second arm is not better."""
+    options = {"task": "better-than:control=control", "epsilon": 0.01, "policy": policy, **RANGE}
+    result = analyze(shares(**LEVELS), **options).result
+    assert result.front == ("ahead",)
+    assert {row.verdict for row in result.differences} == {"open"}
+    assert result.sentence.startswith("Best guess: ahead may have a mean above that of control. ")
+    for seed in range(20):
+        capped = simulate(COINS, task="better-than:control=5", epsilon=0.01, max_pulls=60, policy=policy, seed=seed)
+        control = capped.arm("5").mean
+        assert set(capped.front) == {arm.name for arm in capped.arms if arm.mean > control}
+
+
+@pytest.mark.parametrize("policy", ["auto", "ramgape"])
+def test_an_arm_that_is_proved_not_better_is_no_guess(policy: str) -> None:
+    """Though its average is above that of the control: by less than the tolerance, as is proved."""
+    known: dict[str, Any] = {"control": (0.4, 4000), "alike": (0.41, 4000), "ahead": (0.55, 25)}
+    options = {"task": "better-than:control=control", "epsilon": 0.2, "policy": policy, **RANGE}
+    result = analyze(shares(**known), **options).result
+    assert result.arm("alike").mean > result.arm("control").mean
+    assert {row.name: row.verdict for row in result.differences} == {"alike": "not better", "ahead": "open"}
+    assert result.front == ("ahead",)

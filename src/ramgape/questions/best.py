@@ -96,7 +96,7 @@ class Best(Task):
         last = float(self.count) if self.floor is None else self.floor
         problem["task_parameters"][:3] = *self.score, last
 
-    def guess(self, answer: Mask, means: Floats, risks: Floats) -> Mask:
+    def guess(self, answer: Mask, decided: Mask, means: Floats, risks: Floats) -> Mask:
         """The best by the estimates, of those that reach the floor by them: the present answer is a minimax choice."""
         return self.true_answer(means, risks)
 

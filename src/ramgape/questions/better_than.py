@@ -135,6 +135,10 @@ class BetterThan(Task):
     def write(self, problem: Any) -> None:
         problem["task_parameters"][:3] = self.place, self.margin, self.about_risk
 
+    def guess(self, answer: Mask, decided: Mask, means: Floats, risks: Floats) -> Mask:
+        """The arms ahead by their estimates; one that is proved to be better, or not better, keeps that verdict."""
+        return np.where(decided, answer, self.true_answer(means, risks))
+
     # --------------------------------------------------------------------------- what is proved
 
     def tolerances(self, answer: Mask, boxes: Boxes) -> tuple[Floats, Places]:

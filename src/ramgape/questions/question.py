@@ -262,11 +262,12 @@ class Task(ABC):
         on_tables(mark_answer)(arms, search, problem, mask)
         return mask
 
-    def guess(self, answer: Mask, means: Floats, risks: Floats) -> Mask:
-        """The arms to name while nothing is decided.
+    def guess(self, answer: Mask, decided: Mask, means: Floats, risks: Floats) -> Mask:
+        """The arms to name while the answer as a whole is not proved.
 
         Args:
             answer: The present answer, which may go by what is nearest to a proof.
+            decided: The arms whose place in that answer is proved up to the tolerance.
             means, risks: The estimates.
         """
         return answer

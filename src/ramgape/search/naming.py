@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ramgape.core.comparisons import INSIDE_PROVED
 from ramgape.core.pareto import Mask
 from ramgape.core.table import Table
 from ramgape.policies import rule_of
@@ -22,7 +23,16 @@ def named_answer(engine: Engine) -> Mask:
     decided = engine.stopped in ("confidence", "complete") or spec.returned == "smallest-doubt"
     if decided or not engine.ready or (rule_of(spec.policy).own_answer and engine.arms["accepted"].any()):
         return answer
-    return engine.task.guess(answer, engine.arms["average"], engine.arms["risk"])
+    return engine.task.guess(answer, decided_arms(engine), engine.arms["average"], engine.arms["risk"])
+
+
+def decided_arms(engine: Engine) -> Mask:
+    """The arms whose place in the present answer the search has proved up to its tolerance; none under a budget."""
+    arms = engine.arms
+    if engine.spec.goal == "budget":  # its doubts are expected costs, or go by intervals that only steer
+        return np.zeros(len(arms), dtype=bool)
+    by_pairs = (arms["blocker"] == INSIDE_PROVED) if engine.unproved is not None else False
+    return np.asarray((arms["doubt"] < engine.search["epsilon"][0]) | by_pairs)
 
 
 def safest_answer(engine: Engine, arms: Table, named: Mask) -> Mask:
