@@ -32,7 +32,7 @@ from ramgape.simulation import replication, simulation
 from ramgape.simulation.replication import Replication
 from ramgape.simulation.simulation import play
 from ramgape.trials.progress import Progress
-from ramgape.views.replication import facts
+from ramgape.views.simulated import replication_facts as facts
 from tests.cli_support import NO_SIGNALS, call, call_json, complaint, environment, start
 
 CONTRACT = {

@@ -8,13 +8,13 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ramgape.commands.counted_runs import cut_off_words, exits_words
 from ramgape.commands.times import Times
 from ramgape.common.formatting import Unit, time_unit
 from ramgape.common.whole_files import is_stream
 from ramgape.errors import InvalidSpec, printable, require, shorten
 from ramgape.search.explained import jsonable
 from ramgape.studies.files import written
-from ramgape.views.counted_runs import cut_off_words, exits_words
 
 Writer = Callable[[Sequence[Times]], str]
 

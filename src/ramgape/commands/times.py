@@ -16,16 +16,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ramgape.commands.counted_runs import exits_words
 from ramgape.noises import ANY, NOISES
 from ramgape.search.explained import jsonable
 from ramgape.search.outcome import OURS
-from ramgape.views.counted_runs import exits_words
 
 if TYPE_CHECKING:
     from ramgape.studies.files import ImportedRow
     from ramgape.studies.report import Report
     from ramgape.studies.study import Study
-    from ramgape.views.explanation import Explanation
 
 LEVEL = math.log(2.0 / 0.05)  # of each end of an interval that misses 5 % of the time
 FIRST_RUNS = NOISES[ANY].first_looks[0]  # of each command, before an interval is given
@@ -121,12 +120,6 @@ class Timing:
                 "times_as_long_interval": None if same else jsonable(self.ratio_interval(each)),
             }
         return json.dumps(described, indent=2, allow_nan=False)
-
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.timing import explain_timing
-
-        return explain_timing(self, ascii_only)
 
 
 def measure(study: Study, report: Report, timeout: float | None, shell: float | None, typed: bool) -> Timing:

@@ -28,9 +28,8 @@ from ramgape.errors import InvalidData, InvalidReward, RamgapeWarning, located, 
 from ramgape.options import ANALYZE, Options, options_for, shows_options
 from ramgape.policies import POLICIES
 from ramgape.questions import PARETO, make_task
-from ramgape.search.answered import Answered
 from ramgape.search.engine import Engine
-from ramgape.search.explained import jsonable, restore
+from ramgape.search.explained import Answered, jsonable, restore
 from ramgape.search.inference import certify, gather_evidence, infer
 from ramgape.search.items import Items
 from ramgape.search.result import Result
@@ -38,10 +37,8 @@ from ramgape.search.sharing import refuse_block
 from ramgape.search.spec import Spec, check_names, make_spec
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
-    from ramgape.views.explanation import Explanation
-    from ramgape.views.plots.plot import Plot
 
 CHUNK = 512  # rows that are looked at together
 MOST_NEXT = 10_000  # each of them is a decision
@@ -86,34 +83,12 @@ class Analysis(Answered):
     def _found(self) -> Result:
         return self.result
 
-    @property
-    def sentence(self) -> str:
-        """The answer in plain words: what to choose, for what, and how sure that is, also without thin arms."""
-        from ramgape.views.analysis import analysis_sentence
-
-        return analysis_sentence(self)
-
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.analysis import explain_analysis
-
-        return explain_analysis(self, ascii_only)
-
     def _rows(self) -> list[dict[str, Any]]:
         """Those of the result, with how many rewards each arm lacks, and how many of the next pulls it should get."""
         return [
             {**row, "missing": self.missing.get(row["name"], 0), "next_pulls": self.next_pulls.get(row["name"], 0)}
             for row in self.result._rows()
         ]
-
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
-        """The picture of the result.
-
-        Args:
-            axes: Where to draw; unless given, in a figure of its own.
-            plane: Whether to draw the mean-risk plane although there is a control.
-        """
-        return self.result.plot(axes, plane=plane)
 
     def named(self, reward: object) -> Analysis:
         """The same with a name for rewards, which pictures and pages have.

@@ -20,9 +20,11 @@ from ramgape.common.extras import load_extra
 from ramgape.errors import InvalidData, RamgapeError, require, shorten
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
     from rich.console import RenderableType
 
+    from ramgape.search.result import Result
     from ramgape.views.explanation import Explanation
     from ramgape.views.plots.plot import Plot
 
@@ -84,21 +86,29 @@ class Explained(Portable, ABC):
 
     __slots__ = ()
 
-    @abstractmethod
     def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it.
+        """Everything that is shown of it, in a form that each renderer understands.
 
         Args:
-            ascii_only: Whether nothing else can be shown.
+            ascii_only: Whether the output can show ASCII only.
         """
+        from ramgape import views
+
+        return views.explain(self, ascii_only)
 
     @abstractmethod
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         """The rows of the data frame."""
 
-    @abstractmethod
     def plot(self) -> Plot:
-        """A picture, which a notebook shows."""
+        """Draw it; a notebook shows the picture.
+
+        Raises:
+            MissingExtra: matplotlib is not installed.
+        """
+        from ramgape import views
+
+        return views.plot(self)
 
     def __repr__(self) -> str:
         """One line: the full data of a thousand arms would fill the screen (`to_dict` has them)."""
@@ -106,21 +116,21 @@ class Explained(Portable, ABC):
 
     def __str__(self) -> str:
         """All of it as plain text."""
-        from ramgape.views.text import plain
+        from ramgape import views
 
-        return plain(self)
+        return views.as_text(self)
 
     def __rich__(self) -> RenderableType:
         """All of it for a rich console, fitted to the width of the window."""
-        from ramgape.views.console import ConsoleView
+        from ramgape import views
 
-        return ConsoleView(self)
+        return views.as_console(self)
 
     def _repr_html_(self) -> str:
         """All of it for a notebook."""
-        from ramgape.views.notebook import page
+        from ramgape import views
 
-        return page(self)
+        return views.as_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """As `Portable.to_dict`; `versions` says what was installed when the dictionary was made."""
@@ -151,12 +161,53 @@ class Explained(Portable, ABC):
         """
         require(isinstance(path, str | os.PathLike), "path", "the path of a file", path)
         load_extra("matplotlib", "plot")
+        from ramgape import views
         from ramgape.common.whole_files import replacing
-        from ramgape.views.report import document
 
-        text = document(self, versions())
+        text = views.document(self, versions())
         with replacing(path) as file:
             file.write_text(text, encoding="utf-8")
+
+
+class Answered(Explained):
+    """What prints itself with the answer in a sentence above all else: a result, an analysis, a study's report."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def _found(self) -> Result:
+        """The result that has the answer."""
+
+    @property
+    def sentence(self) -> str:
+        """The answer in plain words: what to choose, for what, and how sure that is."""
+        from ramgape import views
+
+        return views.answer_of(self)
+
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
+        """Draw the arms as confidence crosses in the mean-risk plane; with a control, how they compare with it.
+
+        The plane shows what the answer goes by, too: a ceiling, a floor, the control, where scores are the same. A
+        notebook shows what is returned; `save_plot` writes a file.
+
+        Args:
+            axes: Where to draw. Default: a figure of its own.
+            plane: Whether to draw the plane although there is a control. Otherwise the picture has a row for each arm:
+                the difference to the control with its interval. In a figure of its own, differences in risk stand
+                beside those in mean if the answer has to do with both; the latter's axes are the first.
+        """
+        load_extra("matplotlib", "plot")
+        require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
+        require(isinstance(plane, bool), "plane", "True or False", plane)
+        from ramgape import views
+
+        return views.plot(self._found, axes=axes, plane=plane)
+
+    def __repr__(self) -> str:
+        """One line, which names the answer: a sentence may be long."""
+        return f"<{type(self).__name__}: {self.explanation(ascii_only=True).brief}>"
 
 
 def jsonable(value: Any) -> Any:

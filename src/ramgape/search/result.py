@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ramgape.common.checks import as_float, check_number
-from ramgape.common.extras import load_extra
 from ramgape.common.plane import PlaneLine
 from ramgape.errors import NoAnswer, known_name, require
-from ramgape.search.answered import Answered
-from ramgape.search.explained import Explained
+from ramgape.search.explained import Answered, Explained
 from ramgape.search.extension import Extension
 from ramgape.search.history_point import HistoryPoint
 from ramgape.search.quality import TrialQuality
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from ramgape.views.explanation import Explanation
-    from ramgape.views.plots.plot import Plot
 
 Verdict = Literal["in", "out", "undecided"]
 Certificate = Literal["in", "out", "within-epsilon", "none"]
@@ -425,12 +417,6 @@ class Result(Answered):
         require(safest.risk <= max_risk, "max_risk", smallest, max_risk, NoAnswer)
         return max((arm for arm in choices if arm.risk <= max_risk), key=lambda arm: better * arm.mean).name
 
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.result import explain_result
-
-        return explain_result(self, ascii_only)
-
     def _rows(self) -> list[dict[str, Any]]:
         """One for each arm, in the order they were given."""
         returned = set(self.front)
@@ -464,26 +450,3 @@ class Result(Answered):
             }
             for arm in self.arms
         ]
-
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
-        """The arms as confidence crosses in the mean-risk plane; with a control, how they compare with it.
-
-        The plane shows what the answer goes by, too: a ceiling, a floor, the control, where scores are the same. A
-        notebook shows what is returned; `save_plot` makes a file of it.
-
-        Args:
-            axes: Where to draw; unless given, in a figure of its own.
-            plane: Whether to draw the plane although there is a control. Otherwise the picture has a row for each arm:
-                the difference to the control with its interval. In a figure of its own, differences in risk stand
-                beside those in mean if the answer has to do with both; the latter's axes are the first.
-        """
-        load_extra("matplotlib", "plot")
-        require(axes is None or hasattr(axes, "get_figure"), "axes", "axes of matplotlib, or None", axes)
-        require(isinstance(plane, bool), "plane", "True or False", plane)
-        from ramgape.views.plots import style
-        from ramgape.views.plots.answers import draw_comparison, draw_plane
-        from ramgape.views.plots.plot import Plot
-
-        with style.applied():
-            drawn = draw_plane(self, axes) if plane or self.control is None else draw_comparison(self, axes)
-        return Plot(drawn)

@@ -9,9 +9,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-from ramgape.common.extras import load_extra
 from ramgape.errors import InvalidSpec, require
 from ramgape.options import Options
 from ramgape.problems.instances import load_instance
@@ -21,10 +20,6 @@ from ramgape.simulation.replication import Replication, replicate
 from ramgape.simulation.simulation import Source
 from ramgape.statistics.proportions import clopper_pearson, ratio_interval
 from ramgape.trials.pieces import Makers
-
-if TYPE_CHECKING:
-    from ramgape.views.explanation import Explanation
-    from ramgape.views.plots.plot import Plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,30 +69,8 @@ class PolicyComparison(Explained):
     rows: tuple[Competitor, ...]
     seconds: float
 
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.comparison import explain_comparison
-
-        return explain_comparison(self, ascii_only)
-
     def _rows(self) -> list[dict[str, Any]]:
         return [asdict(row) for row in self.rows]
-
-    def plot(self) -> Plot:
-        """Pulls, or after a budget the regret, of each policy on each instance."""
-        load_extra("matplotlib", "plot")
-        from ramgape.views.comparison import headline
-        from ramgape.views.plots import style
-        from ramgape.views.plots.plot import Plot
-        from ramgape.views.plots.runs import draw_competitors
-
-        with style.applied():
-            names = list(dict.fromkeys(row.instance for row in self.rows))
-            figure = style.new_figure(height=1.0 + 0.35 * len(self.rows) + 0.6 * len(names), title=headline(self))
-            for place, name in enumerate(names):
-                axes = figure.add_subplot(len(names), 1, place + 1)
-                draw_competitors(axes, name, [row for row in self.rows if row.instance == name], self.goal.kind)
-        return Plot(figure.axes[0])
 
 
 def compare_policies(

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from ramgape.common.extras import load_extra
 from ramgape.search.explained import Explained, jsonable
 from ramgape.search.result import Goal
-
-if TYPE_CHECKING:
-    from ramgape.views.explanation import Explanation
-    from ramgape.views.plots.plot import Plot
 
 # Why a goal was not simulated: its answer hangs on a tie; no method could be done before the cap, which is proved for
 # Gaussian arms alone; no search was done before the cap where less was asked for; no time was left.
@@ -161,12 +156,6 @@ class Plan(Explained):
                 return row
         return next(row for row in self.qualities if row.budget == self.goal.budget)
 
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.forecast import explain_plan
-
-        return explain_plan(self, ascii_only)
-
     def _rows(self) -> list[dict[str, Any]]:
         """One for each goal, or for each budget."""
         return [asdict(row) for row in self.trials or self.qualities]
@@ -174,18 +163,3 @@ class Plan(Explained):
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON, with the row that was asked for as `chosen`."""
         return {**Explained.to_dict(self), "chosen": jsonable(asdict(self.chosen))}
-
-    def plot(self) -> Plot:
-        """The trials against epsilon, a line for each delta; or the quality of the answer against the budget."""
-        load_extra("matplotlib", "plot")
-        from ramgape.views import forecast
-        from ramgape.views.plots import plan, style
-        from ramgape.views.plots.plot import Plot
-
-        with style.applied():
-            figure = style.new_figure(title=forecast.title(self))
-            if self.trials:
-                plan.draw_trials(figure.add_subplot(), self.trials)
-            else:
-                plan.draw_qualities(figure, self.qualities)
-        return Plot(figure.axes[0])

@@ -22,15 +22,13 @@ from __future__ import annotations
 
 import math
 import os
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from ramgape.common.checks import check_number
-from ramgape.common.extras import load_extra
 from ramgape.errors import InvalidInstance, MissingExtra, known_name, require
 from ramgape.options import DEFAULT_DELTA, LOWER_BOUND, Options, complete, shows_options
 from ramgape.problems.environments import Gaussian, Instance
@@ -42,10 +40,6 @@ from ramgape.risks.standard_deviation import StandardDeviation
 from ramgape.search.explained import Explained
 from ramgape.search.spec import check_alpha, check_tolerance, choose_risk, parse_share
 from ramgape.simulation.alternatives import ALTERNATIVES, Family, Floats, Gaussians, Mask, nearest
-
-if TYPE_CHECKING:
-    from ramgape.views.explanation import Explanation
-    from ramgape.views.plots.plot import Plot
 
 GAP = 0.002  # T* is known when what an allocation reaches and what no allocation exceeds differ by this part
 ROUNDS = 200  # about ten are needed
@@ -90,29 +84,10 @@ class LowerBound(Explained):
     direction: Literal["maximize", "minimize"]
     task: str = "pareto"
 
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.lower_bound import explain_lower_bound
-
-        return explain_lower_bound(self)
-
     def _rows(self) -> list[dict[str, Any]]:
         """One for each arm."""
         samples = self.samples or 0.0
         return [{"name": name, "share": part, "samples": part * samples} for name, part in self.allocation.items()]
-
-    def plot(self) -> Plot:
-        """The shares of the samples."""
-        load_extra("matplotlib", "plot")
-        from ramgape.views.lower_bound import headline
-        from ramgape.views.plots import style
-        from ramgape.views.plots.plot import Plot
-        from ramgape.views.plots.runs import draw_allocation
-
-        with style.applied():
-            axes = style.new_figure(title="\n".join(textwrap.wrap(headline(self), 90))).add_subplot()
-            draw_allocation(axes, self.allocation)
-        return Plot(axes)
 
 
 def has_lower_bound(measure: Measure, task: Task = PARETO) -> bool:

@@ -32,9 +32,6 @@ from ramgape.trials.watching import runs_watched
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ramgape.views.explanation import Explanation
-    from ramgape.views.plots.plot import Plot
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replication(Explained):
@@ -136,12 +133,6 @@ class Replication(Explained):
         table = self.runs.table
         return 1e9 * float(table["seconds"].sum(dtype=float)) / int(table["samples"].sum())
 
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.replication import explain_replication
-
-        return explain_replication(self, ascii_only)
-
     def _rows(self) -> list[dict[str, Any]]:
         """One for each run."""
         return [{**asdict(run), "answer": run.answer, "wrong": is_wrong(self.goal, run)} for run in self.runs]
@@ -154,31 +145,6 @@ class Replication(Explained):
         """
         frame: DataFrame = load_extra("pandas", "frame").DataFrame([asdict(point) for point in self.curves])
         return frame
-
-    def plot(self) -> Plot:
-        """How long the runs took, or after a budget their regret, and how often they were wrong; and the `curves`."""
-        load_extra("matplotlib", "plot")
-        from ramgape.views.plots import style
-        from ramgape.views.plots.plot import Plot
-        from ramgape.views.plots.runs import draw_curve, draw_errors, draw_runs
-        from ramgape.views.replication import headline
-
-        with style.applied():
-            figure, count = style.new_figure(title=headline(self)), len(self.runs)
-            if self.curves:
-                figure.set_size_inches(figure.get_figwidth(), 1.7 * figure.get_figheight())
-            grid = figure.add_gridspec(3 if self.curves else 1, 2, width_ratios=(4, 1))
-            axes = figure.add_subplot(grid[0, 0])
-            if self.goal.kind == "budget":
-                draw_runs(axes, self.runs.table["regret"].tolist(), count, "Simple regret")
-            else:
-                draw_runs(axes, self.ended.table["samples"].tolist(), count, "Pulls until it was done")
-            draw_errors(figure.add_subplot(grid[0, 1]), self.error_rate, self.error_interval, self.goal.delta)
-            if self.curves:
-                regret = figure.add_subplot(grid[1, :])
-                draw_curve(regret, self.curves, "regret")
-                draw_curve(figure.add_subplot(grid[2, :], sharex=regret), self.curves, "error_rate", self.goal.delta)
-        return Plot(axes)
 
     def to_dict(self, runs: bool = True) -> dict[str, Any]:
         """Everything, ready for JSON.

@@ -15,8 +15,7 @@ from ramgape.bounds import the_bound
 from ramgape.common.formatting import list_names, plural
 from ramgape.errors import FailingArm, shorten
 from ramgape.questions import BetterThan
-from ramgape.search.answered import Answered
-from ramgape.search.explained import Portable, jsonable, restore
+from ramgape.search.explained import Answered, Portable, jsonable, restore
 from ramgape.search.inference import infer
 from ramgape.search.outcome import OURS
 from ramgape.search.quality import TrialQuality
@@ -30,10 +29,8 @@ from ramgape.trials.progress import Progress, progress_of
 from ramgape.trials.remaining import expect_pulls
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
-    from ramgape.views.explanation import Explanation
-    from ramgape.views.plots.plot import Plot
 
 LAST_FAILURES = 5
 LAST_ANSWERS = 100  # of which a report says what was told with them
@@ -100,25 +97,10 @@ class Report(Answered):
     def _found(self) -> Result:
         return self.result
 
-    def explanation(self, ascii_only: bool = False) -> Explanation:
-        """All that is said of it, for whoever shows it."""
-        from ramgape.views.study import explain_study
-
-        return explain_study(self, ascii_only)
-
     def _rows(self) -> list[dict[str, Any]]:
         """Those of the result, and what is under way and has failed of each arm."""
         pending, failed = self.arms_pending, self.arms_failed
         return [{**row, "pending": pending[row["name"]], "failed": failed[row["name"]]} for row in self.result._rows()]
-
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
-        """The picture of the result.
-
-        Args:
-            axes: Where to draw; unless given, in a figure of its own.
-            plane: Whether to draw the mean-risk plane although there is a control.
-        """
-        return self.result.plot(axes, plane=plane)
 
     @property
     def doubt(self) -> float:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ramgape.errors import RamgapeError
 from ramgape.studies.report import Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ramgape.views.plots.plot import Plot
 
 
 class Shown(ABC):
@@ -27,7 +25,7 @@ class Shown(ABC):
             history: Whether to say what was known on the way.
         """
 
-    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Plot:
+    def plot(self, axes: Axes | None = None, *, plane: bool = False) -> Any:
         """The picture of its present result; `Result.plot` says more.
 
         Args:

@@ -1,11 +1,122 @@
-"""How a result, a plan, a study, ... is shown: as plain text, in a rich console, and as HTML in a notebook.
+"""How a result, a study, a plan, ... is shown. This package stands above everything that it shows.
 
-    explanation   what is said of something, in a form that every renderer understands
-    text  console  notebook    the renderers: they dress an explanation, and all three show the same
-    result  analysis  study  forecast  replication  lower_bound    what is said of each
-    content  table             the words of a result, and its table of arms
-    terminal                   where text goes, and what is shown while something runs
-    plots/                     figures
+    explanation       what is said of something, in a form that every renderer understands
+    text  console  notebook   the renderers: plain text, a rich console, and HTML for notebooks and reports
+    content  sentence  verdicts  table   the words of a result, and its table of arms
+    study  analysis  timing  forecast  simulated   what is said of the other things
+    plots/            figures
 
-Loaded only when something is shown: whoever asks for a pull, or for help, needs the terminal alone.
+A class below reaches it by one lazy import (`search/explained.py`): the names of classes, in `BUILDERS` and
+`DRAWERS`, say which function here serves them. Only what is asked for is loaded.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ramgape.views.explanation import Explanation
+    from ramgape.views.plots.plot import Plot
+
+# By the name of a class: the module of this package, and the function in it.
+BUILDERS = {
+    "Result": ("result", "explain_result"),
+    "Analysis": ("analysis", "explain_analysis"),
+    "Report": ("study", "explain_study"),
+    "Timing": ("timing", "explain_timing"),
+    "Plan": ("forecast", "explain_plan"),
+    "Replication": ("simulated", "explain_replication"),
+    "PolicyComparison": ("simulated", "explain_comparison"),
+    "LowerBound": ("simulated", "explain_lower_bound"),
+}
+DRAWERS = {
+    "Result": ("plots.answers", "draw_result"),
+    "Plan": ("forecast", "draw_plan"),
+    "Replication": ("simulated", "draw_replication"),
+    "PolicyComparison": ("simulated", "draw_comparison"),
+    "LowerBound": ("simulated", "draw_lower_bound"),
+}
+
+
+def explain(thing: Any, ascii_only: bool = False) -> Explanation:
+    """Everything that is shown of a thing.
+
+    Args:
+        thing: An instance of a class in `BUILDERS`.
+        ascii_only: Whether the output can show ASCII only.
+    """
+    explanation: Explanation = _serving(BUILDERS, thing)(thing, ascii_only)
+    return explanation
+
+
+def plot(thing: Any, **asked: Any) -> Plot:
+    """Draw a thing.
+
+    Args:
+        thing: An instance of a class in `DRAWERS`.
+        **asked: Options of its function.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    from ramgape.common.extras import load_extra
+
+    load_extra("matplotlib", "plot")
+    from ramgape.views.plots import style
+    from ramgape.views.plots.plot import Plot
+
+    with style.applied():
+        return Plot(_serving(DRAWERS, thing)(thing, **asked))
+
+
+def answer_of(thing: Any) -> str:
+    """The answer of a result, an analysis or a report in plain words."""
+    if type(thing).__name__ == "Analysis":
+        from ramgape.views.analysis import analysis_sentence
+
+        return analysis_sentence(thing)
+    from ramgape.views.sentence import answer_sentence
+
+    return answer_sentence(thing._found)
+
+
+def as_text(thing: Any) -> str:
+    """A thing as plain text."""
+    from ramgape.views.text import plain
+
+    return plain(thing)
+
+
+def as_console(thing: Any) -> RenderableType:
+    """A thing for a rich console, fitted to the width of the window."""
+    from ramgape.views.console import ConsoleView
+
+    return ConsoleView(thing)
+
+
+def as_html(thing: Any) -> str:
+    """A thing as HTML for a notebook."""
+    from ramgape.views.notebook import page
+
+    return page(thing)
+
+
+def document(thing: Any, versions: dict[str, str | None]) -> str:
+    """A thing as a page of its own.
+
+    Args:
+        thing: What the page shows.
+        versions: Of the packages that it may depend on.
+    """
+    from ramgape.views.report import document
+
+    return document(thing, versions)
+
+
+def _serving(functions: dict[str, tuple[str, str]], thing: Any) -> Any:
+    """The function for a thing, by the name of its class or of a class that it comes from."""
+    module, name = next(functions[kind.__name__] for kind in type(thing).__mro__ if kind.__name__ in functions)
+    return getattr(import_module(f"ramgape.views.{module}"), name)

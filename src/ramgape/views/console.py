@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ramgape.errors import printable
+from ramgape.views import explain
 from ramgape.views.explanation import GAP, Column
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class ConsoleView:
         from rich.table import Table as Grid
         from rich.text import Text
 
-        said = self.thing.explanation(ascii_only=options.ascii_only)
+        said = explain(self.thing, ascii_only=options.ascii_only)
         explained = Grid.grid(padding=(0, GAP, 0, 0))
         explained.add_column(style="dim", no_wrap=True)
         explained.add_column(overflow="fold")

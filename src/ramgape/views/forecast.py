@@ -14,6 +14,8 @@ from ramgape.views.explanation import Column, Explanation, Table
 from ramgape.views.table import fitted, left_out, true_columns
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from ramgape.simulation.forecast import ArmForecast, Plan, PullForecast, Quality
 
 NAME_WIDTH = 32
@@ -322,3 +324,16 @@ def arm_columns(plan: Plan, arms: Sequence[ArmForecast]) -> list[Column]:
 def percent_or_dash(part: float | None) -> str:
     """A share; a dash where there is none."""
     return "-" if part is None else f"{part:.1%}"
+
+
+def draw_plan(plan: Plan) -> Axes:
+    """The trials against epsilon, a line for each delta; or the quality of the answer against the budget."""
+    from ramgape.views.plots import plan as plots
+    from ramgape.views.plots import style
+
+    figure = style.new_figure(title=title(plan))
+    if plan.trials:
+        plots.draw_trials(figure.add_subplot(), plan.trials)
+    else:
+        plots.draw_qualities(figure, plan.qualities)
+    return figure.axes[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import resources
 
 from ramgape.common.formatting import cut, share
@@ -68,6 +68,17 @@ def figure(picture: str, caption: str) -> str:
     return f"<figure>\n{picture}\n<figcaption>{escaped(caption)}</figcaption>\n</figure>\n"
 
 
+# What an element of a table looks like: of its tag, its column and the mark of its row, the attributes.
+Dress = Callable[[str, Column | None, str], str]
+
+
+def with_classes(tag: str, column: Column | None, mark: str) -> str:
+    """Classes of the style sheet."""
+    del tag
+    classes = " ".join(filter(None, ["right" if column is not None and column.right else "", mark]))
+    return f' class="{classes}"' if classes else ""
+
+
 def table(described: Table) -> str:
     """A table in two forms: with everything, and for a narrow screen."""
     forms = {"wide": described.fit(None), "narrow": described.fit(NARROW)}
@@ -77,30 +88,30 @@ def table(described: Table) -> str:
     ) + note(described.rest)
 
 
-def html_table(columns: Sequence[Column]) -> str:
-    """The columns of a table."""
-    heads = "".join(f'<th scope="col"{_side(column)}>{escaped_lines(column.heading)}</th>' for column in columns)
-    rows = "".join(
-        f"<tr>{''.join(_cell(column, row) for column in columns)}</tr>\n" for row in range(len(columns[0].cells))
+def html_table(columns: Sequence[Column], dress: Dress = with_classes) -> str:
+    """The columns of a table; `dress` says what each element looks like."""
+
+    def cell(column: Column, row: int) -> str:
+        mark = column.marks[row] if column.marks and column.marks[row] in ("in", "undecided") else ""
+        # No blanks for alignment: here letters differ in width.
+        text = re.sub(r"(?<=[(\[ ]) +", "", column.cells[row].strip())
+        tag, scope = ("th", ' scope="row"') if column.names and column.marks else ("td", "")
+        return f"<{tag}{scope}{dress(tag, column, mark)}>{escaped_lines(text)}</{tag}>"
+
+    heads = "".join(
+        f'<th scope="col"{dress("th", column, "")}>{escaped_lines(column.heading)}</th>' for column in columns
     )
-    return f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
+    rows = "".join(
+        f"<tr{dress('tr', None, '')}>{''.join(cell(column, row) for column in columns)}</tr>\n"
+        for row in range(len(columns[0].cells))
+    )
+    top = f"<thead><tr{dress('tr', None, '')}>{heads}</tr></thead>"
+    return f"<table{dress('table', None, '')}>\n{top}\n<tbody>\n{rows}</tbody>\n</table>"
 
 
 def escaped_lines(text: str) -> str:
     """Text of several lines."""
     return "\n".join(escaped(line) for line in text.split("\n"))
-
-
-def _side(column: Column, mark: str = "") -> str:
-    classes = " ".join(filter(None, ["right" if column.right else "", mark]))
-    return f' class="{classes}"' if classes else ""
-
-
-def _cell(column: Column, row: int) -> str:
-    mark = column.marks[row] if column.marks and column.marks[row] in ("in", "undecided") else ""
-    text = escaped_lines(column.cells[row] if column.right else column.cells[row].strip())
-    tag, scope = ("th", ' scope="row"') if column.names and column.marks else ("td", "")
-    return f"<{tag}{scope}{_side(column, mark)}>{text}</{tag}>"
 
 
 # --------------------------------------------------------------------------------------- trials and time

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
-import re
 from typing import TYPE_CHECKING
 
 from ramgape.errors import printable
+from ramgape.views import explain
 from ramgape.views.explanation import Column, Table
+from ramgape.views.fragments import html_table
 
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 # Middle tones, readable on white and on black; what is not marked keeps the page's own colour.
 HTML_COLOURS = {"in": "#2f8fd0", "undecided": "#c9791a"}
 
-GRID = '<table style="border:0;border-collapse:collapse;margin:0 0 .8em;font-variant-numeric:tabular-nums">'
+GRID = "border:0;border-collapse:collapse;margin:0 0 .8em;font-variant-numeric:tabular-nums"
 LINE = "border:0;border-bottom:1px solid rgba(128,128,128,.45);padding:.25em .7em;vertical-align:top"
 FACT = "border:0;padding:.1em 1em .1em 0;text-align:left;vertical-align:top"
 NAME = "min-width:6em;max-width:24em;overflow-wrap:anywhere;white-space:normal"
@@ -27,7 +28,7 @@ def page(thing: Explained) -> str:
 
     Every element carries its own style: notebooks restyle tables, and some throw style sheets away.
     """
-    said = thing.explanation()
+    said = explain(thing)
     explained = "".join(
         _row(f'<td style="{FACT};opacity:.7">{word}</td><td style="{FACT}">{html.escape(text)}</td>')
         for word, text in said.facts
@@ -42,7 +43,7 @@ def page(thing: Explained) -> str:
         # The classes keep notebooks from reading names with dollars as formulas.
         '<div class="tex2jax_ignore mathjax_ignore" style="color:inherit;background:none;overflow-x:auto">'
         f'<p style="{NOTE};overflow-wrap:anywhere"><strong>{above}</strong></p>'
-        f"{GRID}<tbody>{explained}</tbody></table>{parts}</div>"
+        f'<table style="{GRID}"><tbody>{explained}</tbody></table>{parts}</div>'
     )
 
 
@@ -52,32 +53,17 @@ def _remark(text: str) -> str:
 
 def _table(table: Table) -> str:
     columns = table.fit(None)
-    headings = "".join(f'<th scope="col" style="{_cell_style(column)}">{column.heading}</th>' for column in columns)
-    count = len(columns[0].cells)
-    rows = "".join(
-        _row("".join(_cell(column, row, column is columns[0]) for column in columns)) for row in range(count)
-    )
-    grid = f"{GRID}<thead>{_row(headings)}</thead><tbody>{rows}</tbody></table>"
-    return f"{_remark(table.caption(columns))}{grid}{_remark(table.rest)}"
+    return f"{_remark(table.caption(columns))}{html_table(columns, _styled)}{_remark(table.rest)}"
 
 
 def _row(cells: str) -> str:
     return f'<tr style="background:none">{cells}</tr>'
 
 
-def _cell_style(column: Column) -> str:
-    return f"{LINE};text-align:{'right' if column.right else 'left'};white-space:nowrap"
-
-
-def _cell(column: Column, row: int, first: bool) -> str:
-    text, style = html.escape(column.cells[row].strip()), _cell_style(column)
-    if column.right:  # no blanks for alignment here, where letters differ in width
-        text = re.sub(r"(?<=[(\[ ]) +", "", text)
-    if column.names:
-        style += f";{NAME}"
-    colour = HTML_COLOURS.get(column.marks[row]) if column.marks else None
-    if colour:
-        style += f";color:{colour};font-weight:bold"
-    return (
-        f'<th scope="row" style="{style}">{text}</th>' if first and column.names else f'<td style="{style}">{text}</td>'
-    )
+def _styled(tag: str, column: Column | None, mark: str) -> str:
+    """The style of an element of a table, in the element itself."""
+    if column is None:
+        return f' style="{GRID}"' if tag == "table" else ' style="background:none"'
+    style = f"{LINE};text-align:{'right' if column.right else 'left'};white-space:nowrap"
+    style += f";{NAME}" if column.names else ""
+    return f' style="{style}{f";color:{HTML_COLOURS[mark]};font-weight:bold" if mark else ""}"'

@@ -12,6 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ramgape.common.formatting import plural, round_up
+from ramgape.views import explain
 from ramgape.views import fragments as page
 from ramgape.views.content import alarm_words, asked_for, bound_words, choose_arms, risk_axis
 from ramgape.views.picture import pictures
@@ -19,7 +20,7 @@ from ramgape.views.picture import pictures
 if TYPE_CHECKING:
     from ramgape.search.explained import Explained
     from ramgape.search.result import Result
-    from ramgape.views.explanation import Explanation
+from ramgape.views.explanation import Explanation
 
 PANELS = 24  # arms whose intervals are drawn
 PROVED = ("Alarm", "Guarantee", "Certified", "Truth")  # facts that have a place of their own
@@ -29,7 +30,7 @@ BLOCKS = "█░ "  # of a bar, which a terminal needs
 
 def document(thing: Explained, versions: Mapping[str, str | None]) -> str:
     """All that is said of something, its pictures, and what it was made with."""
-    said = thing.explanation()
+    said = explain(thing)
     found: Any = getattr(thing, "result", thing)
     is_result = hasattr(found, "guarantee")
     body = page.answer_heading(said.headlines)

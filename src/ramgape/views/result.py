@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from ramgape.common.formatting import cell_width
 from ramgape.errors import printable
 from ramgape.views.content import choose_arms, facts, headline
-from ramgape.views.differences import difference_caption, difference_columns
 from ramgape.views.explanation import Explanation, Facts, Table
 from ramgape.views.sentence import answer_sentence
-from ramgape.views.table import fit_columns, missing_intervals
+from ramgape.views.table import difference_caption, difference_columns, fit_columns, missing_intervals
 
 if TYPE_CHECKING:
     from ramgape.search.result import Result

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ramgape.common.formatting import cell_width, pad
 from ramgape.errors import printable
+from ramgape.views import explain
 from ramgape.views.explanation import GAP, Column
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def plain_width() -> int:
 def plain(thing: Explained, width: int | None = None) -> str:
     """All that is said of something, as plain text of about `width` columns."""
     width = width or plain_width()
-    said = thing.explanation(ascii_only=True)
+    said = explain(thing, ascii_only=True)
     lines = [line for headline in said.headlines for line in _wrapped(headline, width, indent=2)]
     for word, text in said.facts:
         lines += _wrapped(f"{word and word + ':':<11}{text}", width, indent=11)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ramgape.commands.counted_runs import cut_off_words, exits_words
 from ramgape.common.formatting import (
     confidence,
     plural,
@@ -18,7 +19,6 @@ from ramgape.common.formatting import (
 from ramgape.errors import printable
 from ramgape.noises import ANY, NOISES
 from ramgape.views.content import ENDINGS
-from ramgape.views.counted_runs import cut_off_words, exits_words
 from ramgape.views.explanation import Column, Explanation, Table, total_width
 from ramgape.views.result import explain_result
 from ramgape.views.sentence import answer_sentence, doubts, is_claimed, one_name, stated_tolerance

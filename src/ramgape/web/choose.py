@@ -21,8 +21,8 @@ from ramgape.search.inference import level_of_intervals, wanted_of
 from ramgape.search.result import ArmReport, ControlDifference, Result
 from ramgape.search.spec import Spec
 from ramgape.views.content import is_turned, risk_heading
-from ramgape.views.differences import shown_risks
 from ramgape.views.sentence import name_list, one_name
+from ramgape.views.table import shown_risks
 
 
 def choose(

@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from ramgape.common.formatting import cut, short_names
 from ramgape.errors import printable
 from ramgape.views.content import choose_arms, is_turned, risk_axis, title
-from ramgape.views.differences import shown_risks
 from ramgape.views.plots import style
 from ramgape.views.plots.control import (
     WORDS,
@@ -27,6 +26,7 @@ from ramgape.views.plots.control import (
 )
 from ramgape.views.plots.crosses import HIGHER, LOWER, Asked, draw_crosses, settle_layout, show_as, write_legend
 from ramgape.views.plots.window import ANYTHING, PossibleValues
+from ramgape.views.table import shown_risks
 from ramgape.views.verdicts import MARK_OF
 
 if TYPE_CHECKING:
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 NAME_WIDTH, ROW_WIDTH = 28, 40  # of a name among others, and before a row, in letters
 LETTER = 0.07  # of a name before a row, in inches
 NEVER_NEGATIVE = ("std", "variance", "semivariance", "shortfall")
+
+
+def draw_result(result: Result, axes: Axes | None = None, plane: bool = False) -> Axes:
+    """The plane, or arms against a control."""
+    return draw_plane(result, axes) if plane or result.control is None else draw_comparison(result, axes)
 
 
 def draw_plane(result: Result, axes: Axes | None) -> Axes:
