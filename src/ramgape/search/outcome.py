@@ -95,17 +95,22 @@ def check_reward(spec: Spec, reward: object, arm: str | None = None) -> float:
             reward.close()  # type: ignore[attr-defined] # a coroutine would complain that nobody has awaited it
         allowed = "a number, not what must be awaited: `identify` and `Study.run` await what `pull` gives, nobody else"
         raise InvalidReward(what="reward", allowed=allowed, given=shorten(reward), hint=of_arm(arm))
-    value = math.nan
-    # float() would read texts and buffers, too, and take the real part of some complex numbers.
-    if hasattr(type(reward), "__float__") and not isinstance(reward, str | bytes | np.complexfloating):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            value = float(reward)  # type: ignore[arg-type]
+    value = number_of(reward)
     if not low <= value <= high:  # also false for NaN
         size = "a finite number" if spec.reward_range is None else "a number"
         stated = "" if spec.cv is None else ", since cv states that none is negative"
         allowed = f"{size} from {low:g} to {high:g}{stated}"
         raise InvalidReward(what="reward", allowed=allowed, given=shorten(reward), hint=of_arm(arm))
     return value
+
+
+def number_of(value: object) -> float:
+    """A number of any type as a float; NaN for anything else."""
+    # float() would read texts and buffers, too, and take the real part of some complex numbers.
+    if hasattr(type(value), "__float__") and not isinstance(value, str | bytes | np.complexfloating):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return float(value)  # type: ignore[arg-type]
+    return math.nan
 
 
 def of_arm(arm: object) -> str:
