@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ramgape import Instance, Result, identify
+from ramgape.core.learning import note_all, note_mean_and_risk
+from ramgape.core.rows import on_tables
 from ramgape.core.table import State, Table
 from ramgape.options import PAPER_RISK
 from ramgape.policies import POLICIES as ALL_POLICIES
@@ -68,9 +70,12 @@ def policies_for(goal: str) -> list[str]:
 Move = tuple[int, float, float, tuple[float, ...]]
 
 
-def changing(engine: Engine) -> AbstractContextManager[State]:
+@contextmanager
+def changing(engine: Engine) -> Iterator[State]:
     """The tables of a search, to be changed whatever rewards may have led there."""
-    return engine._tables()
+    with engine._tables() as state:
+        yield state
+        on_tables(note_all)(state.arms)
 
 
 def compile_at_once(patch: pytest.MonkeyPatch) -> None:
@@ -92,6 +97,7 @@ def set_row(engine: Engine, move: Move) -> None:
     row.average, row.risk = mean, risk
     for side, value in zip(BOXES, sides, strict=True):
         setattr(row, side, value)
+    note_mean_and_risk(row)
 
 
 def box_from(low: float, width: float, risk_low: float, risk_width: float, ends: int = 0) -> tuple[float, ...]:

@@ -84,9 +84,9 @@ def test_arms_of_a_pair_share_the_pulls_by_what_they_add_to_the_error() -> None:
     for samples in range(100, 1100):
         engine.rows.searches[0].samples = samples
         chosen.append(int(engine.rule.decide(*engine.rows.records)))
-    own, others = engine.arms["mean_error"]
+    own, others = engine.arms["error"][:, 0]
     share = np.mean(chosen)
-    risks = engine.arms["risk_error"]
+    risks = engine.arms["error"][:, 1]
     wanted = [others / (own + others), risks[1] / risks.sum()]
     assert min(abs(share - value) for value in wanted) < 0.01
 
@@ -192,10 +192,10 @@ def shrunken_front(engine: Any) -> list[bool]:
     """The arms that none dominates when estimates are drawn towards their average."""
     arms = engine.arms
     values = []
-    for name, error in (("average", "mean_error"), ("risk", "risk_error")):
+    for name, error in (("average", arms["error"][:, 0]), ("risk", arms["error"][:, 1])):
         scatter = arms[name].var(ddof=1)
-        spread = max(scatter - arms[error].mean(), 0.1 * scatter)
-        values.append(arms[name].mean() + spread / (spread + arms[error]) * (arms[name] - arms[name].mean()))
+        spread = max(scatter - error.mean(), 0.1 * scatter)
+        values.append(arms[name].mean() + spread / (spread + error) * (arms[name] - arms[name].mean()))
     return [not ((values[0] > mean) & (values[1] < risk)).any() for mean, risk in zip(*values, strict=True)]
 
 

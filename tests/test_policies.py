@@ -38,7 +38,7 @@ every_bound = pytest.mark.parametrize("bound", list(SETTINGS))
 PAIRS = ("ra-lucb", "hvi-pareto")
 CIRCLES = ("round-robin", "de-round-robin", "lie-round-robin", "ege-sr", "ege-sh", "psi-unif-elim")
 # What `decide` may bring up to date in the table: the cache of doubts. All else belongs to `learn` and `compare`.
-CACHE = {"doubt", "rival", "second", "exact", "mean_error", "risk_error"}
+CACHE = {"doubt", "rival", "second", "exact", "error"}
 
 
 def coins(arm_count: int, seed: int) -> Any:

@@ -47,7 +47,7 @@ GROWTH = 20  # boxes are renewed when there are so many parts more scores, and w
 def constants(record: Any, arm_count: int, delta: float) -> None:
     """The levels of comparisons in mean; of risks nothing is known but what boxes say."""
     level = math.log(arm_count / ((1.0 - BOXES) * delta))
-    record["pair_levels"] = level, math.inf, level
+    record["pair_levels"], record["cover_level"] = (level, math.inf), level
     record["any_epsilon"] = 1  # wrong covers are counted whatever the data say of them
 
 

@@ -46,8 +46,8 @@ def shrinkage(arms, search, problem):
     for arm in range(count):
         mean += arms[arm].average / count
         risk += arms[arm].risk / count
-        mean_error += arms[arm].mean_error / count
-        risk_error += arms[arm].risk_error / count
+        mean_error += arms[arm].error[0] / count
+        risk_error += arms[arm].error[1] / count
     mean_scatter = risk_scatter = 0.0
     for arm in range(count):
         mean_scatter += (arms[arm].average - mean) * (arms[arm].average - mean) / (count - 1.0)
@@ -72,12 +72,12 @@ def shrunken(estimate, error, centre, spread):
 def in_shrunken_front(arms, arm, centre):
     """Whether no other arm dominates an arm by shrunken estimates."""
     mean, mean_spread, risk, risk_spread = centre
-    own_mean = shrunken(arms[arm].average, arms[arm].mean_error, mean, mean_spread)
-    own_risk = shrunken(arms[arm].risk, arms[arm].risk_error, risk, risk_spread)
+    own_mean = shrunken(arms[arm].average, arms[arm].error[0], mean, mean_spread)
+    own_risk = shrunken(arms[arm].risk, arms[arm].error[1], risk, risk_spread)
     for other in range(len(arms)):
         row = arms[other]
-        ahead = shrunken(row.average, row.mean_error, mean, mean_spread) > own_mean
-        if ahead and shrunken(row.risk, row.risk_error, risk, risk_spread) < own_risk:
+        ahead = shrunken(row.average, row.error[0], mean, mean_spread) > own_mean
+        if ahead and shrunken(row.risk, row.error[1], risk, risk_spread) < own_risk:
             return False
     return True
 

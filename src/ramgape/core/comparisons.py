@@ -1,7 +1,12 @@
 """A stop by comparisons of two arms, whatever the rewards: what must be proved of whom, and how surely.
 
-An answer S is proved when every arm of S withstands every other arm, in mean or in risk, and every arm outside has a
-cover in S, in mean and in risk. A bound brings the evidence for such claims, as two kernels:
+An answer S is proved when every arm of S withstands every other arm, in one objective, and every arm outside has a
+cover in S, in all objectives. The evidence for such claims is one kernel:
+
+    ahead(arms, memory, arm, other, objective, epsilon, problem, since, level)
+        whether the evidence that the arm is more than the other less epsilon, in that objective, reaches e^level
+
+A bound brings it for the mean and the risk of one outcome, as two kernels:
 
     mean_ahead(row, past, rival, rival_past, epsilon, problem, since, level)
         whether the evidence that the row's mean is more than the rival's less epsilon reaches e^level
@@ -11,11 +16,10 @@ cover in S, in mean and in risk. A bound brings the evidence for such claims, as
 With `since` 1 it is the evidence of those rewards alone that came after the last designation, explained below.
 
 How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm
-(docs/explanation/comparisons.md):
-ln(K / (b d)) in mean or ln(K / ((1 - b) d)) in risk to withstand, ln(K N / d) in both to be covered, where N counts the
-arms that may be a wrong cover: those that boxes prove neither to be beaten by epsilon nor to cover. At epsilon 0 the
-size of S will do if it is less, provided that all of S is proved at one moment; and so it is, because at the end
-everything is checked once more.
+(docs/explanation/comparisons.md): ln(K / (b_j d)) to withstand in objective j, where the b_j add up to 1, and
+ln(K N / d) in all of them to be covered, where N counts the arms that may be a wrong cover: those that boxes prove
+neither to be beaten by epsilon nor to cover. At epsilon 0 the size of S will do if it is less, provided that all of S
+is proved at one moment; and so it is, because at the end everything is checked once more.
 
 At epsilon 0, where searches are long, most of delta is kept for answers that are fixed before the rewards that prove
 them: then no union over arms is paid for at all. When the present front is likely to be right it is designated, and
@@ -58,7 +62,8 @@ def set_levels(record: Any, arm_count: int, delta: float, boxes: float) -> None:
     """The levels of comparisons, where boxes have a share of delta."""
     left, designates = (1.0 - boxes) * delta, record["snapshot"] >= 0
     share = arm_count / (left * AT_ANY_TIME if designates else left)
-    record["pair_levels"] = math.log(share / IN_MEAN), math.log(share / (1.0 - IN_MEAN)), math.log(share)
+    record["pair_levels"] = math.log(share / IN_MEAN), math.log(share / (1.0 - IN_MEAN))
+    record["cover_level"] = math.log(share)
     record["designated_level"] = -math.log(left * (1.0 - AT_ANY_TIME)) if designates else math.inf
 
 
@@ -91,83 +96,67 @@ def error_chance(difference, error):
 
 
 @inlined
-def unseen_in_mean(problem, pulls):
-    """What the squared error of a mean has to be more than it looks, where rewards have a range.
+def unseen(problem, row, objective, pulls):
+    """What the squared error of an estimate has to be more than it looks, where rewards have a range.
 
     As if one more pull, of so many, might have shown something else: an arm that has shown nothing rare seems to be
-    known exactly, which no bound believes.
+    known exactly, which no bound believes. Of a root it is that much less the farther that is from 0.
     """
-    return UNSEEN / (pulls * pulls) if problem.bounded else 0.0
-
-
-@inlined
-def unseen_in_risk(problem, row, pulls):
-    """The same of a risk; of a root that much less the farther it is from 0."""
-    more = problem.alpha * problem.alpha * unseen_in_mean(problem, pulls)
-    if problem.risk_root and more > 0.0:
-        more /= 4.0 * row.variance + 2.0 * math.sqrt(UNSEEN) / pulls
+    more = problem.unseen[objective] * (UNSEEN / (pulls * pulls))
+    if problem.rooted[objective] and more > 0.0:
+        more /= 4.0 * row.spread[0] + 2.0 * math.sqrt(UNSEEN) / pulls
     return more
 
 
 @inlined
-def mean_error(row, problem):
-    """The squared error of an average."""
-    return row.variance / row.pulls + unseen_in_mean(problem, row.pulls)
-
-
-@inlined
-def risk_error(row, problem):
-    """The same of the risk."""
-    return row.risk_spread / row.pulls + unseen_in_risk(problem, row, row.pulls)
+def error_of(row, problem, objective):
+    """The squared error of an estimate."""
+    return row.spread[objective] / row.pulls + unseen(problem, row, objective, row.pulls)
 
 
 @inlined
 def set_all_errors(arms, memory, problem, since):
     """The squared errors of all estimates, drawn towards the average of all arms while pulls are few."""
     count = len(arms)
-    mean_average = risk_average = LEAST_ERROR
-    for arm in range(count):
-        mean_average += arms[arm].variance / count
-        risk_average += arms[arm].risk_spread / count
-    for arm in range(count):
-        row = arms[arm]
-        pulls = float(row.pulls)
-        if since:
-            pulls = max(pulls - memory[arm][problem.snapshot + PULLS], 1.0)
-        weight = (pulls + PSEUDO_PULLS) * pulls
-        row.mean_error = (pulls * row.variance + PSEUDO_PULLS * mean_average) / weight
-        row.mean_error += unseen_in_mean(problem, pulls)
-        if row.cut > 0 and row.variance == 0.0:  # all were cut off, at the average; one more might have shown nearly 0
-            row.mean_error += UNSEEN * (row.average / pulls) ** 2
-        row.risk_error = (pulls * row.risk_spread + PSEUDO_PULLS * risk_average) / weight
-        row.risk_error += unseen_in_risk(problem, row, pulls)
+    for objective in range(len(arms[0].estimate)):
+        average = LEAST_ERROR
+        for arm in range(count):
+            average += arms[arm].spread[objective] / count
+        for arm in range(count):
+            row = arms[arm]
+            pulls = float(row.pulls)
+            if since:
+                pulls = max(pulls - memory[arm][problem.snapshot + PULLS], 1.0)
+            error = (pulls * row.spread[objective] + PSEUDO_PULLS * average) / ((pulls + PSEUDO_PULLS) * pulls)
+            error += unseen(problem, row, objective, pulls)
+            if objective == 0 and row.cut > 0 and row.variance == 0.0:
+                error += UNSEEN * (row.average / pulls) ** 2  # all were cut off; one more might have shown nearly 0
+            row.error[objective] = error
 
 
 @inlined
-def divide(arms, search, problem, one, two, by_mean):
+def divide(arms, search, problem, one, two, objective):
     """Which of two arms to pull: by what each contributes to the error of their comparison, for its price.
 
     Where both meet the same items, the one that has seen fewer: only what both have seen is compared.
     """
-    if problem.item_count > 0.0 and by_mean and arms[one].pulls != arms[two].pulls:
+    if problem.item_count > 0.0 and objective == 0 and arms[one].pulls != arms[two].pulls:
         return one if arms[one].pulls < arms[two].pulls else two
-    if by_mean:
-        own, others = arms[one].mean_error, arms[two].mean_error
-    else:
-        own, others = arms[one].risk_error, arms[two].risk_error
+    own, others = arms[one].error[objective], arms[two].error[objective]
     own, others = for_the_money(own, arms[one], arms[two]), for_the_money(others, arms[two], arms[one])
     chance = (search.samples * GOLDEN) % 1.0
     return one if chance * (own + others) < own else two
 
 
 @inlined
-def support(row, rival, search, problem, in_both):
-    """How well estimates support that the row is ahead of the rival: in the better of the objectives, or in both."""
-    by_mean = mean_error(row, problem) + mean_error(rival, problem)
-    by_mean = certainty(row.average - rival.average + search.epsilon, by_mean)
-    by_risk = risk_error(row, problem) + risk_error(rival, problem)
-    by_risk = certainty(rival.risk - row.risk + search.epsilon, by_risk)
-    return min(by_mean, by_risk) if in_both else max(by_mean, by_risk)
+def support(row, rival, search, problem, in_all):
+    """How well estimates support that the row is ahead of the rival: in the best of the objectives, or in all."""
+    found = 0.0
+    for objective in range(len(row.estimate)):
+        error = error_of(row, problem, objective) + error_of(rival, problem, objective)
+        one = certainty(row.estimate[objective] - rival.estimate[objective] + search.epsilon, error)
+        found = one if objective == 0 else min(found, one) if in_all else max(found, one)
+    return found
 
 
 @inlined
@@ -178,7 +167,7 @@ def boxes_withstand(row, rival, search):
 
 @kernel
 def mark_beaten(arms, search):
-    """By how much boxes prove each arm to be beaten in both objectives, at most.
+    """By how much boxes prove each arm to be beaten in all objectives, at most.
 
     Where there are many, each is compared with the front alone: to take an arm for less beaten than it is costs pulls,
     and proves nothing that is wrong.
@@ -190,8 +179,7 @@ def mark_beaten(arms, search):
         for place in range(search.front_size if many else len(arms)):
             other = arms[place].front if many else place
             if other != arm:
-                rival = arms[other]
-                row.beaten = max(row.beaten, min(rival.mean_low - row.mean_high, row.risk_low - rival.risk_high))
+                row.beaten = max(row.beaten, -shortfall(arms[other], row))
 
 
 @kernel
@@ -213,23 +201,25 @@ def level_to_cover(arms, search, problem, arm, since):
     possible = count_covers(arms, search, problem, arm)
     if not since and search.epsilon == 0.0 and not problem.any_epsilon:
         possible = min(possible, search.front_size)
-    return problem.pair_levels[2] + math.log(possible)
+    return problem.cover_level + math.log(possible)
 
 
 @kernel
-def mean_favoured(row, past, rival, rival_past, search, problem):
-    """Whether at the designation the mean, rather than the risk, looked easier to withstand in."""
+def favoured_objective(row, past, rival, rival_past, search, problem):
+    """In which objective, the mean or the risk, it looked easier at the designation to withstand."""
     base = problem.snapshot
     count, rival_count = past[base + PULLS], rival_past[base + PULLS]
     mean, rival_mean = past[base + TOTAL] / count, rival_past[base + TOTAL] / rival_count
     variance = max(past[base + SQUARES] / count - mean * mean, 0.0)
     rival_variance = max(rival_past[base + SQUARES] / rival_count - rival_mean * rival_mean, 0.0)
     error = variance / count + rival_variance / rival_count
-    error += unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count)
+    unknown = UNSEEN / (count * count) + UNSEEN / (rival_count * rival_count)
+    error += problem.unseen[0] * unknown
     in_mean = certainty(row.shift + mean - rival.shift - rival_mean + search.epsilon, error)
     error = past[base + RISK_SPREAD] / count + rival_past[base + RISK_SPREAD] / rival_count
-    error += problem.alpha * problem.alpha * (unseen_in_mean(problem, count) + unseen_in_mean(problem, rival_count))
-    return in_mean >= certainty(rival_past[base + RISK] - past[base + RISK] + search.epsilon, error)
+    error += problem.unseen[1] * unknown
+    in_risk = certainty(rival_past[base + RISK] - past[base + RISK] + search.epsilon, error)
+    return 0 if in_mean >= in_risk else 1
 
 
 @inlined
@@ -239,13 +229,11 @@ def level_now(search, problem):
 
 
 @inlined
-def levels_to_withstand(row, past, rival, rival_past, search, problem, since):
-    """In mean and in risk."""
+def level_to_withstand(search, problem, objective, favoured, since):
+    """How much evidence it takes to withstand in an objective; after a designation, by which one was favoured."""
     if not since:
-        return problem.pair_levels[0], problem.pair_levels[1]
-    level = level_now(search, problem)
-    share = FAVOURED if mean_favoured(row, past, rival, rival_past, search, problem) else 1.0 - FAVOURED
-    return level - math.log(share), level - math.log(1.0 - share)
+        return problem.pair_levels[objective]
+    return level_now(search, problem) - math.log(FAVOURED if objective == favoured else 1.0 - FAVOURED)
 
 
 @inlined
@@ -260,40 +248,47 @@ def level_to_cover_since(arms, memory, search, problem, cover, arm):
 
 
 @open_kernel
-def withstands(mean_ahead, risk_ahead, arms, memory, search, problem, arm, other, since):
-    """Whether it is proved that the other arm does not beat this one by epsilon in both objectives.
+def ahead_in(mean_ahead, risk_ahead, arms, memory, arm, other, objective, epsilon, problem, since, level):
+    """Whether one arm is proved to be ahead of another in mean (0) or in risk (1), by what a bound brings."""
+    row, past, rival, rival_past = arms[arm], memory[arm], arms[other], memory[other]
+    if objective == 0:
+        return mean_ahead(row, past, rival, rival_past, epsilon, problem, since, level)
+    return risk_ahead(row, past, rival, rival_past, epsilon, problem, since, level)
+
+
+@open_kernel
+def withstands(ahead, arms, memory, search, problem, arm, other, since):
+    """Whether it is proved that the other arm does not beat this one by epsilon in all objectives.
 
     By all rewards, and if `since` is 1 by those after the designation, too.
     """
-    row, past, rival, rival_past = arms[arm], memory[arm], arms[other], memory[other]
-    if boxes_withstand(row, rival, search):
+    if boxes_withstand(arms[arm], arms[other], search):
         return True
     for later in range(since, -1, -1):
-        in_mean, in_risk = levels_to_withstand(row, past, rival, rival_past, search, problem, later)
-        if mean_ahead(row, past, rival, rival_past, search.epsilon, problem, later, in_mean):
-            return True
-        if risk_ahead(row, past, rival, rival_past, search.epsilon, problem, later, in_risk):
-            return True
+        favoured = -1
+        if later:
+            favoured = favoured_objective(arms[arm], memory[arm], arms[other], memory[other], search, problem)
+        for objective in range(len(arms[arm].estimate)):
+            level = level_to_withstand(search, problem, objective, favoured, later)
+            if ahead(arms, memory, arm, other, objective, search.epsilon, problem, later, level):
+                return True
     return False
 
 
 @open_kernel
-def covers(mean_ahead, risk_ahead, arms, memory, search, problem, cover, arm, level, since):
+def covers(ahead, arms, memory, search, problem, cover, arm, level, since):
     """Whether it is proved that the cover is less than epsilon behind the arm in each objective.
 
     Each by all rewards at this level, or if `since` is 1 by those after the designation.
     """
-    row, past, rival, rival_past = arms[cover], memory[cover], arms[arm], memory[arm]
     levels = level, level_to_cover_since(arms, memory, search, problem, cover, arm) if since else math.inf
-    for later in range(since, -1, -1):
-        if mean_ahead(row, past, rival, rival_past, search.epsilon, problem, later, levels[later]):
-            break
-    else:
-        return False
-    for later in range(since, -1, -1):
-        if risk_ahead(row, past, rival, rival_past, search.epsilon, problem, later, levels[later]):
-            return True
-    return False
+    for objective in range(len(arms[arm].estimate)):
+        for later in range(since, -1, -1):
+            if ahead(arms, memory, cover, arm, objective, search.epsilon, problem, later, levels[later]):
+                break
+        else:
+            return False
+    return True
 
 
 @open_kernel
@@ -316,7 +311,7 @@ def find_blocker(withstands, covers, arms, memory, search, problem, arm, since):
         return blocker
     # To count covers takes all arms: where there are many, that waits for a cover that is proved if it is the only one.
     counted = len(arms) <= MANY
-    level = level_to_cover(arms, search, problem, arm, since) if counted else problem.pair_levels[2]
+    level = level_to_cover(arms, search, problem, arm, since) if counted else problem.cover_level
     blocker = arm  # nothing is proved by there being no cover
     for other in range(len(arms)):
         inside = memory[other][column] > 0.0 if since else arms[other].in_front == 1
@@ -393,10 +388,14 @@ def is_refuted(arms, memory, search, problem):
         covered = False
         for other in range(len(arms)):
             rival = arms[other]
-            if inside and rival.average >= row.average + epsilon and rival.risk <= row.risk - epsilon and other != arm:
+            beats, reaches = other != arm, memory[other][column] > 0.0
+            for objective in range(len(row.estimate)):
+                own, others = row.estimate[objective], rival.estimate[objective]
+                beats = beats and others >= own + epsilon
+                reaches = reaches and others + epsilon > own
+            if inside and beats:
                 return True
-            if memory[other][column] > 0.0 and rival.average + epsilon > row.average:
-                covered = covered or rival.risk < row.risk + epsilon
+            covered = covered or reaches
         if not inside and not covered:
             return True
     return False
@@ -420,16 +419,15 @@ def chance_of_error(arms, search, problem):
         doubt = 0.0 if row.in_front else 1.0
         for other in range(len(arms)):
             rival = arms[other]
-            in_mean, in_risk = (
-                mean_error(row, problem) + mean_error(rival, problem),
-                risk_error(row, problem) + risk_error(rival, problem),
-            )
-            if row.in_front and other != arm:
-                by_mean = error_chance(row.average - rival.average + epsilon, in_mean)
-                doubt += min(by_mean, error_chance(rival.risk - row.risk + epsilon, in_risk))
-            elif rival.in_front and dominates(rival, row):
-                by_mean = error_chance(rival.average - row.average + epsilon, in_mean)
-                doubt = min(doubt, by_mean + error_chance(row.risk - rival.risk + epsilon, in_risk))
+            least, together = math.inf, 0.0
+            withstands, covers = row.in_front and other != arm, rival.in_front and dominates(rival, row)
+            if withstands or (covers and not row.in_front):
+                for objective in range(len(row.estimate)):
+                    error = error_of(row, problem, objective) + error_of(rival, problem, objective)
+                    ahead = row.estimate[objective] - rival.estimate[objective]
+                    chance = error_chance((ahead if withstands else -ahead) + epsilon, error)
+                    least, together = min(least, chance), together + chance
+                doubt = doubt + least if withstands else min(doubt, together)
         total += doubt
     return total
 
@@ -454,10 +452,12 @@ def designate(arms, memory, search, problem):
             other = arms[place].front
             rival = arms[other]
             if not row.in_front and dominates(rival, row):
-                in_mean = certainty(rival.average - row.average, mean_error(row, problem) + mean_error(rival, problem))
-                in_risk = certainty(row.risk - rival.risk, risk_error(row, problem) + risk_error(rival, problem))
-                if min(in_mean, in_risk) > surest:
-                    surest, past[base + COVER] = min(in_mean, in_risk), other
+                least = math.inf
+                for objective in range(len(row.estimate)):
+                    error = error_of(row, problem, objective) + error_of(rival, problem, objective)
+                    least = min(least, certainty(rival.estimate[objective] - row.estimate[objective], error))
+                if least > surest:
+                    surest, past[base + COVER] = least, other
 
 
 @open_kernel
@@ -521,7 +521,7 @@ def stop_by_pairs(answer_is_proved, designated_is_proved, arms, memory, search, 
 @open_kernel
 def find_cover(covers, arms, memory, search, problem, proofs, arm, most):
     """An arm that is proved to be in, and to cover this one; `most` bounds how many may be a wrong cover."""
-    level = problem.pair_levels[2] + math.log(min(count_covers(arms, search, problem, arm), most))
+    level = problem.cover_level + math.log(min(count_covers(arms, search, problem, arm), most))
     for other in range(len(arms)):
         if proofs[other] == INSIDE_PROVED and covers(arms, memory, search, problem, other, arm, level, BY_ALL):
             return other
@@ -587,10 +587,9 @@ class ByPairs(NamedTuple):
     decide: Kernel | None = None
 
 
-def pareto_by_pairs(mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
-    """The Pareto set, from the evidence that a bound brings."""
-    of_two = fixed(withstands, mean_ahead, risk_ahead)
-    of_cover = fixed(covers, mean_ahead, risk_ahead)
+def pareto_by_pairs(ahead: Kernel) -> ByPairs:
+    """The Pareto set, from the evidence for one arm being ahead of another in an objective."""
+    of_two, of_cover = fixed(withstands, ahead), fixed(covers, ahead)
     blocker = fixed(find_blocker, of_two, of_cover)
     of_front = fixed(answer_is_proved, blocker, of_two)
     of_arms = fixed(prove_arms, of_two, fixed(find_cover, of_cover))

@@ -56,7 +56,7 @@ def never_ahead(row, past, rival, rival_past, epsilon, problem, since, level):
 @inlined
 def level_of_arm(count, problem):
     """How much evidence a claim needs that has all the weight of its arm."""
-    return problem.pair_levels[2] + math.log(1.0 - 1.0 / count)
+    return problem.cover_level + math.log(1.0 - 1.0 / count)
 
 
 @open_kernel
@@ -109,22 +109,22 @@ def next_for_control(arms, memory, search, problem):
     both, epsilon = problem.task_parameters[2] > 0.0, search.epsilon
     set_all_errors(arms, memory, problem, False)
     control = arms[place]
-    least, chosen, by_mean = math.inf, search.leader, True
+    least, chosen, decisive = math.inf, search.leader, 0
     for arm in range(len(arms)):
         row = arms[arm]
         if arm == place or row.blocker == INSIDE_PROVED:
             continue
         side, allowed = (1.0, 0.0) if row.in_front else (-1.0, epsilon)
-        error = row.mean_error + control.mean_error
+        error = row.error[0] + control.error[0]
         in_mean = certainty(side * (row.average - control.average - margin) + allowed, error)
-        found, this_mean = in_mean, True
+        found, objective = in_mean, 0
         if both:
-            in_risk = certainty(side * (control.risk - row.risk) + allowed, row.risk_error + control.risk_error)
+            in_risk = certainty(side * (control.risk - row.risk) + allowed, row.error[1] + control.error[1])
             found = min(in_mean, in_risk) if row.in_front else max(in_mean, in_risk)
-            this_mean = found == in_mean
+            objective = 0 if found == in_mean else 1
         if found < least:
-            least, chosen, by_mean = found, arm, this_mean
-    return divide(arms, search, problem, chosen, place, by_mean)
+            least, chosen, decisive = found, arm, objective
+    return divide(arms, search, problem, chosen, place, decisive)
 
 
 def control_by_pairs(mean_ahead: Kernel, risk_ahead: Kernel | None) -> ByPairs:

@@ -1,7 +1,7 @@
 """The paper's V_i(t), V(t), m_t and p_t, kept up to date pull by pull.
 
 An arm i of the empirical front is threatened by every other arm j: by how much could j, at its best, beat i at its
-worst in both objectives? Its doubt V_i is the greatest threat. An arm outside the front is covered by those arms of
+worst in all objectives? Its doubt V_i is the greatest threat. An arm outside the front is covered by those arms of
 the front that dominate it: by how much could the cover j, at its worst, fall short of i, at its best, in one objective?
 Its doubt is the smallest shortfall. In both cases the arm j behind the doubt is the rival.
 
@@ -20,24 +20,31 @@ from ramgape.core.order import update_dominance
 
 @inlined
 def dominates(better, worse):
-    """One arm is strictly ahead of another in both estimates."""
-    return better.average > worse.average and better.risk < worse.risk
+    """One arm is strictly ahead of another in all estimates."""
+    for objective in range(len(better.estimate)):
+        if not better.estimate[objective] > worse.estimate[objective]:
+            return False
+    return True
 
 
 @inlined
 def threat(rival, arm):
-    """By how much the rival, at its best, beats the arm, at its worst, in both objectives."""
-    in_mean = rival.mean_high - arm.mean_low
-    in_risk = arm.risk_high - rival.risk_low
-    return in_mean if in_mean < in_risk else in_risk
+    """By how much the rival, at its best, beats the arm, at its worst, in all objectives."""
+    least = rival.high[0] - arm.low[0]
+    for objective in range(1, len(arm.low)):
+        lead = rival.high[objective] - arm.low[objective]
+        least = least if least < lead else lead
+    return least
 
 
 @inlined
 def shortfall(cover, arm):
     """By how much the cover, at its worst, falls short of the arm, at its best, in one objective."""
-    in_mean = arm.mean_high - cover.mean_low
-    in_risk = cover.risk_high - arm.risk_low
-    return in_mean if in_mean > in_risk else in_risk
+    most = arm.high[0] - cover.low[0]
+    for objective in range(1, len(arm.high)):
+        lack = arm.high[objective] - cover.low[objective]
+        most = most if most > lack else lack
+    return most
 
 
 @kernel
@@ -102,7 +109,7 @@ def compute_rows(arms, search):
     list_front(arms, search)
     for arm in range(len(arms)):
         compute_row(arms, search, arm)
-        arms[arm].seen_mean_low, arms[arm].seen_risk_high = arms[arm].mean_low, arms[arm].risk_high
+        take_down_ends(arms[arm])
 
 
 @kernel
@@ -165,16 +172,24 @@ def update_rows(arms, search, changed):
 def worsen(arms, row):
     """The row of a changed arm of the front: every threat to it grew by at most what the arm lost itself."""
     if row.second > -np.inf:  # with two arms there is no second threat
-        if abs(row.risk_high - row.mean_low) < np.inf and abs(row.seen_risk_high - row.seen_mean_low) < np.inf:
-            lost_mean = row.seen_mean_low - row.mean_low
-            lost_risk = row.risk_high - row.seen_risk_high
-            lost = lost_mean if lost_mean > lost_risk else lost_risk
-            # The last summand is more than rounding can hide.
+        known, lost = abs(row.low[0]) < np.inf and abs(row.seen_low[0]) < np.inf, row.seen_low[0] - row.low[0]
+        for objective in range(1, len(row.low)):
+            known = known and abs(row.low[objective]) < np.inf and abs(row.seen_low[objective]) < np.inf
+            drop = row.seen_low[objective] - row.low[objective]
+            lost = lost if lost > drop else drop
+        if known:  # the last summand is more than rounding can hide
             row.second += lost + 1e-15 * (abs(row.second) + abs(lost))
         else:  # the box is, or was, unbounded or set aside
             row.second = np.inf
-    row.seen_mean_low, row.seen_risk_high = row.mean_low, row.risk_high
+    take_down_ends(row)
     stand_out(row, threat(arms[row.rival], row))
+
+
+@inlined
+def take_down_ends(row):
+    """For these ends the threats to an arm are up to date."""
+    for objective in range(len(row.low)):
+        row.seen_low[objective] = row.low[objective]
 
 
 @inlined

@@ -56,14 +56,17 @@ def next_open(arms, search):
 def dismiss(arms, arm):
     """Exclude an arm from the answer; in the order of the estimates it moves behind all others."""
     arms[arm].accepted = -1
-    for objective in range(2):
+    for objective in range(len(arms[arm].estimate)):
         move(arms, arm, objective, -np.inf)
 
 
 @inlined
 def lead(one, other):
-    """By how much one arm beats another in both objectives: m(other, one) of the papers, and -M(other, one)."""
-    return min(one.average - other.average, other.risk - one.risk)
+    """By how much one arm beats another in all objectives: m(other, one) of the papers, and -M(other, one)."""
+    least = one.estimate[0] - other.estimate[0]
+    for objective in range(1, len(one.estimate)):
+        least = min(least, one.estimate[objective] - other.estimate[objective])
+    return least
 
 
 @kernel

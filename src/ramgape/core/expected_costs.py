@@ -61,8 +61,8 @@ def set_errors(row, search):
         mean_spread, risk_spread = factor * row.variance, factor * row.risk_spread
     else:
         mean_spread, risk_spread = unseen * search.mean_reach, unseen * search.risk_reach
-    row.mean_error = squared_error(row, mean_spread, search.mean_prior)
-    row.risk_error = squared_error(row, risk_spread, search.risk_prior, RISK_PSEUDO_PULLS)
+    row.error[0] = squared_error(row, mean_spread, search.mean_prior)
+    row.error[1] = squared_error(row, risk_spread, search.risk_prior, RISK_PSEUDO_PULLS)
 
 
 @kernel

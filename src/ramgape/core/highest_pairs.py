@@ -37,7 +37,7 @@ from ramgape.core.kernel import Kernel, fixed, inlined, kernel, open_kernel
 @inlined
 def level_of(problem, count, wanted):
     """How much evidence a claim needs."""
-    return problem.pair_levels[2] + math.log((count - wanted) * wanted / count)
+    return problem.cover_level + math.log((count - wanted) * wanted / count)
 
 
 @open_kernel
@@ -110,11 +110,11 @@ def next_for_highest(arms, memory, search, problem):
             for other in range(len(arms)):
                 rival = arms[other]
                 if not rival.in_front and rival.blocker != INSIDE_PROVED:
-                    error = row.mean_error + rival.mean_error
+                    error = row.error[0] + rival.error[0]
                     found = certainty(row.average - rival.average + search.epsilon, error)
                     if found < least:
                         least, one, two = found, arm, other
-    return divide(arms, search, problem, one, two, True)
+    return divide(arms, search, problem, one, two, 0)
 
 
 def highest_by_pairs(ahead: Kernel) -> ByPairs:

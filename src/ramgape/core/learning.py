@@ -6,6 +6,7 @@ together, make a box (`box`). Here they are put together, by `fixed`, when a sea
     remember(row, past, problem, value)    before the reward counts, while `row` is as it was; `past` is its memory
     estimate(row, past, problem)           writes row.risk, and row.risk_spread, the variance behind it for one pull
     box     (row, past, search, problem)   writes the box of an arm with at least two pulls
+    note    (row)                          writes the arm's objectives, as comparisons see them, from what is known
     interval(problem, count, average, variance, level, low, high)
                                            ends for the mean of values in [0, 1], each wrong at any time at all with
                                            probability e^-level; low and high are known already
@@ -16,7 +17,7 @@ from __future__ import annotations
 import math
 
 from ramgape.core.box import forget_ends_of_cut, narrow_box
-from ramgape.core.kernel import inlined, open_kernel
+from ramgape.core.kernel import inlined, kernel, open_kernel
 from ramgape.core.statistics import FEWEST_PULLS, observe
 
 
@@ -36,8 +37,25 @@ def always(row):
     return True
 
 
+@inlined
+def note_mean_and_risk(row):
+    """The objectives of an arm with one outcome: its mean, and its risk, of which less is better."""
+    estimate, spread, low, high = row.estimate, row.spread, row.low, row.high
+    estimate[0], estimate[1] = row.average, -row.risk
+    spread[0], spread[1] = row.variance, row.risk_spread
+    low[0], low[1] = row.mean_low, -row.risk_high
+    high[0], high[1] = row.mean_high, -row.risk_low
+
+
+@kernel
+def note_all(arms):
+    """The objectives of all arms."""
+    for arm in range(len(arms)):
+        note_mean_and_risk(arms[arm])
+
+
 @open_kernel
-def learn(remember, remember_more, estimate, due, box, arms, memory, search, problem, arm, reward):
+def learn(remember, remember_more, estimate, due, box, note, arms, memory, search, problem, arm, reward):
     """Add a reward to an arm; renew its risk, and its box if enough has changed."""
     row, past = arms[arm], memory[arm]
     value = (reward - problem.origin) / problem.span
@@ -49,6 +67,7 @@ def learn(remember, remember_more, estimate, due, box, arms, memory, search, pro
     if row.pulls >= FEWEST_PULLS and due(row):
         box(row, past, search, problem)
     forget_ends_of_cut(row)
+    note(row)
 
 
 @open_kernel
@@ -60,13 +79,14 @@ def learn_score(learn, arms, memory, search, problem, arm, reward):
 
 
 @open_kernel
-def look(estimate, box, arms, memory, searches, problems):
+def look(estimate, box, note, arms, memory, searches, problems):
     """Renew the risk and the box of every arm that may have one, from what its rewards have left."""
     for arm in range(len(arms)):
         if arms[arm].pulls >= FEWEST_PULLS:
             estimate(arms[arm], memory[arm], problems[0])
             box(arms[arm], memory[arm], searches[0], problems[0])
             forget_ends_of_cut(arms[arm])
+            note(arms[arm])
 
 
 @open_kernel

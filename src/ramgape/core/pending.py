@@ -40,3 +40,6 @@ def anticipate(arms, searches, arm, count):
     search.samples += count
     row.mean_low, row.mean_high = drawn_in(row.mean_low, row.mean_high, row.average, factor)
     row.risk_low, row.risk_high = drawn_in(row.risk_low, row.risk_high, row.risk, factor)
+    for objective in range(len(row.low)):
+        low, high, centre = row.low[objective], row.high[objective], row.estimate[objective]
+        row.low[objective], row.high[objective] = drawn_in(low, high, centre, factor)

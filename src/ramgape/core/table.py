@@ -14,6 +14,7 @@ which are passed by reference.
 
 from __future__ import annotations
 
+import functools
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -22,60 +23,76 @@ from numpy.typing import NDArray
 
 PROVED, ENDED = 1, 2  # how a search stopped: the stopping rule has spoken, or its end is known from elsewhere
 
-ARM = np.dtype(
-    [
-        ("pulls", np.int64),  # T_i
-        ("shift", np.float64),  # the first reward; sums are taken about it, so that they stay small
-        ("total", np.float64),  # sum of (reward - shift), and what rounding lost from it
-        ("total_carry", np.float64),
-        ("squares", np.float64),  # sum of (reward - shift)^2, and what rounding lost from it
-        ("squares_carry", np.float64),
-        ("cubes", np.float64),  # likewise of (reward - shift)^3 and ^4: what the spread of a squared reward needs
-        ("cubes_carry", np.float64),
-        ("fourths", np.float64),
-        ("fourths_carry", np.float64),
-        ("last", np.float64),  # the last reward, and how many were equal to the one before or to the first
-        ("repeats", np.int64),
-        ("cut", np.int64),  # rewards that were cut off: the true ones are as low or lower
-        ("average", np.float64),  # estimates
-        ("variance", np.float64),
-        ("risk", np.float64),
-        ("risk_spread", np.float64),  # the variance of what the risk is estimated by, for one pull
-        ("risk_skew", np.float64),  # its third central moment over that: how the spread grows with the risk; or 0
-        ("mean_low", np.float64),  # the box
-        ("mean_high", np.float64),
-        ("risk_low", np.float64),
-        ("risk_high", np.float64),
-        ("renewal", np.int64),  # pulls at which a bound that is renewed now and then renews the box
-        ("level", np.float64),  # ln of one over the chance that the bound may take with this arm, for each of its sides
-        ("dominators", np.int64),  # how many arms dominate this one empirically
-        ("in_front", np.int64),  # 1 if none does
-        ("doubt", np.float64),  # V_i, or an upper bound on it
-        ("rival", np.int64),  # the arm behind V_i
-        ("second", np.float64),  # in the front: no threat but the rival's is greater than this
-        ("exact", np.int64),  # 1 if doubt and rival are exact, 0 if they must be computed before they are used
-        ("seen_mean_low", np.float64),  # the values for which this cache was last brought up to date
-        ("seen_risk_high", np.float64),
-        ("seen", np.float64, 2),  # likewise mean and -risk, so that more is better in both
-        ("place", np.int64, 2),  # the arm's place in increasing order of either
-        ("order", np.int64, 2),  # row p: the arm at place p of either order
-        ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
-        ("blocker", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
-        ("member", np.int64),  # 1 if the arm was of the answer that was to be proved when somebody last looked
-        ("mean_error", np.float64),  # squared standard errors of the estimates, as the evidence rules see them
-        ("risk_error", np.float64),
-        ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
-        ("gap", np.float64),  # of rules that eliminate: how clear an arm's place is, or the greatest threat to it
-        ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
-        ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
-        ("queue", np.int64, 2),  # places 2 p and 2 p + 1 of the pulls that are decided, in rounds, and not made yet
-        ("under_way", np.int64),  # in a copy for decisions: how many of the pulls are not back yet
-        ("price", np.float64),  # of the next pull: as stated, or the mean of what was told
-        ("paid", np.float64),  # what was told of pulls, in all, and of how many
-        ("told", np.int64),
-    ],
-    align=True,
-)
+OF_ONE_ARM = [
+    ("pulls", np.int64),  # T_i
+    ("shift", np.float64),  # the first reward; sums are taken about it, so that they stay small
+    ("total", np.float64),  # sum of (reward - shift), and what rounding lost from it
+    ("total_carry", np.float64),
+    ("squares", np.float64),  # sum of (reward - shift)^2, and what rounding lost from it
+    ("squares_carry", np.float64),
+    ("cubes", np.float64),  # likewise of (reward - shift)^3 and ^4: what the spread of a squared reward needs
+    ("cubes_carry", np.float64),
+    ("fourths", np.float64),
+    ("fourths_carry", np.float64),
+    ("last", np.float64),  # the last reward, and how many were equal to the one before or to the first
+    ("repeats", np.int64),
+    ("cut", np.int64),  # rewards that were cut off: the true ones are as low or lower
+    ("average", np.float64),  # estimates
+    ("variance", np.float64),
+    ("risk", np.float64),
+    ("risk_spread", np.float64),  # the variance of what the risk is estimated by, for one pull
+    ("risk_skew", np.float64),  # its third central moment over that: how the spread grows with the risk; or 0
+    ("mean_low", np.float64),  # the box
+    ("mean_high", np.float64),
+    ("risk_low", np.float64),
+    ("risk_high", np.float64),
+    ("renewal", np.int64),  # pulls at which a bound that is renewed now and then renews the box
+    ("level", np.float64),  # ln of one over the chance that the bound may take with this arm, for each of its sides
+]
+OF_ALL_ARMS = [
+    ("dominators", np.int64),  # how many arms dominate this one empirically
+    ("in_front", np.int64),  # 1 if none does
+    ("doubt", np.float64),  # V_i, or an upper bound on it
+    ("rival", np.int64),  # the arm behind V_i
+    ("second", np.float64),  # in the front: no threat but the rival's is greater than this
+    ("exact", np.int64),  # 1 if doubt and rival are exact, 0 if they must be computed before they are used
+    ("front", np.int64),  # row p: the p-th arm of the front, in increasing order
+    ("blocker", np.int64),  # the arm that keeps this one's place from being proved; -1: none, -2: nobody has looked
+    ("member", np.int64),  # 1 if the arm was of the answer that was to be proved when somebody last looked
+    ("accepted", np.int64),  # by a rule that eliminates: 1 into the answer, -1 out of it, 0 while that is open
+    ("gap", np.float64),  # of rules that eliminate: how clear an arm's place is, or the greatest threat to it
+    ("beaten", np.float64),  # likewise: the most by which another arm beats it in both objectives
+    ("kept", np.int64),  # 1 for the arms of the front at the round of smallest doubt
+    ("queue", np.int64, 2),  # places 2 p and 2 p + 1 of the pulls that are decided, in rounds, and not made yet
+    ("under_way", np.int64),  # in a copy for decisions: how many of the pulls are not back yet
+    ("price", np.float64),  # of the next pull: as stated, or the mean of what was told
+    ("paid", np.float64),  # what was told of pulls, in all, and of how many
+    ("told", np.int64),
+]
+
+
+@functools.cache
+def arm_columns(objectives: int) -> np.dtype[np.void]:
+    """The columns of a table of arms that are compared in so many objectives, in all of which more is better.
+
+    Those of each objective are arrays: `arms["low"]` is float[K, J], and a row's `low[j]` a number.
+    """
+    numbers, ranks = (np.float64, objectives), max(objectives, 2)  # two, for questions that sort by two keys
+    of_objectives: list[Any] = [
+        ("estimate", *numbers),  # of each objective
+        ("spread", *numbers),  # the variance behind the estimate, for one trial
+        ("low", *numbers),  # where it is
+        ("high", *numbers),
+        ("error", *numbers),  # the squared standard error of the estimate, as the evidence rules see it
+        ("seen_low", *numbers),  # the ends for which doubts were last brought up to date
+        ("seen", np.float64, ranks),  # likewise the estimates
+        ("place", np.int64, ranks),  # the arm's place in increasing order of each
+        ("order", np.int64, ranks),  # row p: the arm at place p of each order
+    ]
+    return np.dtype([*OF_ONE_ARM, *of_objectives, *OF_ALL_ARMS], align=True)
+
+
+ARM = arm_columns(2)  # mean and risk of one outcome
 
 # What an arm's own rewards have led to, but for the box: with the memory, all that a bound needs to make one.
 STATISTICS = tuple(takewhile(lambda name: name != "mean_low", ARM.names or ()))
@@ -134,7 +151,10 @@ PROBLEM = np.dtype(
         ("epsilon", np.float64),  # 0 where it is a share
         ("epsilon_share", np.float64),  # of the smallest absolute mean after the first looks; 0 where it is a number
         ("any_epsilon", np.int64),  # 1: the tolerance is chosen from the data, so claims count for all of them at once
-        ("pair_levels", np.float64, 3),  # like an arm's level, of comparisons: to withstand in mean, in risk; to cover
+        ("pair_levels", np.float64, 2),  # like an arm's level, of comparisons: to withstand in each objective
+        ("cover_level", np.float64),  # and to cover, but for the number of arms that may be a wrong cover
+        ("unseen", np.float64, 2),  # what a trial more might add to the squared error of an estimate; 0 without a range
+        ("rooted", np.int64, 2),  # 1 for an objective that is the root of what is estimated
         ("designated_level", np.float64),  # the same for an answer that was fixed beforehand; infinite where none is
         ("snapshot", np.int64),  # the first column of the memory for what was known when it was fixed
         ("pair_scales", np.float64, 3),  # of the mixtures over the risk, in comparisons
@@ -232,11 +252,11 @@ def new_table(row_count: int, columns: np.dtype[np.void]) -> Table:
 def empty_table(arm_count: int) -> Table:
     """A table of arms that have not been pulled."""
     arms = new_table(arm_count, ARM)
-    for column in ("average", "variance", "risk"):
+    for column in ("average", "variance", "risk", "estimate", "spread"):
         arms[column] = np.nan
-    for column in ("mean_low", "risk_low"):
+    for column in ("mean_low", "risk_low", "low"):
         arms[column] = -np.inf
-    for column in ("mean_high", "risk_high", "doubt", "second"):
+    for column in ("mean_high", "risk_high", "high", "doubt", "second"):
         arms[column] = np.inf
     arms["rival"] = -1
     arms["price"] = 1.0

@@ -25,7 +25,7 @@ PATIENCE = 8  # the average variances are taken again when there are so many par
 @inlined
 def score_error(row, mean_weight, risk_weight):
     """The squared error of a score."""
-    return mean_weight * mean_weight * row.mean_error + risk_weight * risk_weight * row.risk_error
+    return mean_weight * mean_weight * row.error[0] + risk_weight * risk_weight * row.error[1]
 
 
 @kernel
@@ -186,8 +186,8 @@ def weigh_control(arms, memory, search, problem, changed):
         if arm == place:
             row.in_front, row.doubt = 0, -np.inf
             continue
-        in_mean, mean_error = row.average - control.average - margin, row.mean_error + control.mean_error
-        in_risk, risk_error = control.risk - row.risk, row.risk_error + control.risk_error
+        in_mean, mean_error = row.average - control.average - margin, row.error[0] + control.error[0]
+        in_risk, risk_error = control.risk - row.risk, row.error[1] + control.error[1]
         row.in_front = in_mean > 0.0 and (in_risk > 0.0 or not both)
         if row.in_front:
             row.doubt = expected(mean_error, trust(in_mean, mean_error))
@@ -206,9 +206,9 @@ def weigh_control(arms, memory, search, problem, changed):
 @inlined
 def gain_of_control(arm, other, problem):
     """By which part the next reward lowers the error of a difference that counts, of that which gains more."""
-    gained = arm.mean_error / (arm.mean_error + other.mean_error)
+    gained = arm.error[0] / (arm.error[0] + other.error[0])
     if problem.task_parameters[2] > 0.0:
-        gained = max(gained, arm.risk_error / (arm.risk_error + other.risk_error))
+        gained = max(gained, arm.error[1] / (arm.error[1] + other.error[1]))
     return gained / (arm.pulls + 1.0)
 
 

@@ -1,7 +1,7 @@
 """Evidence: pull for the comparison that the data support least.
 
-What the answer needs is that every arm of the front withstands every other arm, in mean or in risk, and that every
-arm outside is covered by one of the front, in mean and in risk. Each such comparison has an evidence: the squared
+What the answer needs is that every arm of the front withstands every other arm, in one objective, and that every arm
+outside is covered by one of the front, in all objectives. Each such comparison has an evidence: the squared
 difference, with epsilon in its favour, over the variance of its estimate. The arms of the one with the least are
 pulled in proportion to what each contributes to that variance. Where an answer has been designated beforehand
 (core/comparisons.py) it is served in place of the front, and only the pulls since then count; or both in turn, while
@@ -16,24 +16,29 @@ from ramgape.core.kernel import inlined, kernel
 
 
 @inlined
-def evidences(row, rival, epsilon):
-    """For the row being ahead of the rival, in mean and in risk."""
-    in_mean = certainty(row.average - rival.average + epsilon, row.mean_error + rival.mean_error)
-    return in_mean, certainty(rival.risk - row.risk + epsilon, row.risk_error + rival.risk_error)
+def evidence_for(row, rival, epsilon, in_all):
+    """For the row being ahead of the rival: in the objective where there is most, or least; and which one that is."""
+    found, decisive = 0.0, 0
+    for objective in range(len(row.estimate)):
+        error = row.error[objective] + rival.error[objective]
+        one = certainty(row.estimate[objective] - rival.estimate[objective] + epsilon, error)
+        if objective == 0 or (one < found if in_all else one > found):
+            found, decisive = one, objective
+    return found, decisive
 
 
 @inlined
 def weakest_inside(arms, arm, blocker, epsilon):
     """Of the arms that a member of the answer must withstand, the one against which there is least; -1 for none."""
-    row, least, found, by_mean = arms[arm], 0.0, -1, True
+    row, least, found, decisive = arms[arm], 0.0, -1, 0
     for other in range(blocker, blocker + 1) if blocker >= 0 else range(len(arms)):
         rival = arms[other]
         if other == arm or threat(rival, row) < epsilon:
             continue
-        in_mean, in_risk = evidences(row, rival, epsilon)
-        if found < 0 or max(in_mean, in_risk) < least:
-            least, found, by_mean = max(in_mean, in_risk), other, in_mean >= in_risk
-    return least, found, by_mean
+        evidence, objective = evidence_for(row, rival, epsilon, False)
+        if found < 0 or evidence < least:
+            least, found, decisive = evidence, other, objective
+    return least, found, decisive
 
 
 @inlined
@@ -42,18 +47,18 @@ def strongest_cover(arms, memory, search, problem, since, arm, blocker):
 
     Where there are many arms it is the one for which there was most at the last look, as long as that is ahead.
     """
-    row, epsilon, most, found, by_mean = arms[arm], search.epsilon, -1.0, -1, True
+    row, epsilon, most, found, decisive = arms[arm], search.epsilon, -1.0, -1, 0
     known = len(arms) > MANY and blocker >= 0 and dominates(arms[blocker], row)
     for place in range(1 if known else len(arms) if since else search.front_size):
         other = blocker if known else place if since else arms[place].front
         rival = arms[other]
         if dominates(rival, row) and (not since or memory[other][problem.snapshot + INSIDE] > 0.0):
             if shortfall(rival, row) < epsilon:
-                return 0.0, -1, True
-            in_mean, in_risk = evidences(rival, row, epsilon)
-            if min(in_mean, in_risk) > most:
-                most, found, by_mean = min(in_mean, in_risk), other, in_mean <= in_risk
-    return most, found, by_mean
+                return 0.0, -1, 0
+            evidence, objective = evidence_for(rival, row, epsilon, True)
+            if evidence > most:
+                most, found, decisive = evidence, other, objective
+    return most, found, decisive
 
 
 @inlined
@@ -70,15 +75,15 @@ def decide(arms, memory, search, problem):
     since = search.served == 1 or (search.served == 2 and search.samples % 2 == 1)
     epsilon = search.epsilon
     set_all_errors(arms, memory, problem, since)
-    least, one, two, by_mean = -1.0, search.leader, arms[search.leader].rival, True
+    least, one, two, decisive = -1.0, search.leader, arms[search.leader].rival, 0
     for arm in range(len(arms)):
         blocker = int(memory[arm][problem.snapshot + BLOCKER]) if since else arms[arm].blocker
         if blocker == -1:
             continue
         if is_member(arms, memory, problem, since, arm):
-            evidence, other, in_mean = weakest_inside(arms, arm, blocker, epsilon)
+            evidence, other, objective = weakest_inside(arms, arm, blocker, epsilon)
         else:
-            evidence, other, in_mean = strongest_cover(arms, memory, search, problem, since, arm, blocker)
+            evidence, other, objective = strongest_cover(arms, memory, search, problem, since, arm, blocker)
         if other >= 0 and (least < 0.0 or evidence < least):
-            least, one, two, by_mean = evidence, arm, other, in_mean
-    return divide(arms, search, problem, one, two, by_mean)
+            least, one, two, decisive = evidence, arm, other, objective
+    return divide(arms, search, problem, one, two, decisive)

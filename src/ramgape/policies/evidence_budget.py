@@ -1,7 +1,7 @@
 """Evidence under a budget: pull where a mistake is to be expected that costs most.
 
-An arm i of the front is there by mistake if some j beats it in both objectives, an arm outside if none of its covers
-is ahead in both. What such a mistake would cost, times how likely it is, is for a difference d with squared error e
+An arm i of the front is there by mistake if some j beats it in all objectives, an arm outside if none of its covers
+is ahead in all. What such a mistake would cost, times how likely it is, is for a difference d with squared error e
 about sqrt(e) exp(-z / 2) / (1 + z) with z = d^2 / e; this is `threat_of` and `shortfall_of` below, squared and in
 logarithms (core/expected_costs.py). As in core/doubt.py, the doubt about an arm is its greatest threat, or the least
 among its covers. Of the pair behind the largest doubt the arm is pulled whose next reward lowers the error of a
@@ -27,30 +27,31 @@ PATIENCE = 8  # the average variances are taken again when there are so many par
 
 @inlined
 def threat_of(rival, arm):
-    """The expected cost of the rival beating an arm of the front: it must do so in both objectives."""
-    in_mean, in_risk = arm.average - rival.average, rival.risk - arm.risk
-    mean_error, risk_error = arm.mean_error + rival.mean_error, arm.risk_error + rival.risk_error
-    size = min(size_of(in_mean, mean_error), size_of(in_risk, risk_error))
-    return expected(size, trust(in_mean, mean_error) + trust(in_risk, risk_error))
-
-
-@inlined
-def loss_by(difference, error, other_difference, other_error):
-    """The expected cost of an arm being excluded though it is ahead of its cover in one objective.
-
-    It costs no more than the cover's lead in the other objective: were that gone, too, the arm would be in the front.
-    """
-    size = min(error, size_of(-other_difference, other_error))
-    return expected(size, difference * difference / error)
+    """The expected cost of the rival beating an arm of the front: it must do so in all objectives."""
+    size, certainty = math.inf, 0.0
+    for objective in range(len(arm.estimate)):
+        ahead = arm.estimate[objective] - rival.estimate[objective]
+        error = arm.error[objective] + rival.error[objective]
+        size, certainty = min(size, size_of(ahead, error)), certainty + trust(ahead, error)
+    return expected(size, certainty)
 
 
 @inlined
 def shortfall_of(cover, arm):
-    """The expected cost of the cover not being ahead of an arm that it dominates: one objective is enough for that."""
-    in_mean, in_risk = cover.average - arm.average, arm.risk - cover.risk
-    mean_error, risk_error = arm.mean_error + cover.mean_error, arm.risk_error + cover.risk_error
-    by_mean = loss_by(in_mean, mean_error, in_risk, risk_error)
-    return max(by_mean, loss_by(in_risk, risk_error, in_mean, mean_error))
+    """The expected cost of the cover not being ahead of an arm that it dominates: one objective is enough for that.
+
+    It costs no more than the cover's lead in any other objective: were that gone, too, the arm would be in the front.
+    """
+    most = -math.inf
+    for objective in range(len(arm.estimate)):
+        ahead = cover.estimate[objective] - arm.estimate[objective]
+        size = error = arm.error[objective] + cover.error[objective]
+        for other in range(len(arm.estimate)):
+            if other != objective:
+                lead = cover.estimate[other] - arm.estimate[other]
+                size = min(size, size_of(-lead, arm.error[other] + cover.error[other]))
+        most = max(most, expected(size, ahead * ahead / error))
+    return most
 
 
 @kernel
@@ -132,9 +133,10 @@ def compare(arms, memory, search, problem, changed):
 @inlined
 def gain(arm, other, problem):
     """By which part the next reward of an arm of a pair lowers the error of a difference, of that which gains more."""
-    in_mean = arm.mean_error / (arm.mean_error + other.mean_error)
-    in_risk = arm.risk_error / (arm.risk_error + other.risk_error)
-    return max(in_mean, in_risk) / (arm.pulls + 1.0)
+    gained = 0.0
+    for objective in range(len(arm.error)):
+        gained = max(gained, arm.error[objective] / (arm.error[objective] + other.error[objective]))
+    return gained / (arm.pulls + 1.0)
 
 
 decide = fixed(pull_for_leader, gain)

@@ -56,9 +56,10 @@ class Pareto(Task):
 
     def by_pairs(self, mean_ahead: Kernel, risk_ahead: Kernel) -> ByPairs:
         """As core/comparisons.py has it."""
-        from ramgape.core.comparisons import pareto_by_pairs
+        from ramgape.core.comparisons import ahead_in, pareto_by_pairs
+        from ramgape.core.kernel import fixed
 
-        return pareto_by_pairs(mean_ahead, risk_ahead)
+        return pareto_by_pairs(fixed(ahead_in, mean_ahead, risk_ahead))
 
     def exact_by_pairs(self, answer: Mask, proofs: Places) -> Mask:
         """That an arm is in is proved exactly by the same supermartingale; that one is out, by the boxes alone."""

@@ -72,13 +72,15 @@ def make_learn(spec: Spec, bound: str | Bound, *, boxes: bool = True) -> Kernel:
     due, box = getattr(kernels, "due", learning.always), make_box(spec, bound)
     if not boxes:
         due, box = learning.always, learning.no_box
-    learn = fixed(learning.learn, risk.remember, more, risk.estimate, due, box)
+    learn = fixed(learning.learn, risk.remember, more, risk.estimate, due, box, learning.note_mean_and_risk)
     return learn if spec.items is None else fixed(learning.learn_score, learn)
 
 
 def make_look(spec: Spec, bound: str | Bound) -> Kernel:
     """The kernel that makes the box of every arm from what its rewards have left, for calls with a whole state."""
-    return fixed(learning.look, spec.risk.kernels(spec.noise).estimate, make_box(spec, bound))
+    return fixed(
+        learning.look, spec.risk.kernels(spec.noise).estimate, make_box(spec, bound), learning.note_mean_and_risk
+    )
 
 
 def make_box(spec: Spec, bound: str | Bound) -> Kernel:
@@ -111,6 +113,8 @@ def make_state(spec: Spec, bound: str | Bound, delta: float | None) -> State:
         arms["risk_low"], arms["risk_high"] = spec.risk_range
     elif chosen.narrows:
         arms["risk_low"], arms["risk_high"] = (spec.unit_scale * end for end in spec.risk.possible)
+    arms["low"] = np.column_stack((arms["mean_low"], -arms["risk_high"]))
+    arms["high"] = np.column_stack((arms["mean_high"], -arms["risk_low"]))
     search, problem = empty_search(), make_problem(spec, bound, delta)
     columns = kept_columns(spec) + chosen.columns
     if designates(spec):
@@ -141,12 +145,14 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
     record["cutoff"] = math.nan if spec.cutoff is None else (spec.cutoff - record["origin"]) / record["span"]
     record["alpha"] = spec.unit_scale
     record["bounded"] = bounded
+    record["unseen"] = (1.0, record["alpha"] * record["alpha"]) if bounded else 0.0
     record["first_looks"] = spec.first_looks
     record["risk_power"] = spec.risk.power
     least, most = spec.risk_range
     # As wide for the risk as for the mean, in units of what is possible, unless the risk says otherwise.
     record["risk_factor"] = most - least if bounded else record["alpha"]
     spec.unit_risk.write(record)
+    record["rooted"] = 0, record["risk_root"]
     spec.unit_task.write(record)
     if spec.is_open:
         record["epsilon_share"] = spec.epsilon_share

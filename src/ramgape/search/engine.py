@@ -59,7 +59,7 @@ from ramgape.search.simulator import simulator
 from ramgape.search.spec import Spec
 from ramgape.search.spending import Spending
 
-STATE_FORMAT = 1  # of what `state_bytes` writes; a change of its meaning takes the next number
+STATE_FORMAT = 2  # of what `state_bytes` writes; a change of its meaning takes the next number
 # Simulated trials between two looks at the clock, the keyboard and the callback: in plain Python, and compiled.
 AT_A_TIME, COMPILED_AT_A_TIME = 256, 250_000
 CROWD = 8  # of an arm's pulls for one under way: then more of them do no harm there
@@ -232,7 +232,7 @@ class Engine(Spending):
     @property
     def set_aside(self) -> Mask:
         """The arms of which nothing can be said, so that nothing waits for them: their boxes are inside out."""
-        return np.asarray(self.arms["mean_low"] > self.arms["mean_high"])
+        return np.asarray((self.arms["low"] > self.arms["high"]).any(axis=1))
 
     @property
     def ready(self) -> bool:
