@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,12 +43,14 @@ collect_ignore = ["data"]  # programs that made the data: one of them imports sc
 FAMILIES: dict[str, int] = {}  # how many cases of each have been seen
 
 
-@pytest.fixture(scope="session", autouse=True)
-def soon_compiled() -> None:
-    """What one test has compiled serves others, and later runs: compiling pays earlier than for a user."""
-    from ramgape.search import simulator
+@pytest.fixture(autouse=True)
+def few_forecasts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No simulations for the expected trials of a study, but in tests that look at them (marked `forecasts`)."""
+    from ramgape.studies import report
 
-    simulator.WORTH = 3.0
+    if request.node.get_closest_marker("forecasts") is None:
+        unwanted = functools.partial(report.expect_pulls, is_over=lambda: True)
+        monkeypatch.setattr(report, "expect_pulls", unwanted)
 
 
 @pytest.fixture(scope="session")

@@ -345,6 +345,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ramgape.paper.benchmark.REPORT", replace(REPORT, full=TINY, quick=TINY))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tiny")
 def test_from_end_to_end_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["benchmark", "stopping", "--out", str(tmp_path), "--jobs", "1"]
@@ -375,7 +376,7 @@ def test_from_end_to_end_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "benchmark-stopping.png",
     ]
 
-    def fail(job: Job) -> None:
+    def fail(job: Job, compile_first: bool) -> None:
         raise AssertionError(f"computed again: {job}")
 
     monkeypatch.setattr("ramgape.paper.report.run_job", fail)

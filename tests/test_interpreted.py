@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ramgape import Arm, Data, Instance
-from ramgape.bounds import pairwise
+from ramgape.bounds import gaussian_pairwise, pairwise
 from ramgape.core.comparisons import MANY
 from ramgape.core.kernel import fixed
 from ramgape.risks import moments, root
@@ -210,6 +210,41 @@ def test_evidence_on_many_cells_of_risks_is_that_on_each(
         for start, stop, found in zip(starts.tolist(), stops.tolist(), many.tolist(), strict=True):
             expected = one((start, stop), *rest)
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-7, nan_ok=True) or found == level
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.tuples(st.integers(2, 120), st.integers(2, 120)),
+    st.lists(st.floats(-3.0, 3.0), min_size=2, max_size=6, unique=True).map(sorted),
+    st.sampled_from([{"rho": 0.0}, {"rho": 2.0}, {"risk": "std"}]),
+    st.sampled_from([None, 0.25]),
+    st.sampled_from([0.0, 0.3]),
+)
+def test_gaussian_evidence_on_many_cells_is_that_on_each(
+    seed: int,
+    counts: tuple[int, int],
+    ends: list[float],
+    risk: dict[str, Any],
+    resolution: float | None,
+    epsilon: float,
+) -> None:
+    generator = np.random.default_rng(seed)
+    engine = Engine(make_spec(["a", "b"], noise="gaussian", epsilon=epsilon, resolution=resolution, **risk))
+    for arm, count in enumerate(counts):
+        deviation = float(generator.choice([0.3, 1.0, 2.0]))
+        engine.learn_many(np.full(count, arm), generator.normal(arm * deviation, deviation, count), heed=False)
+    arms, memory, _, problem = engine.rows.records
+    rest = (arms[0], memory[0], arms[1], memory[1], problem, epsilon, 0, 5.0)
+    starts, stops = np.array(ends[:-1]), np.array(ends[1:])
+    for one, several in (
+        (gaussian_pairwise.least_on_mean, gaussian_pairwise.least_on_means),
+        (gaussian_pairwise.least_on_risk, gaussian_pairwise.least_on_risks),
+    ):
+        with np.errstate(all="ignore"):
+            many = several(starts, stops, *rest)
+        for start, stop, found in zip(starts.tolist(), stops.tolist(), many.tolist(), strict=True):
+            assert found == pytest.approx(one((start, stop), *rest), rel=1e-9, abs=1e-7, nan_ok=True)
 
 
 @given(rewards_of_an_arm, st.floats(0.0, 1.0), st.sampled_from([1.0, -1.0]))

@@ -113,9 +113,9 @@ def two_coins() -> ramgape.Instance:
 @pytest.mark.parametrize(
     "options",
     [
-        {"policy": "ramgape", "bound": "empirical-bernstein", "epsilon": 0},
+        pytest.param({"policy": "ramgape", "bound": "empirical-bernstein", "epsilon": 0}, marks=pytest.mark.long),
         {"policy": "evidence", "bound": "pairwise", "epsilon": 0},
-        {"budget": 5_000},
+        pytest.param({"budget": 5_000}, marks=pytest.mark.long),
     ],
     ids=["ramgape", "evidence", "budget"],
 )
@@ -416,10 +416,10 @@ def test_more_money_leaves_the_proof_as_it_is() -> None:
     """At epsilon 0 answers are fixed beforehand; that there is more money is no other question."""
     options: dict[str, Any] = {**BOUNDED, "epsilon": 0.0, "task": "pareto", "price": 1.0, "seed": 3}
     study = Study.create("money", list(MEANS), spend=200, **options)
-    other = Study.create("more", list(MEANS), spend=10_000, **options)
+    other = Study.create("more", list(MEANS), spend=2_000, **options)
     work(study)
     assert not study.result().goal_reached
-    study.extend(spend=10_000)
+    study.extend(spend=2_000)
     work(study)
     work(other)
     assert study.spec.search.is_extended is False

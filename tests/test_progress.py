@@ -223,6 +223,7 @@ def test_forecasts_for_close_arms_are_not_rosy() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.forecasts
 def test_a_forecast_takes_pulls_under_way_for_pulls_to_come() -> None:
     """Near the end of a test set, all that is left may be under way: a forecast used to wait for more, for ever."""
     study = Study.create("set", ["a", "b"], items=range(30), reward_range=(0, 1), epsilon=0.001, seed=1)

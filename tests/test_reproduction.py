@@ -289,7 +289,7 @@ def test_another_seed_gives_other_numbers(tmp_path: Path) -> None:
 def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = run_part(tmp_path, "gaussian")
 
-    def fail(job: Job) -> None:
+    def fail(job: Job, compile_first: bool) -> None:
         raise AssertionError(f"computed again: {job}")
 
     monkeypatch.setattr("ramgape.paper.report.run_job", fail)
@@ -339,7 +339,18 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
     [pytest.param(signal.SIGKILL, id="kill", marks=pytest.mark.long), pytest.param(signal.SIGINT, id="interrupt")],
 )
 def test_interrupted_and_started_again_it_goes_on(tmp_path: Path, number: signal.Signals) -> None:
-    command = [sys.executable, "-m", "ramgape", "reproduce", "1", "--quick", "--jobs", "2", "--out", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "ramgape",
+        "reproduce",
+        "gaussian",
+        "--quick",
+        "--jobs",
+        "2",
+        "--out",
+        str(tmp_path),
+    ]
     runs = tmp_path / "runs"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and (not runs.is_dir() or len(list(runs.glob("*.json"))) < 3):
@@ -351,9 +362,9 @@ def test_interrupted_and_started_again_it_goes_on(tmp_path: Path, number: signal
     if number == signal.SIGINT and process.returncode != 0:
         assert process.returncode == 130
         assert "goes on from there" in errors
-    again = run_part(tmp_path, "1")
+    again = run_part(tmp_path, "gaussian")
     assert {path.name: path.stat().st_mtime_ns for path in runs.glob("*.json") if path.name in survived} == survived
-    fresh = run_part(tmp_path / "fresh", "1")
+    fresh = run_part(tmp_path / "fresh", "gaussian")
     assert without_times(again) == without_times(fresh)
 
 

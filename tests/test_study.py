@@ -721,6 +721,7 @@ def test_answers_in_the_order_of_the_questions(create: Callable[..., Study], tmp
 # --- what is reported --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.forecasts
 def test_the_expected_number_of_pulls(create: Callable[..., Study]) -> None:
     """It is within a factor of three of what it then takes, in the middle of a seeded study."""
     study = create(epsilon=0.03)
@@ -919,6 +920,7 @@ def test_nobody_waits_for_who_looks(
 
 
 @HERE
+@pytest.mark.forecasts
 def test_what_was_inferred_is_kept_until_something_changes(
     create: Callable[..., Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -664,6 +664,7 @@ def test_the_picture_of_a_study_that_has_not_begun(study: Study) -> None:
     assert "Failed" not in words
 
 
+@pytest.mark.forecasts
 def test_the_picture_of_a_study_under_way(study: Study) -> None:
     for _ in range(60):
         for pull in study.ask():

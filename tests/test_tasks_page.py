@@ -116,7 +116,7 @@ def test_from_end_to_end_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with (tmp_path / "data" / "tasks.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == len(summary["tasks"]["pulls"]) == 5 * 2 * 2
 
-    def fail(job: Any) -> None:
+    def fail(job: Any, compile_first: bool) -> None:
         raise AssertionError(f"computed again: {job}")
 
     monkeypatch.setattr("ramgape.paper.report.run_job", fail)

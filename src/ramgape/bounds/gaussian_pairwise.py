@@ -52,6 +52,7 @@ from ramgape.bounds.pairwise import mean_compared, risk_compared
 from ramgape.core import comparisons
 from ramgape.core.comparisons import sums
 from ramgape.core.kernel import fixed, inlined, kernel
+from ramgape.statistics import vectors
 from ramgape.statistics.bets import log_average
 from ramgape.statistics.inversion import SAFETY
 from ramgape.statistics.mixture import SLACK, log_tail, stirling
@@ -200,7 +201,41 @@ def least_on_mean(cell, row, past, rival, rival_past, problem, epsilon, since, l
     return log_average(own[0] + others[0], own[1] + others[1], own[2] + others[2])
 
 
-mean_ahead = fixed(mean_compared, fixed(proved_on, LIKELIEST, unlimited, least_on_mean, None))
+def log_symmetrics(count, distance, variance, scales):
+    """`log_symmetric` of many distances, float[N], for plain Python."""
+    squares = count * (variance + distance * distance)
+    leans = np.minimum(distance / np.sqrt(variance + distance * distance), MOST_LEAN) * squares / (squares + scales[1])
+    leaning = leans > 1e-4
+    lean = np.where(leaning, leans, 0.5)
+    angle = np.arctanh(lean)
+    gain = np.where(leaning, 0.5 * count * (angle * lean + np.log1p(-lean * lean)), 0.0)
+    squares = np.where(leaning, squares * lean / angle, squares) * SAFETY
+    ends = [
+        0.5 * np.log(scale / (squares + scale)) + vectors.log_tail(count * distance / np.sqrt(squares + scale))
+        for scale in scales
+    ]
+    return np.where(distance > -math.inf, gain + np.minimum(*ends) + LOG_TWO - SLACK, -math.inf)
+
+
+def evidence_on_means(known, row, problem, means, side):
+    """`evidence_on_mean` of many values, float[3, N], for plain Python."""
+    half = 0.5 * problem.resolution
+    count, average, variance = moments_of(known, row.shift)
+    least, most = (end + half * half for end in ends_of_variance(row, problem))
+    if not 0.0 < least <= most < math.inf:
+        return np.full((3, len(means)), -math.inf)
+    distance = side * (average - means) - half
+    return np.stack([log_symmetrics(count, distance, variance, (r * least, r * most)) for r in MEAN_PRIORS])
+
+
+def least_on_means(starts, stops, row, past, rival, rival_past, problem, epsilon, since, level):
+    """`least_on_mean` on many cells, float[N], for plain Python."""
+    own = evidence_on_means(sums(row, past, problem, since), row, problem, stops, 1.0)
+    others = evidence_on_means(sums(rival, rival_past, problem, since), rival, problem, starts + epsilon, -1.0)
+    return vectors.log_average(own + others)
+
+
+mean_ahead = fixed(mean_compared, fixed(proved_on, LIKELIEST, unlimited, least_on_mean, least_on_means))
 
 
 @kernel
@@ -261,4 +296,65 @@ def least_on_risk(cell, row, past, rival, rival_past, problem, epsilon, since, l
     return log_average(below[0] + above[0], below[1] + above[1], below[2] + above[2])
 
 
-risk_ahead = fixed(risk_compared, fixed(proved_on, LIKELIEST, unlimited, least_on_risk, None))
+variances_at = vectors.on_arrays(variance_at)
+
+
+def log_mixed(terms):
+    """ln of the mixtures over the nodes, float[3, NODES, ...]."""
+    largest = terms.max(axis=1)
+    weights = np.array(WEIGHTS).reshape(terms.shape[:2] + (1,) * (terms.ndim - 2))
+    return largest + np.log((weights * np.exp(terms - largest[:, None])).sum(axis=1)) - SLACK
+
+
+def evidences_below(known, row, problem, risks):
+    """`evidence_below` of many values, float[3, N], for plain Python."""
+    half = 0.5 * problem.resolution
+    if not row.mean_high - row.mean_low < math.inf:
+        return np.full((3, len(risks)), -math.inf)
+    count, average, variance = moments_of(known, row.shift)
+    variance = (math.sqrt(variance) + half) ** 2 * SAFETY
+    cells = CELLS if problem.rho > 0.0 else 1
+    width = (row.mean_high - row.mean_low + 2.0 * half) / cells
+    smallest, greatest = ends_of_variance(row, problem)
+    mean = row.mean_low - half + np.arange(cells) * width
+    least = np.maximum(variances_at(problem, risks[:, None], mean - half), smallest)  # float[N, cells]
+    away = np.abs(average - mean - 0.5 * width)
+    factors, logarithms, pulls = np.array(FACTORS)[:, :, None], np.array(LOGARITHMS)[:, :, None], np.array(PULLS)
+    part = pulls / (count + pulls)
+    room = 1.0 - factors * part[:, None, None]
+    distances = np.where(room > 0.0, np.maximum(away - 0.5 * width, 0.0) ** 2, (away + 0.5 * width) ** 2)
+    slope = (room * distances - (factors - 1.0) * variance)[:, :, None]  # float[3, NODES, 1, cells]
+    terms = 0.5 * count * (logarithms[:, :, None] + slope / np.where(slope < 0.0, least, greatest))
+    found = 0.5 * np.log(part)[:, None, None] + log_mixed(terms)
+    possible = least <= greatest
+    found = np.where(possible, found, CERTAIN).min(axis=2)
+    return np.where((possible & ~(least > 0.0)).any(axis=1), -math.inf, found)
+
+
+def evidences_above(known, row, problem, risks):
+    """`evidence_above` of many values, float[3, N], for plain Python."""
+    half, rho = 0.5 * problem.resolution, problem.rho
+    count, average, variance = moments_of(known, row.shift)
+    variance = max(math.sqrt(variance) - half, 0.0) ** 2 / SAFETY
+    middle = variances_at(problem, risks, average + half)
+    offset = 0.0
+    if rho > 0.0:
+        root = np.sqrt(middle * middle + rho * rho * variance)
+        offset = np.where(middle > 0.0, rho * variance / (middle + root), (root - middle) / rho)
+    mean = np.minimum(np.maximum(average + offset, row.mean_low - half), row.mean_high + half)
+    possible = variances_at(problem, risks, mean + half)
+    ratio = np.where(possible > 0.0, count * (variance + (average - mean) * (average - mean)) / possible, 0.0)
+    factors, logarithms = np.array(FACTORS)[:, :, None], np.array(LOGARITHMS)[:, :, None]
+    found = log_mixed(0.5 * ((1.0 - 1.0 / factors) * ratio - count * logarithms))
+    never = ~(possible > 0.0) & ~(variances_at(problem, risks, row.mean_high + 2.0 * half) > 0.0)
+    return np.where(never, CERTAIN, found)
+
+
+def least_on_risks(starts, stops, row, past, rival, rival_past, problem, epsilon, since, level):
+    """`least_on_risk` on many cells, float[N], for plain Python."""
+    below = evidences_below(sums(row, past, problem, since), row, problem, starts)
+    above = evidences_above(sums(rival, rival_past, problem, since), rival, problem, stops - epsilon)
+    return vectors.log_average(below + above)
+
+
+risk_ahead = fixed(risk_compared, fixed(proved_on, LIKELIEST, unlimited, least_on_risk, least_on_risks))

@@ -22,6 +22,7 @@ from ramgape.paper.statistics import middle_half_mean
 from ramgape.problems.instances import load_instance
 from ramgape.search.engine import Engine
 from ramgape.search.inference import infer
+from ramgape.search.simulator import compiled_at_once
 from ramgape.simulation.lower_bound import lower_bound
 from ramgape.simulation.runs import REASONS
 from ramgape.simulation.simulation import play, simulated_spec, watch
@@ -141,10 +142,15 @@ KINDS: dict[str, Callable[..., Outcome]] = {
 }
 
 
-def run_job(job: Job) -> Outcome:
-    """Do the work; `seconds` of the outcome is how long it took."""
+def run_job(job: Job, compile_first: bool = False) -> Outcome:
+    """Do the work; `seconds` of the outcome is how long it took.
+
+    Args:
+        job: The work.
+        compile_first: Whether there is so much of it that simulations are compiled before their first trial.
+    """
     begun = time.perf_counter()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), compiled_at_once(compile_first):
         # The report speaks of vacuous tolerances in its own words.
         warnings.simplefilter("ignore", RamgapeWarning)
         outcome = KINDS[job.kind](**job.arguments)

@@ -11,7 +11,7 @@ import io
 import json
 import re
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass
@@ -32,6 +32,7 @@ from ramgape.trials.pieces import Makers, Piece, engine_for, made
 SCHEMA_VERSION = 2  # of summary.json: raised when a key changes its meaning or is removed
 WRITTEN = re.compile(r"data/[\w.-]+\.csv|figures/[\w.-]+\.(png|svg)")  # files that a report may replace and remove
 COST_OF_FIGURES = 7e7  # in pulls, for the estimate of the time left
+WORTH_COMPILING = 1e5  # pulls that take longer in plain Python than compiling a rule
 MARKS = {"confirmed": "✓", "refuted": "✗", "not checkable": "?"}
 
 # Called with the work done and the work there is, in pulls, and with a word for the current step.
@@ -218,14 +219,23 @@ def product_names(sections: Mapping[str, Section]) -> list[str]:
     return sorted([*data_files, *(f"figures/{name}.{ending}" for name in drawings for ending in ("png", "svg"))])
 
 
+def rule_of(job: Job) -> tuple[Any, ...]:
+    """What decides which functions a job needs, nearly: those of one kind are compiled once."""
+    return tuple(job.arguments.get(name) for name in ("policy", "bound", "risk", "task"))
+
+
 def computed(jobs: Sequence[Job], executor: Makers) -> Iterator[tuple[Job, Outcome]]:
     """Jobs with their outcomes, as they finish. The longest start first, so that none is left at the end."""
     ordered = sorted(jobs, key=lambda job: -job.cost)
+    work: defaultdict[tuple[Any, ...], float] = defaultdict(float)
+    for job in jobs:
+        work[rule_of(job)] += job.cost
+    pieces = [(job, work[rule_of(job)] >= WORTH_COMPILING) for job in ordered]
     with engine_for(executor) as engine:
         if engine is None:
-            yield from ((job, run_job(job)) for job in ordered)
+            yield from ((job, run_job(job, compile_first)) for job, compile_first in pieces)
             return
-        left = iter([Piece(run_job, (job,)) for job in ordered])
+        left = iter([Piece(run_job, piece) for piece in pieces])
         for piece, outcome in made(engine, lambda: next(left, None)):
             yield piece.arguments[0], outcome
 

@@ -1,7 +1,8 @@
 """The loop over simulated trials: in plain Python at first, compiled when that has taken as long as compiling might.
 
 Compiling the functions of a rule takes 5 to 40 seconds, and a simulation of a thousand trials in plain Python one or
-two. Both give the same bits, so the loop may change over at any trial. Code that is on disk is used at once.
+two. Both give the same bits, so the loop may change over at any trial. Code that is on disk is used at once. Whoever
+knows that simulations will be long has their code compiled before the first trial (`compiled_at_once`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import importlib.util
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 from ramgape.common.interrupts import interrupts_deferred
@@ -21,6 +23,7 @@ from ramgape.core.loop import advance_at_once, advance_in_rounds
 from ramgape.core.rule import Rule
 
 WORTH = 10.0  # seconds in plain Python after which compiling pays
+_AT_ONCE: ContextVar[bool] = ContextVar("at once", default=False)
 
 
 @functools.cache
@@ -28,6 +31,16 @@ def has_compiler() -> bool:
     """Whether Numba is installed and may compile."""
     disabled = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
     return not disabled and importlib.util.find_spec("numba") is not None
+
+
+@contextmanager
+def compiled_at_once(wanted: bool = True) -> Iterator[None]:
+    """Compile simulations within this context before their first trial: for work that is known to be long."""
+    before = _AT_ONCE.set(wanted)
+    try:
+        yield
+    finally:
+        _AT_ONCE.reset(before)
 
 
 class Simulator:
@@ -52,12 +65,14 @@ class Simulator:
         return self._compiled is not None
 
     def prepare(self) -> None:
-        """Load the compiled code if it is on disk."""
+        """Load the compiled code if it is on disk; compile it if that is to be done at once."""
         if self._compiled is None and has_compiler():
             from ramgape.core import compiled
 
-            if all(map(compiled.is_on_disk, (self._loop, *self._steps))):
-                self._compile()
+            there = all(map(compiled.is_on_disk, (self._loop, *self._steps)))
+            if there or _AT_ONCE.get():
+                with nullcontext() if there else compiling():
+                    self._compile()
 
     @contextmanager
     def timed(self) -> Iterator[None]:

@@ -47,9 +47,9 @@ def proved_by_numpy(
     scouts: Any, most_on: Kernel, least_on: Kernel, least_on_many: Kernel | None, ends: Any, level: float, *pair: Any
 ) -> bool:
     """`proved_on` for plain Python."""
-    if least_on_many is None:
-        return proved_on(scouts, most_on, least_on, None, ends, level, *pair)  # type: ignore[no-any-return]
     low, high, _ = ends
+    if least_on_many is None or not high - low < math.inf:  # an infinite interval has no parts worth a look
+        return proved_on(scouts, most_on, least_on, None, ends, level, *pair)  # type: ignore[no-any-return]
     smallest = (high - low) / STEPS
 
     def reaches(starts: Floats, stops: Floats) -> NDArray[np.bool_]:
@@ -82,7 +82,7 @@ def proved_by_numpy(
         return False
     with np.errstate(all="ignore"):
         points = np.array(others)
-        return bool(reaches(points, points).all()) and (low >= high or holds(np.zeros(1), float(STEPS)))
+        return (not others or bool(reaches(points, points).all())) and (low >= high or holds(np.zeros(1), float(STEPS)))
 
 
 @inlined
