@@ -26,7 +26,7 @@ from ramgape.commands.exports import as_json, as_markdown
 from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.study_files import read_study_file
 from ramgape.commands.times import Times, Timing
-from ramgape.commands.trials import CommandTrials, Process
+from ramgape.commands.trials import CommandTrials
 from ramgape.commands.typed import describe_commands
 from ramgape.views.console import ConsoleView
 from ramgape.views.text import plain
@@ -210,14 +210,6 @@ def test_times_that_are_cut_off(clock: Callable[..., list[str]]) -> None:
     shown = " ".join(call("1", "2", "--timeout", "4", "--budget", "60", columns=200).stdout.split())
     assert re.search(r"But 1 was cut off at 4 s in \d+ of \d+ runs, so these took at least \S+ s on average", shown)
     assert "times as fast" not in shown
-
-
-def test_the_usage_of_a_process_is_kept() -> None:
-    """By a method that Python's own `wait` calls, and which may be renamed."""
-    with Process([PYTHON, "-c", "for _ in range(10**5): pass"]) as process:
-        assert process.wait() == 0
-    assert process.usage is not None
-    assert process.usage.ru_utime + process.usage.ru_stime > 0.0
 
 
 def test_which_argument_is_a_file(tmp_path: Path) -> None:

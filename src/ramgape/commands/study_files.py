@@ -49,6 +49,8 @@ from ramgape.storage.urls import anchored, has_password, parse_url
 from ramgape.trials.calls import check_timeout, interval_of
 
 REWARDS = ("output", "elapsed")
+KEEP = "keep"  # what commands print: its end is read
+NULL, PIPE, INHERIT = "null", "pipe", "inherit"
 LARGEST_STUDY = 2**20  # bytes of a file: ten thousand arms
 
 KEYS = ("name", "reward", "storage", "cwd", *options_at(FILE))
@@ -61,13 +63,15 @@ class Execution:
     shell      the words of the shell that runs lines, or None: the system's own
     prepare    a command for each arm, run before each of its trials, or none
     strict     an exit code other than 0 is an error (True), or as good as 0 (False); None: a failed trial
-    quiet      what commands print goes nowhere
+    output     where goes what commands print: KEEP, NULL, PIPE, INHERIT, or the path of a file
+    input      the path of a file that they read, or None
     """
 
     shell: tuple[str, ...] | None = None
     prepare: Mapping[str, Command] = field(default_factory=dict)
     strict: bool | None = None
-    quiet: bool = False
+    output: str = KEEP
+    input: str | None = None
 
 
 AS_USUAL = Execution()

@@ -12,21 +12,21 @@ import json
 import math
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
-from typing import IO, Any, Self
+from typing import IO, Self
 
 import numpy as np
 
 from ramgape.commands.descendants import MARK, Descendants
 from ramgape.commands.placeholders import Command, fill, variable_of
-from ramgape.commands.study_files import StudyFile, how_run
+from ramgape.commands.process import KEPT, Child, Tail, peak_memory
+from ramgape.commands.study_files import INHERIT, KEEP, NULL, PIPE, StudyFile, how_run
 from ramgape.commands.watchdog import TrialGuard
 from ramgape.common.checks import is_text
 from ramgape.common.files import read_number
@@ -35,14 +35,12 @@ from ramgape.errors import FailedTrial, FailingArm, require, shorten
 from ramgape.search.outcome import OURS, Outcome
 from ramgape.storage.urls import parse_url
 
-KEPT = 64 * 1024  # bytes of what a command prints: the last ones
 GRACE = 1.0  # seconds between the two signals
 LOOK = 0.01  # seconds after which it is looked whether all are gone
 KILL = signal.SIGKILL if os.name == "posix" else signal.SIGTERM
-PATIENCE = 1.0  # seconds to wait for the rest of the output, which a process that escaped may hold open
 CANNOT_START = (126, 127)  # exit codes of a shell that found no such program, or one that is none
 FIRST_RUNS = 3  # of a command that has not succeeded yet, before it is taken for one that never will
-SHELL_RUNS = 9  # of a shell that has nothing to do
+SHELL_RUNS = 50  # of a shell that has nothing to do
 SHOWN = 200  # letters of what a failed command printed
 OUR_STORE = ("RAMGAPE_STORAGE", "RAMGAPE_TOKEN")  # variables that are no business of a command
 OUR_PASSWORD = ("PGPASSWORD", "PGPASSFILE")  # nor these, where they open our store
@@ -58,6 +56,7 @@ class Finished:
     """What became of a command. Its exit code is that of subprocess: below 0 stands for a signal.
 
     user, system    seconds of processor time, its own and that of what it has waited for; None where nobody knows
+    memory          the most bytes that one of its processes had in memory; likewise
     """
 
     code: int
@@ -66,21 +65,29 @@ class Finished:
     errors: str
     user: float | None = None
     system: float | None = None
+    memory: int | None = None
+
+    def without(self, start: Finished | None) -> Finished:
+        """The same without what the start of a shell took."""
+        if start is None:
+            return self
+        user, system = (
+            None if mine is None else max(mine - (its or 0.0), 0.0)
+            for mine, its in ((self.user, start.user), (self.system, start.system))
+        )
+        return replace(self, seconds=max(self.seconds - start.seconds, 0.0), user=user, system=system)
 
 
-class Process(subprocess.Popen[bytes]):
-    """A process that keeps what it has used when it has ended."""
+class Run(Child):
+    """The process of a trial.
 
-    usage: Any = None
-    mark = ""  # that of its trial
+    Attributes:
+        mark: That of the trial.
+        cut_off: The timeout, in seconds, if it was ended there.
+    """
 
-    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
-        """As the method of that name that waits for a process on POSIX systems, which asks for no usage."""
-        try:
-            process, status, self.usage = os.wait4(self.pid, wait_flags)
-        except ChildProcessError:  # somebody else has waited for it
-            return self.pid, 0
-        return process, status
+    mark = ""
+    cut_off: float | None = None
 
 
 class NeverInTime(FailingArm):
@@ -112,7 +119,7 @@ class CommandTrials:
         self._descendants = Descendants()
         self._numbers = itertools.count(1)  # of the processes
         self._lock = threading.Lock()
-        self._running: set[Process] = set()
+        self._running: set[Run] = set()
         self._closed = False
 
     def __call__(self, arm: str, seed: int, item: object = None) -> float | Outcome:
@@ -211,44 +218,71 @@ class CommandTrials:
         return self._finish(self._file.commands[arm], words_of(arm, seed, item), self._file.timeout)
 
     def _finish(self, command: Command, words: Mapping[str, str], timeout: float | None) -> Finished:
-        if not self._file.execution.quiet:
-            return self._watch(command, words, timeout, None)
-        with TemporaryFile() as errors:  # a pipe would need a reader, which would run while time is taken
-            return self._watch(command, words, timeout, errors)
+        """Run a command to its end, or to its timeout."""
+        execution = self._file.execution
+        tails: list[Tail] = []
+        with ExitStack() as files:
+
+            def opened(path: str | os.PathLike[str], flags: int) -> int:
+                descriptor = os.open(path, flags, 0o666)
+                files.callback(os.close, descriptor)
+                return descriptor
+
+            def piped() -> int:
+                tails.append(Tail())
+                files.callback(tails[-1].close)
+                return tails[-1].inlet
+
+            def given() -> tuple[int, int, int]:
+                source = opened(execution.input or os.devnull, os.O_RDONLY)
+                if execution.output == KEEP:
+                    return source, piped(), piped()
+                if execution.output == INHERIT:
+                    return source, 1, 2
+                if execution.output == PIPE:
+                    return source, piped(), errors.fileno()
+                path = os.devnull if execution.output == NULL else self._file.folder / execution.output
+                return source, opened(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), errors.fileno()
+
+            errors = files.enter_context(TemporaryFile())
+            child = self._watch(command, words, timeout, given(), tails)
+            texts = [tail.text() for tail in tails]
+            printed = texts[0] if texts else ""
+            said = texts[1] if len(texts) > 1 else ending_of(errors)
+        code = 0 if child.code is None else child.code
+        if child.usage is None:
+            return Finished(code, child.seconds, printed, said)
+        memory = peak_memory(child.usage)
+        return Finished(code, child.seconds, printed, said, child.usage.ru_utime, child.usage.ru_stime, memory)
 
     def _watch(
-        self, command: Command, words: Mapping[str, str], timeout: float | None, errors: IO[bytes] | None
-    ) -> Finished:
-        """Run a command to its end; what it prints comes through pipes, or goes into a file for errors and nowhere."""
-        process: Process | None = None
-        timer: threading.Timer | None = None
+        self,
+        command: Command,
+        words: Mapping[str, str],
+        timeout: float | None,
+        streams: tuple[int, int, int],
+        tails: list[Tail],
+    ) -> Run:
+        """Start a command and wait for its end; at its timeout it is ended."""
+        child: Run | None = None
         try:
             # An interrupt in between would leave a process behind that nobody knows.
             with interrupts_deferred():
-                process, start = self._start(command, words, errors)
-            outputs = [Tail(stream) for stream in (process.stdout, process.stderr) if stream is not None]
-            if timeout is not None:
-                timer = threading.Timer(timeout, self._end, [process])
-                timer.daemon = True
-                timer.start()
-            # Without a timeout: with one, Python looks only every 50 milliseconds.
-            code = process.wait()
-            seconds = time.perf_counter() - start
+                child = self._start(command, words, streams)
+            for tail in tails:
+                tail.started()
+            if not child.wait(timeout, tails):
+                child.cut_off = timeout
+            return child
         finally:
-            if timer is not None:
-                timer.cancel()
-            if process is not None:
-                self._end(process)
+            if child is not None:
+                self._end(child)
                 with self._lock:
-                    self._running.discard(process)
-                    Descendants.known.discard(process.pid)
+                    self._running.discard(child)
+                    Descendants.known.discard(child.pid)
                     self._tell_guard()
-        output, said = (tail.text() for tail in outputs) if errors is None else ("", ending_of(errors))
-        used = (None, None) if process.usage is None else (process.usage.ru_utime, process.usage.ru_stime)
-        return Finished(code, seconds, output, said, *used)
 
-    def _start(self, command: Command, words: Mapping[str, str], errors: IO[bytes] | None) -> tuple[Process, float]:
-        """A process, and when it was started."""
+    def _start(self, command: Command, words: Mapping[str, str], streams: tuple[int, int, int]) -> Run:
         known = environment(words, self._hidden)
         shell, filled = self._file.execution.shell, fill(command, words)
         if shell is not None and isinstance(filled, str):
@@ -258,26 +292,15 @@ class CommandTrials:
                 raise FailedTrial("the study is being left")
             known[MARK] = mark = f"{self._guard.mark}.{next(self._numbers)}."
             try:
-                start = time.perf_counter()
-                process = Process(
-                    filled,
-                    shell=isinstance(filled, str),
-                    cwd=self._file.folder,
-                    env=known,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE if errors is None else subprocess.DEVNULL,
-                    stderr=subprocess.PIPE if errors is None else errors,
-                    bufsize=0,
-                    start_new_session=True,
-                )
+                child = Run(filled, known, self._file.folder, streams)
             except OSError as error:
                 allowed, hint = "a command that can be started", f", got: {error}"
                 raise FailingArm(what=f"arm {words['arm']!r}", allowed=allowed, hint=hint) from None
-            process.mark = mark
-            self._running.add(process)
-            Descendants.known.add(process.pid)
+            child.mark = mark
+            self._running.add(child)
+            Descendants.known.add(child.pid)
             self._tell_guard()
-        return process, start
+        return child
 
     def _tell_guard(self) -> None:
         self._guard.watch(process.pid for process in self._running)
@@ -304,12 +327,11 @@ class CommandTrials:
             self._guard.close()
             self._descendants.close()
 
-    def _end(self, process: Process) -> None:
+    def _end(self, process: Run) -> None:
         """End a command and all that it started, if any of it is left."""
-        if process.returncode is None:
+        if process.code is None:
             self._send(process, signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(GRACE)
+            process.wait(time.perf_counter() - process.started + GRACE)
         left = self._send(process, KILL)
         process.wait()
         give_up = time.monotonic() + GRACE
@@ -317,38 +339,14 @@ class CommandTrials:
             time.sleep(LOOK)
             left = self._send(process, KILL)
 
-    def _send(self, process: Process, number: int) -> bool:
+    def _send(self, process: Run, number: int) -> bool:
         """Send a signal to a command and all that it started; whether something has left its group."""
         with self._lock:
             alone = self._running <= {process}
-        left = self._descendants.find(process.mark, process.pid if process.returncode is None else None, alone)
-        send(process, number)
+        left = self._descendants.find(process.mark, process.pid if process.code is None else None, alone)
+        process.send(number)
         send_each(left, number)
         return bool(left)
-
-
-@dataclass(slots=True)
-class Tail:
-    """The last bytes that come out of a pipe; all others are read and forgotten, so that nobody has to wait."""
-
-    stream: IO[bytes]
-    _kept: bytearray = field(default_factory=bytearray)
-    _reader: threading.Thread = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        with self.stream:
-            while more := self.stream.read(KEPT):
-                self._kept += more
-                del self._kept[:-KEPT]
-
-    def text(self) -> str:
-        """What was kept, after the end of it all."""
-        self._reader.join(PATIENCE)
-        return bytes(self._kept).decode(errors="replace")
 
 
 def ending_of(file: IO[bytes]) -> str:
@@ -381,7 +379,7 @@ def environment(words: Mapping[str, str], hidden: Collection[str]) -> dict[str, 
 def measured(finished: Finished) -> dict[str, float | int | None]:
     """What is kept of a run beside its time; its exit code as a shell gives it, above 128 for signals."""
     code = finished.code if finished.code >= 0 else 128 - finished.code
-    return {"user": finished.user, "system": finished.system, "exit_code": code}
+    return {"user": finished.user, "system": finished.system, "memory": finished.memory, "exit_code": code}
 
 
 def reward_of(finished: Finished, reward: str, timeout: float | None, strict: bool = True) -> float:
@@ -448,13 +446,3 @@ def send_each(processes: Iterable[int], number: int) -> None:
     for each in processes:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(each, number)
-
-
-def send(process: Process, number: int) -> None:
-    """Send a signal to a whole process group; where there are none, end the process."""
-    # A group that is gone, or on some systems one of which only dead processes are left.
-    with suppress(ProcessLookupError, PermissionError):
-        if os.name == "posix":
-            os.killpg(process.pid, number)
-        else:
-            process.kill()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ramgape.commands.how_timed import HowTimed
 from ramgape.commands.placeholders import SHELL, Command, base
 from ramgape.commands.shell_lines import names_in
-from ramgape.commands.study_files import Execution, StudyFile, check_command, cut_off_as, how_run, timing
+from ramgape.commands.study_files import NULL, Execution, StudyFile, check_command, cut_off_as, how_run, timing
 from ramgape.common.formatting import plural
 from ramgape.errors import InvalidSpec, StudyExists, require, shorten
 from ramgape.noises import ANY, FEWEST
@@ -61,7 +61,7 @@ def describe_commands(lines: Sequence[str], how: HowTimed, options: Mapping[str,
             shell=shell or None,
             prepare=dict(zip(names, prepare, strict=False)),
             strict=not how.ignore_failure,
-            quiet=True,
+            output=NULL,
         ),
         earlier=cast(tuple[StudyOptions, ...], tuple(earlier)),
     )

@@ -1,9 +1,10 @@
 """Ends the commands of a process that was killed and could not do so itself.
 
-A small shell waits at the end of a pipe. What it reads are the process groups that run at present, one line whenever
-that changes; when the pipe closes without a farewell, the process at the other end is gone, and those groups are ended.
-On Linux it also looks for whatever has the mark of this run in its environment: a command that was started but not yet
-written down, and what has left its group.
+A small shell waits at the end of a pipe. When that closes without a farewell, the process at the other end is gone, and
+the shell ends the process groups whose numbers stand in a file. We write them there whenever they change: that wakes
+nothing up, while a line in the pipe would have the shell run just when a command starts. On Linux it also looks for
+whatever has the mark of this run in its environment: a command that was started but not yet written down, and what has
+left its group.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ import secrets
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
+from tempfile import TemporaryFile
 
 from ramgape.commands.descendants import MARK, Descendants
 
 FAREWELL = "over"
 
 SCRIPT = f"""
-while read -r groups; do
-    [ "$groups" = {FAREWELL} ] && exit
-    last=$groups
-done
+read -r word && [ "$word" = {FAREWELL} ] && exit
+last=$(cat <&1)
+exec >&2
 for signal in TERM KILL; do
     for group in $last; do kill -s $signal -- -"$group"; done
     marked=$(grep -slz "^{MARK}=$1" /proc/[0-9]*/environ | tr -dc '0-9\\n')
@@ -37,12 +38,14 @@ class TrialGuard:
 
     def __init__(self) -> None:
         self.mark = secrets.token_hex(8)
+        self._length = 0  # of what stands in the file
         self._shell: subprocess.Popen[bytes] | None = None
         if os.name == "posix":
+            self._groups = TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the shell
             self._shell = subprocess.Popen(
                 ["/bin/sh", "-c", SCRIPT, "ramgape-guard", self.mark],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
+                stdout=self._groups,  # which it reads; nobody moves where both stand in it
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
                 cwd="/",
@@ -52,17 +55,17 @@ class TrialGuard:
 
     def watch(self, groups: Iterable[int]) -> None:
         """These groups run now, and no others."""
-        self._write(" ".join(map(str, groups)))
+        if self._shell is not None:
+            line = b" ".join(b"%d" % group for group in groups)
+            os.pwrite(self._groups.fileno(), line.ljust(self._length), 0)
+            self._length = len(line)
 
     def close(self) -> None:
         """All is over; may be called twice."""
-        self._write(FAREWELL)
         shell, self._shell = self._shell, None
-        if shell is not None:
-            shell.communicate()  # closes the pipe, and waits
-            Descendants.known.discard(shell.pid)
-
-    def _write(self, line: str) -> None:
-        if self._shell is not None and self._shell.stdin is not None:
+        if shell is not None and shell.stdin is not None:
             with suppress(BrokenPipeError):  # somebody has ended it, and the commands need not suffer for that
-                self._shell.stdin.write(f"{line}\n".encode())
+                shell.stdin.write(f"{FAREWELL}\n".encode())
+            shell.communicate()  # closes the pipe, and waits
+            self._groups.close()
+            Descendants.known.discard(shell.pid)
