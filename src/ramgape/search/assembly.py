@@ -57,6 +57,7 @@ def designates(spec: Spec) -> bool:
     # A share may come out as 0, but the state was made before that was known. And a search that began with a tolerance
     # has spent all of delta on what is proved without designations.
     known = spec.epsilon == 0.0 and spec.epsilon_share is None and not spec.is_extended and not spec.looked_at_once
+    known = known and spec.goal == "confidence"
     return known and spec.task.designates and the_bound(spec.bound).designates
 
 
@@ -158,7 +159,9 @@ def make_problem(spec: Spec, bound: str | Bound, delta: float | None) -> Table:
         record["epsilon_share"] = spec.epsilon_share
     else:
         record["epsilon"] = (spec.first_epsilon or 0.0) / span
-    record["any_epsilon"] = spec.is_open or (spec.is_extended and spec.goal == "confidence")
+    # Claims hold for all tolerances at once, so that a result may certify what the data prove at any moment. Where a
+    # tolerance was asked for that takes no more trials; without one the size of the answer counts (comparisons.py).
+    record["any_epsilon"] = spec.is_open or spec.goal == "budget" or bool(spec.epsilon) or spec.is_extended
     record["budget"] = spec.limit if spec.goal == "budget" else math.inf
     record["spend"] = math.inf if spec.spend is None else spec.spend
     record["exploration"] = math.nan if spec.exploration is None else spec.exploration

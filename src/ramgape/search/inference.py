@@ -37,21 +37,24 @@ from ramgape.search.estimands import estimand_of
 from ramgape.search.naming import named_answer, safest_answer
 from ramgape.search.policy_state import PolicyState
 from ramgape.search.quality import TrialQuality
-from ramgape.search.result import ArmReport, Certificate, Goal, Result, Stopped, Truth
+from ramgape.search.result import ArmReport, Certificate, CertificateKind, Certified, Goal, Result, Stopped, Truth
 from ramgape.search.spec import Spec
+from ramgape.search.statements import objectives_of, with_statements
+from ramgape.search.strength import Strength, answer_strength
 
 NAME_WIDTH = 40  # of an arm in a sentence
 
 
 class Evidence(NamedTuple):
     """Boxes that hold with probability 1 - delta, the bound behind them, how often they contradicted each other, and
-    what that assumes because of trials that were replaced."""
+    the search that made them, and what that assumes because of trials that were replaced."""
 
     arms: Table
     bound: str | Bound
     delta: float
     misses: int
     names: tuple[str, ...]
+    engine: Engine
     conditions: Sequence[str] = ()
 
     @property
@@ -73,12 +76,12 @@ def gather_evidence(engine: Engine) -> Evidence:
     """
     spec = engine.spec
     if spec.delta is not None:
-        return Evidence(_without_set_aside(engine), spec.bound, spec.delta, engine.misses, spec.names)
+        return Evidence(_without_set_aside(engine), spec.bound, spec.delta, engine.misses, spec.names, engine)
     bound = proving_bound(spec)
     asked = replace(spec, bound=bound, delta=DEFAULT_DELTA)
     proving = Engine.from_statistics(asked, engine.state, another_bound=True)
     proving.make_boxes()
-    return Evidence(_without_set_aside(proving), bound, DEFAULT_DELTA, proving.misses, spec.names)
+    return Evidence(_without_set_aside(proving), bound, DEFAULT_DELTA, proving.misses, spec.names, proving)
 
 
 def _without_set_aside(engine: Engine) -> Table:
@@ -112,6 +115,7 @@ class Findings(NamedTuple):
     exact: Mask  # the arm is in, or out of, the right answer, as the one returned has it
     dominators: NDArray[np.int64]  # for an arm outside: the returned arm that dominates it
     rivals: NDArray[np.int64]  # the arms behind the tolerances
+    strength: Strength | None  # what pairs prove of it, on the engine's scale
 
 
 def certify(engine: Engine, evidence: Evidence) -> Findings:
@@ -119,22 +123,27 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     answer, count = named_answer(engine), len(engine.arms)
     if not engine.ready:
         nothing, nobody = np.zeros(count, dtype=bool), np.full(count, -1)
-        return Findings(answer, np.full(count, math.inf), nothing, nothing, nobody, nobody)
+        return Findings(answer, np.full(count, math.inf), nothing, nothing, nobody, nobody, None)
     task, boxes = engine.task, Boxes(*(evidence.arms[side] for side in Boxes._fields))
     tolerances, rivals = task.tolerances(answer, boxes)
+    strength = answer_strength(evidence.engine, answer)
+    if strength is not None:  # both hold on the same event
+        rivals = np.where(strength.tolerances < tolerances, strength.rivals, rivals)
+        tolerances = np.fmin(tolerances, strength.tolerances)
     # Compared on the engine's scale, as the stopping rule does: rounding must not part the two.
     epsilon = float(engine.search["epsilon"][0])
     proved, exact = (task.settled(answer, tolerances, rivals, tolerance) for tolerance in (epsilon, 0.0))
     proving = np.where(np.isfinite(tolerances), rivals, -1)
     reasons = task.reasons(answer, engine.arms["average"], engine.arms["risk"], proving)
     dominators = np.where(exact, rivals, reasons)
-    if the_bound(engine.spec.bound).compares_pairs:
-        proofs = compare_pairs(engine, evidence.arms, answer, engine.search)
+    comparing = evidence.engine
+    if the_bound(comparing.spec.bound).compares_pairs:
+        proofs = compare_pairs(comparing, evidence.arms, answer, comparing.search)
         proved |= proofs != NOT_PROVED
-        if engine.search["epsilon"][0] > 0.0:
-            strict = engine.search.copy()
+        if comparing.search["epsilon"][0] > 0.0:
+            strict = comparing.search.copy()
             strict["epsilon"] = 0.0
-            exact |= task.exact_by_pairs(answer, compare_pairs(engine, evidence.arms, answer, strict))
+            exact |= task.exact_by_pairs(answer, compare_pairs(comparing, evidence.arms, answer, strict))
         else:
             exact |= proved
         dominators = np.where((proofs >= 0) & ~(tolerances < 0.0), proofs, dominators)
@@ -151,7 +160,7 @@ def certify(engine: Engine, evidence: Evidence) -> Findings:
     below = np.nextafter(engine.spec.epsilon or 0.0, -math.inf)
     scaled = tolerances * engine.spec.span
     found = np.where(proved, np.minimum(scaled, below), scaled)
-    return Findings(answer, found, proved, exact, dominators, proving)
+    return Findings(answer, found, proved, exact, dominators, proving, strength)
 
 
 def compare_pairs(engine: Engine, arms: Table, answer: Mask, search: Table) -> NDArray[np.int64]:
@@ -196,13 +205,16 @@ def infer(
     if certified is not None and reason != "confidence" and says_nothing(spec, spread, certified):
         said = None
     reports = _reports(engine, evidence, findings)
+    reports = with_statements(engine, findings.answer, findings.strength, findings.tolerances, reports, evidence.delta)
+    guarantee = _guarantee(engine, reason, front, said, evidence, objections, reports)
     return Result(
         **asked_of(spec),
+        certified=_certified(engine, reason, said, evidence, guarantee),
         arms=reports,
         front=front,
         stopped=reason,
         goal_reached=reason in ("confidence", "budget", "complete") or (reason == "spend" and spec.goal == "budget"),
-        guarantee=_guarantee(engine, reason, front, said, evidence, objections, reports),
+        guarantee=guarantee,
         certified_epsilon=certified,
         certified_delta=None if certified is None else 0.0 if engine.is_complete else evidence.delta,
         samples=engine.samples,
@@ -226,6 +238,31 @@ def infer(
         safest=safest,
         lines=spec.task.lines(wanted_of(spec, front), {arm.name: (arm.mean, arm.risk) for arm in reports}),
         quality=quality,
+    )
+
+
+def _certified(
+    engine: Engine, reason: Stopped, tolerance: float | None, evidence: Evidence, guarantee: str
+) -> Certified | None:
+    """What is proved of the answer, as plain data."""
+    spec = engine.spec
+    if tolerance is None:
+        return None
+    if reason == "confidence":
+        tolerance = max(spec.epsilon or 0.0, 0.0)
+    exact = engine.is_complete
+    kind: CertificateKind = "exact" if exact else "asymptotic" if evidence.rigour == APPROXIMATE else "finite-sample"
+    found = {each.text: tolerance for each in objectives_of(spec)}
+    if len(found) > 1:
+        found[objectives_of(spec)[1].text] = tolerance / spec.risk_weight
+    factor = tolerance / spec.epsilon if spec.epsilon else (0.0 if tolerance == 0.0 else None)
+    return Certified(
+        tolerance=found,
+        factor=factor,
+        confidence=1.0 if exact else 1.0 - evidence.delta,
+        kind=kind,
+        guarantee=guarantee,
+        assumptions=() if exact else (assumption_of(spec, evidence.bound), *evidence.conditions),
     )
 
 
@@ -263,6 +300,7 @@ def asked_of(spec: Spec) -> dict[str, Any]:
         "alarm": spec.alarm,
         "extensions": spec.extensions,
         "about_risk": spec.task.about_risk,
+        "objectives": objectives_of(spec),
     }
 
 
@@ -366,7 +404,8 @@ def proving_bound(spec: Spec) -> str | Bound:
     """The bound of the search, or after a budget the one that serves such rewards."""
     if spec.delta is not None:
         return spec.bound
-    return usual_bound(spec.noise, spec.risk.made_of, "confidence", pairs=False)
+    pairs = spec.task.compares_pairs and not spec.shared
+    return usual_bound(spec.noise, spec.risk.made_of, "confidence", pairs=pairs)
 
 
 def goal_of(spec: Spec) -> Goal:

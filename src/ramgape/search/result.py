@@ -41,6 +41,112 @@ Stopped = Literal[
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """By how much an arm is behind another one in an objective, in its units; less than 0 if it is ahead.
+
+    Attributes:
+        estimate: Of both averages.
+        low, high: Where it is, anytime-valid at 95%, for this difference by itself.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmObjective:
+    """An arm's own number in one objective, in its units.
+
+    Attributes:
+        estimate, se: With its standard error, which describes the data and claims nothing.
+        low, high: Where it is, anytime-valid at 95%, for this arm by itself.
+        behind: By how much it is behind the arm that it is compared with: the leader, the control, for the Pareto set
+            the arm that beats it or its nearest rival. None for that arm.
+        at_most_behind: By how much it is behind the best, at most; holds for all arms at once, with the answer. For the
+            Pareto set the tolerance that is proved of its place. Infinite where nothing is proved.
+    """
+
+    estimate: float
+    se: float
+    low: float
+    high: float
+    behind: Difference | None = None
+    at_most_behind: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class ArmConstraint:
+    """Whether an arm keeps a constraint.
+
+    Attributes:
+        estimate: Of the statistic.
+        low, high: Where it is, anytime-valid, for all arms at once.
+        verdict: "kept" or "missed" if that is proved, else "open".
+    """
+
+    estimate: float
+    low: float
+    high: float
+    verdict: Literal["kept", "missed", "open"] = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveReport:
+    """What is wanted of every arm.
+
+    Attributes:
+        text: The statistic, such as "mean(reward)".
+        direction: Whether more or less of it is better.
+        epsilon: The tolerance that was requested; None without one.
+        unit: Of the outcome, where it is known.
+    """
+
+    text: str
+    direction: Literal["maximize", "minimize"]
+    epsilon: float | None = None
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintReport:
+    """A limit that arms must keep.
+
+    Attributes:
+        text: Such as "quantile(latency, 0.95) <= 2".
+        epsilon: The tolerance that was requested.
+    """
+
+    text: str
+    epsilon: float | None = None
+
+
+CertificateKind = Literal["exact", "finite-sample", "asymptotic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """What is proved of the answer.
+
+    Attributes:
+        tolerance: Up to what the answer is right, by the text of the objective.
+        factor: The same in multiples of the requested tolerances; None where one of these is 0 and not reached.
+        confidence: The probability that the guarantee holds.
+        kind: "exact" for a complete test set, "finite-sample" if the confidence holds as stated, "asymptotic" if only
+            nearly so, by the central limit theorem.
+        guarantee: All of it in words.
+        assumptions: What it assumes.
+    """
+
+    tolerance: dict[str, float] = field(hash=False)
+    factor: float | None
+    confidence: float
+    kind: CertificateKind
+    guarantee: str
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ArmReport:
     """What is known of one arm, in the user's units.
 
@@ -69,6 +175,12 @@ class ArmReport:
         cut_off: How many of its trials were cut off, so that their average is at least what it is here.
         margin: By how much the estimates put it inside the answer or outside, in units of the mean; None before all
             arms have some.
+        word: Its place in a word: "best", "close", "likely behind", "behind", "open", ...
+        p: An anytime-valid p-value: the smaller, the more speaks against this being a best arm; for the Pareto set and
+            a control against the arm's place being wrong. None where none is known.
+        support: After a budget, the share of resamples in which the arm is in the answer. No guarantee.
+        objectives: Its number in each objective, by the text of the objective.
+        constraints: Whether it keeps each constraint, likewise.
     """
 
     name: str
@@ -92,6 +204,11 @@ class ArmReport:
     spent: float | None = None
     margin: float | None = None
     cut_off: int = 0
+    word: str = ""
+    p: float | None = None
+    support: float | None = None
+    objectives: dict[str, ArmObjective] = field(default_factory=dict, hash=False)
+    constraints: dict[str, ArmConstraint] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +387,8 @@ class Result(Answered):
         estimand: What means and risks are of, where that is not one distribution for each arm: with bound "running"
             each arm's average over the rounds so far.
         quality: Trials that gave no result, by arm: failures, timeouts, expired leases, lost trials.
+        objectives, constraints: What was wanted of every arm.
+        certified: What is proved of the answer; None where nothing is.
 
     Examples:
         >>> safe = ArmReport("safe", "in", True, None, 500, 0.4, (0.3, 0.5), -0.09, (-0.1, -0.08), 0.04, 0.01)
@@ -335,6 +454,9 @@ class Result(Answered):
     estimand: str = ""
     safest: tuple[str, ...] = ()
     quality: TrialQuality = field(default_factory=TrialQuality, hash=False)
+    objectives: tuple[ObjectiveReport, ...] = ()
+    constraints: tuple[ConstraintReport, ...] = ()
+    certified: Certified | None = None
     history: tuple[HistoryPoint, ...] = field(default=(), compare=False)
 
     @property
