@@ -1,6 +1,6 @@
 """Estimators of a mean under heavy tails, beside each other: `python -m benchmarks.heavy`.
 
-Two tables for docs/howto/rewards.md. Widths: half of the mean's interval, in standard deviations, of one of ten arms at
+Two tables. Widths: half of the mean's interval, in standard deviations, of one of ten arms at
 delta 0.05, at one moment; medians over paths. Pulls: whole searches for the best mean of five arms, which lie a tenth
 of a deviation apart, within 0.15 of one; of returns, five real stocks. What is stated is the deviation (sigma_max),
 exactly or, once, half as large again; and for `heavy` the kurtosis instead, where there is one. Real returns are drawn

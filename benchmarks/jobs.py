@@ -1,6 +1,6 @@
 """Real jobs, as people do them today and as we do them: `python -m benchmarks.jobs`.
 
-A table for docs/explanation/jobs.md. Each job is a real set of recorded trials; a trial of an arm draws one of its
+A table for docs/project/jobs.md. Each job is a real set of recorded trials; a trial of an arm draws one of its
 rows, and an answer is wrong if the full record says so, beyond the tolerance. Four ways to do a job:
 
 today         what people do: as many trials of every arm as is usual, and the best average

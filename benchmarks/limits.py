@@ -1,4 +1,4 @@
-"""Where the limits of one study lie on this machine, for docs/explanation/scale.md: `python -m benchmarks.limits`.
+"""Where the limits of one study lie on this machine, for docs/project/scale.md: `python -m benchmarks.limits`.
 
 A trial is one exchange with a study of equal arms that never ends: the answer to a pull, and the next pull. It is
 measured by the clock on the wall, since a disk is part of it, and in this process also by processor time, which does

@@ -1,6 +1,6 @@
 """What it is worth to know prices: `python -m benchmarks.prices`.
 
-A table for docs/howto/prices.md: what all trials of a search cost until it stops, for a rule that knows what a trial of
+A table: what all trials of a search cost until it stops, for a rule that knows what a trial of
 each arm costs over the same rule that does not. Half of the arms, by a draw that is fixed for each instance, cost ten
 times as much. With --others it is measured on the ten instances of benchmarks/trials.py. Which arms are tried is not
 the same in two searches, so a ratio has the error of both.

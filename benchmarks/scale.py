@@ -3,7 +3,7 @@
 Simulated by events: the clock is a number, and nobody sleeps. Ledger and engine are those of every study; only workers
 and times are made up. A trial takes a lognormal time, with a median between 1.5 and 6 minutes that each arm has for
 itself. A worker tells its reward and asks for its next trial in one exchange, and the study serves one exchange after
-the other, so many a second (`--rate`; docs/explanation/scale.md has what was measured).
+the other, so many a second (`--rate`; docs/project/scale.md has what was measured).
 
 How long a search takes is mostly luck, the same luck for everybody who draws the same rewards: so a search by many
 workers is compared with one of the same seed by a single worker, where the n-th reward of each arm is the same.

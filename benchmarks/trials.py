@@ -1,6 +1,6 @@
 """What it costs in trials to decide in rounds, or with pulls under way: `python -m benchmarks.trials`.
 
-Two tables for docs/howto/trials.md, of the average number of trials until a search stops, over that of a search that is
+Two tables, of the average number of trials until a search stops, over that of a search that is
 told every reward before its next decision. All arms take equally long here: of the pulls under way the oldest comes
 back first. Average still under way at the end are not counted; there are as many of them as were under way, less one.
 

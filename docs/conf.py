@@ -18,7 +18,7 @@ version = release = ramgape.__version__
 html_title = f"ramgape {release}"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "makers"]
-exclude_patterns = ["adr/template.md", "gallery/**/README.md"]
+exclude_patterns = ["project/adr/template.md", "gallery/**/README.md"]
 nitpicky = True
 smartquotes = False  # two dashes begin an option
 myst_enable_extensions = ["deflist"]

@@ -87,12 +87,12 @@ def budget() -> ramgape.Result:
 
 
 def ceiling() -> ramgape.Result:
-    """As docs/howto/tasks.md has it."""
+    """As docs/guides/questions.md has it."""
     return ramgape.simulate("random-beta:3", risk="std", task="best-mean:max-risk=0.2", epsilon=0.02, seed=1)
 
 
 def control() -> ramgape.Result:
-    """As docs/howto/tasks.md has it."""
+    """As docs/guides/questions.md has it."""
     task = "better-than:control=5,margin=0.02"
     return ramgape.simulate("paper:46", risk="std", task=task, epsilon=0.02, seed=1)
 

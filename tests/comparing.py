@@ -1,4 +1,4 @@
-"""Truths, claims and levels of docs/explanation/comparisons.md, written out from the page and nothing in the package.
+"""Truths, claims and levels of docs/theory/comparisons.md, written out from the page and nothing in the package.
 
 A truth is one number per arm and objective, of which only the order and the tolerance matter. A claim (objective, i, j,
 epsilon) says that i is ahead of j, or less than epsilon behind it. The process behind a claim is that of its objective

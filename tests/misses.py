@@ -1,6 +1,6 @@
 """How often approximate intervals and comparisons miss, at any time at all: families of rewards, and compiled loops.
 
-python -m tests.misses          the tables of docs/explanation/rewards-of-any-kind.md about intervals, in about a minute
+python -m tests.misses          the tables of docs/theory/rewards-of-any-kind.md about intervals, in about a minute
 python -m tests.misses pairs    those about comparisons of two arms, likewise
 """
 

@@ -1,4 +1,4 @@
-"""The stopping rules of docs/explanation/comparisons.md against an adversary, at a delta where errors are frequent.
+"""The stopping rules of docs/theory/comparisons.md against an adversary, at a delta where errors are frequent.
 
 True claims cost nothing. A false one is at the boundary: the walks of its two arms are fair, and with Gaussian steps
 the bets on them are exact. N_i is the smallest that is allowed. The adversary knows the truth, and pulls the arms, and

@@ -302,7 +302,7 @@ def test_rare_events_are_missed_as_often_as_the_docs_say(family: str, least: flo
     """60 searches; the docs have the shares of 400. Fewer wrong ones than this have a probability below 1e-6."""
     done = rare_events.searches(family, runs=60, seed=1_000)
     assert done.errors >= scipy.stats.binom.ppf(1e-6, 60, least - 0.08)
-    page = (Path(__file__).parents[1] / "docs/explanation/rewards-of-any-kind.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs/theory/rewards-of-any-kind.md").read_text(encoding="utf-8")
     assert f"| {family} | {least:.0%} of 400 |" in page
 
 
@@ -367,7 +367,7 @@ def test_misses_of_every_family(family: str) -> None:
     """At most twice nominal at .05 from the 30th pull on; at .005 and .001 at most three times, from the 20th.
 
     With other seeds no family was missed in more than .04, .005 and .0015 of the runs
-    (docs/explanation/rewards-of-any-kind.md). If the truth is .05, .006 and .002, more than is allowed of 4,000 runs
+    (docs/theory/rewards-of-any-kind.md). If the truth is .05, .006 and .002, more than is allowed of 4,000 runs
     comes with a chance of 1e-6 at most.
     """
     for level, look, most in zip(LEVELS, (30, 20, 20), (0.1, 0.015, 0.006), strict=True):

@@ -208,7 +208,7 @@ def test_what_is_just_false_is_hardly_claimed_more_often_than_stated(family: str
 def test_false_claims_of_every_family(family: str, ratio: int) -> None:
     """At most twice nominal at .05, four times at .005 and eight times at .001, of 4,000 runs.
 
-    With other seeds no family came to more than .042, .0083 and .0022 (docs/explanation/rewards-of-any-kind.md). If the
+    With other seeds no family came to more than .042, .0083 and .0022 (docs/theory/rewards-of-any-kind.md). If the
     truth is .045, .0085 and .0025, more than is allowed comes with a chance of 1e-7 at most.
     """
     evidence = false_claims(FAMILIES[family], FAMILIES[family], 4_000, pulls=(400, 400 * ratio), seed=9)

@@ -23,13 +23,13 @@ PAGES = {
 NOT_RUN = {
     "CONTRIBUTING.md": 2,
     "README.md": 2,
-    "docs/explanation/scale.md": 2,
-    "docs/howto/batch.md": 4,
-    "docs/howto/cluster.md": 1,
-    "docs/howto/logged-data.md": 1,
-    "docs/howto/machines.md": 1,
-    "docs/howto/server.md": 1,
-    "docs/howto/studies.md": 1,
+    "docs/project/scale.md": 2,
+    "docs/guides/batch-old.md": 4,
+    "docs/guides/cluster.md": 1,
+    "docs/guides/logs.md": 1,
+    "docs/guides/machines-old.md": 1,
+    "docs/guides/server.md": 1,
+    "docs/guides/studies.md": 1,
     "docs/index.md": 1,
 }
 

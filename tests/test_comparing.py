@@ -1,4 +1,4 @@
-"""The levels of docs/explanation/comparisons.md, by going through every truth about a few arms: no chance, no rounding.
+"""The levels of docs/theory/comparisons.md, by going through every truth about a few arms: no chance, no rounding.
 
 Whatever supermartingale a theorem names, here its value is bounded from below when a wrong answer, or a wrong
 certificate, is given: it must be at least 1 / d'. Where a condition is dropped, there must be a truth in which it is

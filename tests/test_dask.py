@@ -50,7 +50,7 @@ def client(cluster: LocalCluster) -> Iterator[Client]:
 
 def test_settings_in_the_pages_are_ones_that_dask_reads() -> None:
     """A unit that Dask does not know ends every run that follows the page."""
-    pages = (ROOT / "docs" / "howto").glob("*.md")
+    pages = (ROOT / "docs" / "guides").glob("*.md")
     found = [
         each
         for page in pages

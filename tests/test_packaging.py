@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DATA = {".css", ".html", ".jinja", ".js", ".json", ".svg", ".toml"}
+DATA = {".css", ".csv", ".html", ".jinja", ".js", ".json", ".svg", ".toml"}
 TARGETS = (
     "help",
     "install",
@@ -91,7 +91,7 @@ def test_source_archive_holds_what_a_developer_needs(built: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"Makefile", "constraints.txt", "LICENSE", ".ci/run", "tests/test_packaging.py"} <= names
     assert {"SECURITY.md", "CITATION.cff", ".pre-commit-config.yaml", "tools/release.py"} <= names
-    for folder in (".github", "benchmarks", "docs/adr", "docs/reference", "examples"):
+    for folder in (".github", "benchmarks", "docs/project", "docs/reference", "examples"):
         assert any(name.startswith(f"{folder}/") for name in names), folder
     assert not [name for name in names if re.search(r"(^|/)(\.venv|__pycache__|\.\w+_cache|\.git)(/|$)", name)]
 

@@ -25,9 +25,9 @@ CITED = {
 }
 # What people look for, where it is told, and words that stand there.
 QUESTIONS = {
-    "how to state what is known about noise": ("howto/rewards.html", "", "State the most that you are sure of"),
+    "how to state what is known about noise": ("guides/assumptions.html", "", "State the most that you are sure of"),
     "what within-epsilon means": ("reference/glossary.html", "term-within-epsilon", "right up to the tolerance"),
-    "how to run 50 workers": ("howto/batch.html", "", "parallelism: 50"),
+    "how to run 50 workers": ("guides/batch-old.html", "", "parallelism: 50"),
     "how to cite": ("reference/citing.html", "", "@inproceedings"),
 }
 

@@ -148,7 +148,7 @@ def names_of(shell: Shell) -> list[str]:
 
 def test_the_script_of_the_page_runs_a_whole_study(tmp_path: Path) -> None:
     """By a real shell; the budget is cut, since every start of the command takes a second."""
-    page = (Path(__file__).parent.parent / "docs" / "howto" / "studies.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parent.parent / "docs" / "guides" / "studies.md").read_text(encoding="utf-8")
     found = re.search(r"## From a shell\n.*?```sh\n(.*?)```", page, re.DOTALL)
     assert found
     assert found[1].count("--budget 200") == 1

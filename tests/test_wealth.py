@@ -1,5 +1,5 @@
 """What the program computes as evidence is never more than the wealth at the truth: theorems 1 to 3 of
-docs/explanation/comparisons.md, number by number, for claims that are false.
+docs/theory/comparisons.md, number by number, for claims that are false.
 
 Rewards take a few values, so that the wealth of every bet is known exactly; mixtures over bets are integrated.
 """

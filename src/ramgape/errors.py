@@ -197,7 +197,7 @@ class WorkerLost(TrialError):
     """What made a trial has died or been taken away, of which nobody can say that it was the trial's doing.
 
     Such a trial has not failed: it is given back, counted apart, and tried again with another seed;
-    docs/howto/cluster.md. A trial may raise it, too, whose machine is about to go.
+    docs/guides/cluster.md. A trial may raise it, too, whose machine is about to go.
     """
 
 

@@ -245,7 +245,7 @@ class Options(GoalOptions, SearchOptions, total=False):
         "before that.")]
     kurtosis: Annotated[float | None, Option(METHOD, NUMBER, help=
         "For {noise} heavy: no arm's rewards have a larger kurtosis, E(X - mean)^4 / variance^2 "
-        "(docs/howto/rewards.md).")]
+        "(docs/guides/assumptions.md).")]
     cv: Annotated[float | None, Option(METHOD, NUMBER, help=
         "For {noise} heavy: no reward is negative, and no arm's standard deviation is more than this many times its "
         "mean.")]

@@ -18,7 +18,7 @@ the risk tells. These are themselves poorly known after a few pulls, and too sma
 averaged with what some pseudo-pulls would have shown, in the unit that the arm's own deviation gives, S is taken larger
 above (`MARGIN`) and smaller below (`LESS`), and nothing is said before the first looks, nor while S^2 > n V: then a few
 pulls tell all there is of the risk. The constants were chosen by simulation; what came of it stands in
-docs/explanation/rewards-of-any-kind.md: ten families are missed about as often as stated, from the 20th pull on.
+docs/theory/rewards-of-any-kind.md: ten families are missed about as often as stated, from the 20th pull on.
 
 Boxes are not intersected over time: a new one knows the spread better, and may well be wider.
 

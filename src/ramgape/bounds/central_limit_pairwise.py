@@ -19,7 +19,7 @@ difference is; the one that has fewer pulls, or is skewed the other way, pays fo
 The spread of a risk is drawn towards that of a kurtosis of 5, as for intervals, and S towards `USUAL_GROWTH`; that is
 half of what they take, since a difference has two errors, of which mostly one is skewed the wrong way. The constants
 were chosen by simulation, on the ten families of tests/misses.py and on jobs like those in
-docs/explanation/rewards-of-any-kind.md:
+docs/theory/rewards-of-any-kind.md:
 what is just false is claimed about as often as stated, and mostly far less often.
 """
 

@@ -10,7 +10,7 @@ risks that are means of a transformed reward that of mixture.py. What is mixed a
 Between values of m the infimum is bounded on cells: on a cell one factor is at least what it is at its upper end, and
 the other at least what it is at its lower end. Both factors are evaluated at one moment, from the same data.
 
-0.05 delta is for the boxes, which restrict m and stand in the report. Proofs are in docs/explanation/comparisons.md.
+0.05 delta is for the boxes, which restrict m and stand in the report. Proofs are in docs/theory/comparisons.md.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ A bound brings it for the mean and the risk of one outcome, as two kernels:
 With `since` 1 it is the evidence of those rewards alone that came after the last designation, explained below.
 
 How much evidence a claim needs follows from one supermartingale with a weight of 1 / K per arm
-(docs/explanation/comparisons.md): ln(K / (b_j d)) to withstand in objective j, where the b_j add up to 1, and
+(docs/theory/comparisons.md): ln(K / (b_j d)) to withstand in objective j, where the b_j add up to 1, and
 ln(K N / d) in all of them to be covered, where N counts the arms that may be a wrong cover: those that boxes prove
 neither to be beaten by epsilon nor to cover. At epsilon 0 the size of S will do if it is less, provided that all of S
 is proved at one moment; and so it is, because at the end everything is checked once more.

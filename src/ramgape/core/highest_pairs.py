@@ -6,7 +6,7 @@ evidence of ln((K - m) m / d'). Proof: let T be m arms of the truly highest, and
     E = 1 / (K - m) sum over i not in T of 1 / m sum over j in T of M[i ahead of j],
 
 a supermartingale that begins with at most 1; M are those of false claims
-(docs/explanation/comparisons.md). If an arm i of the
+(docs/theory/comparisons.md). If an arm i of the
 answer is epsilon or more behind the m-th best, it is not in T, so that some j of T is outside; that i is ahead of j was
 verified, although it is false: E is at least 1 / d'. E does not depend on epsilon, so what the same evidence proves
 with an epsilon of 0 holds as well, at the same time.

@@ -4,7 +4,7 @@ One arm with few rows has a wide box, and a certificate is as wide as the worst 
 boxes of all K arms hold together with probability 1 - delta, and while they do, so does whatever follows from some of
 them: that of fewer arms comes for nothing, at the levels of all K. It may be chosen after looking, and for whatever
 reason an arm has few rows. Comparisons of two arms are of no use here: each set of arms would need a share of delta
-(docs/explanation/comparisons.md).
+(docs/theory/comparisons.md).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ So for independent y >= -c of mean 0 and a bet l with l c < 1, the product of 1 
 where W = l S1 - l^2 S2/2 + l^3 S3/3 - h(l c) l^4 S4 and Sk is the sum of y^k. Bets are taken from a fixed grid; a bet
 with l c >= `LARGEST` counts nothing. The product itself is monotone in the hypothesis, and fewer bets count the larger
 c is: so W at one end of a cell of hypotheses is less than the logarithm of what belongs to any of them
-(docs/explanation/comparisons.md).
+(docs/theory/comparisons.md).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ everything that they say of the arms then present is true: who is present does n
 of delta is not given back.
 
 This is about boxes, one for each arm by itself. Comparisons of pairs take all arms to be there from the start
-(docs/explanation/comparisons.md, section 10), so such a study has boxes.
+(docs/theory/comparisons.md, section 10), so such a study has boxes.
 """
 
 from __future__ import annotations

@@ -469,14 +469,14 @@ class Study(InAndOut, Shown):
                 may be async. It returns a reward, or an `Outcome` with more.
             workers: How many trials at once, in threads or on an event loop; or who makes them: an executor, such as a
                 process pool; a dask.distributed.Client, "tcp://scheduler:8786", or "dask" for a cluster on this
-                machine; the module ray, or "ray". See docs/howto/cluster.md.
+                machine; the module ray, or "ray". See docs/guides/cluster.md.
             slots: Unless `workers` is a number: how many trials at once; of a cluster, as many as it has room for.
             worker: A name for this process, to get its open pulls back after a restart; unless given, a new one.
             lease: Seconds after which others take over if this process dies; renewed while it lives.
             progress: As for `identify`.
             callback: Called after every answer with a `Progress`; a true return value ends the run.
             trials: `Trials(rate=..., timeout=..., retry_on=..., resources=..., grace=...)`, for this run alone:
-                docs/howto/trials.md.
+                docs/guides/parallel.md.
         """
         from ramgape.studies.running import maker_of, run_study
 
