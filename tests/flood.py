@@ -4,12 +4,13 @@ The server is `ramgape serve` over a store with thousands of studies. Three work
 poller asks for /healthz, on a new connection each time. One more process does the worst it can, without a token or with
 one for reading one study.
 
-The flood has a processor of its own, as it has on another machine; server, workers and poller share the others. So a
-lower rate shows what the flood costs the server, and not what it costs to make one. Slices without the flood, with as
-many threads that compute on its processor, and with the flood take turns, since other programs may compete for the
-machine: a flood drives these to the processors of the server, and so do threads that compute. The rate with the flood
-should be compared with that without on an idle machine, and with the other on a busy one. Each slice with the flood
-begins when the token has spent its first seconds of processor time, which it gets back in the slices between.
+The flood has a processor and a session of its own, as if it ran on another machine; server, workers and poller share
+the other processors. So a lower rate shows what the flood costs the server, and not what it costs to make one. Slices
+without the flood, with as many threads that compute on its processor, and with the flood take turns, since other
+programs may compete for the machine: a flood drives these to the processors of the server, and so do threads that
+compute. Compare the rate with the flood with that without on an idle machine, and with the other on a busy one. Each
+slice with the flood begins when the token has spent its first seconds of processor time, which it gets back in the
+slices between.
 """
 
 from __future__ import annotations
@@ -181,10 +182,11 @@ FLOODS: dict[str, Send] = {f"without a token: {name}": send for name, send in ST
 
 
 @contextmanager
-def flooding(target: Target, send: Send, processors: set[int]) -> Iterator[None]:
-    """A process with many threads that all do the same: as much as one client can do."""
+def flooding(target: Target, send: Send, processors: set[int]) -> Iterator[int]:
+    """Start a process with many threads that all do the same, and yield its number."""
 
     def flood() -> None:
+        os.setsid()  # Linux shares processors by session: in one session, the flood would take the server's share
         os.sched_setaffinity(0, processors)
         for _ in range(LINES):
             threading.Thread(target=send, args=(target,), daemon=True).start()
@@ -192,8 +194,9 @@ def flooding(target: Target, send: Send, processors: set[int]) -> Iterator[None]
 
     process = multiprocessing.get_context("fork").Process(target=flood, daemon=True)
     process.start()
+    assert process.pid is not None
     try:
-        yield
+        yield process.pid
     finally:
         process.kill()
         process.join()
@@ -221,6 +224,7 @@ class Seen(NamedTuple):
     seconds: float = 0.0
     health: tuple[float, ...] = ()  # seconds that each request for /healthz took
     used: float = 0.0  # seconds of processor time of the server
+    flood: float = 0.0  # and of the flood
 
     @property
     def rate(self) -> float:
@@ -275,19 +279,22 @@ def poll(port: int, until: float) -> list[float]:
 
 
 def processor_time(process: int) -> float:
-    """Seconds that a process has computed."""
+    """Seconds that a process has computed; 0 for no process."""
+    if not process:
+        return 0.0
     found = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(found[11]) + int(found[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def watch(port: int, token: str, number: int, seconds: float, server: int) -> Seen:
-    """What workers and the poller get done in a while."""
-    until, used = time.monotonic() + seconds, processor_time(server)
+def watch(port: int, token: str, number: int, seconds: float, server: int, flood: int = 0) -> Seen:
+    """What workers and the poller get done in a while, and what the server and a flood compute meanwhile."""
+    until, before = time.monotonic() + seconds, [processor_time(each) for each in (server, flood)]
     with multiprocessing.get_context("fork").Pool(WORKERS + 1) as pool:
         working = [pool.apply_async(work, (port, token, number, until)) for _ in range(WORKERS)]
         polled = pool.apply_async(poll, (port, until)).get()
         done = sum(each.get() for each in working)
-    return Seen(done, seconds, tuple(polled), processor_time(server) - used)
+    used = (processor_time(each) - then for each, then in zip((server, flood), before, strict=True))
+    return Seen(done, seconds, tuple(polled), *used)
 
 
 def make_studies(folder: Path, count: int) -> str:
@@ -339,9 +346,9 @@ def measure(
                 without = without.and_then(others(seconds=seconds / slices / 2))
                 with flooding(target, compute, free):
                     beside = beside.and_then(others(seconds=seconds / slices / 2))
-                with flooding(target, send, free):
+                with flooding(target, send, free) as flood:
                     time.sleep(SPENT)
-                    during = during.and_then(others(seconds=seconds / slices))
+                    during = during.and_then(others(seconds=seconds / slices, flood=flood))
             yield name, without, beside, during
 
 
@@ -359,7 +366,7 @@ def main() -> None:
             shares = ", ".join(f"{during.rate / max(each.rate, 0.01):4.2f}" for each in (without, beside))
             rates = f"{without.rate:4.0f}, {beside.rate:4.0f} -> {during.rate:4.0f}/s ({shares})"
             health = f"/healthz p99 {without.slowest:5.3f}, {beside.slowest:5.3f} -> {during.slowest:5.3f} s"
-            cost = f"{during.cost_beside(without):5.2f} processors"
+            cost = f"{during.cost_beside(without):5.2f} of a processor; the flood {during.flood / during.seconds:5.2f}"
             sys.stdout.write(f"{name:55} {rates}, {health}, {cost}\n")
             sys.stdout.flush()
 
