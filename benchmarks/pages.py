@@ -20,7 +20,7 @@ from benchmarks.server import serving
 from benchmarks.studies import place_for_files
 from ramgape import Study
 from ramgape.studies.local_desk import LocalDesk
-from ramgape.web.picture import look_at, make_picture
+from ramgape.web.snapshot import make_picture, take_snapshot
 
 GROUP = "pages"
 FRAME = 16.0  # milliseconds: a screen shows sixty pictures a second
@@ -72,7 +72,7 @@ def pictures(many: int, turns: int) -> Iterator[Row]:
         for count, (study, session) in sessions.items():
             study.observe("arm 0", 0.5)
             began = clock()
-            json.dumps(make_picture(look_at(session)))
+            json.dumps(make_picture(take_snapshot(session)))
             if turn:  # the first time something may be compiled
                 taken[count].append(1000.0 * (clock() - began))
     few, large = taken.values()

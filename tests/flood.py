@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ramgape import Study
-from ramgape.web.token_file import TokenFile
+from ramgape.web.access.token_file import TokenFile
 
 WORKERS = 3
 LINES = 16  # threads of the flood

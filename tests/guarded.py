@@ -15,16 +15,16 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 
 from ramgape.errors import RamgapeError
-from ramgape.web.access import access_of
-from ramgape.web.access_routes import access_routes, operation_routes
+from ramgape.web.access.hosts import Hosts
+from ramgape.web.access.limits import Settings
+from ramgape.web.access.middleware import AccessContext, AccessMiddleware
+from ramgape.web.access.roles import access_of
+from ramgape.web.access.routes import access_routes, operation_routes
+from ramgape.web.access.sessions import Logins
+from ramgape.web.access.token_file import TokenFile, new_secret
+from ramgape.web.access.tokens import Clocks, Tokens
 from ramgape.web.errors import answer_of, status_of
-from ramgape.web.guard import Gate, Guard
-from ramgape.web.hosts import Hosts
-from ramgape.web.limits import Settings
-from ramgape.web.login import Logins
 from ramgape.web.logs import Log
-from ramgape.web.token_file import TokenFile, new_secret
-from ramgape.web.tokens import Clocks, Tokens
 
 PORT = 8460
 HOST = f"127.0.0.1:{PORT}"
@@ -68,7 +68,7 @@ class World:
         clocks = Clocks(lambda: self.now, lambda: self.now)
         self.file, self.own = TokenFile(self.folder / "tokens.json"), new_secret()
         tokens = Tokens(self.file, self.own, clocks)
-        self.gate = Gate(
+        self.context = AccessContext(
             hosts=self.hosts,
             tokens=tokens,
             logins=Logins(tokens, self.settings, clocks),
@@ -78,18 +78,18 @@ class World:
             read_only=self.read_only,
             open_metrics=self.open_metrics,
         )
-        self.app = small_app(self.gate)
-        self.guard = Guard(self.app, self.gate)
+        self.app = small_app(self.context)
+        self.middleware = AccessMiddleware(self.app, self.context)
 
     def token(self, role: str = "read", *studies: str, days: float | None = None) -> str:
         """A new token."""
         made = self.file.add(role, studies or ("*",), days)[1]
-        self.gate.tokens.look()
+        self.context.tokens.look()
         return made
 
     def session(self, token: str | None = None) -> str:
         """The cookie of a browser that is logged in."""
-        made, _ = self.gate.logins.log_in("here", token=token or self.own)
+        made, _ = self.context.logins.log_in("here", token=token or self.own)
         return f"{self.hosts.cookie.decode()}={made}"
 
     def ask(self, method: str, path: str, *parts: bytes | None, **headers: str | None) -> Answer:
@@ -100,11 +100,11 @@ class World:
         """A request: a body in parts, where None stands for one that never comes; a header that is None is missing."""
         named = {"host": HOST, **{name.replace("_", "-"): value for name, value in headers.items()}}
         pairs = [(name.encode(), value.encode("latin-1")) for name, value in named.items() if value is not None]
-        return await request(self.guard, method, path, parts, pairs)
+        return await request(self.middleware, method, path, parts, pairs)
 
 
 async def request(
-    guard: Any, method: str, path: str, parts: Sequence[bytes | None], headers: list[tuple[bytes, bytes]]
+    middleware: Any, method: str, path: str, parts: Sequence[bytes | None], headers: list[tuple[bytes, bytes]]
 ) -> Answer:
     """What an application answers."""
     place, _, query = path.partition("?")
@@ -137,12 +137,12 @@ async def request(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    await guard(scope, receive, send)
+    await middleware(scope, receive, send)
     pairs = [(name.decode(), value.decode("latin-1")) for name, value in sent[0]["headers"]]
     return Answer(sent[0]["status"], pairs, b"".join(each.get("body", b"") for each in sent[1:]))
 
 
-def small_app(gate: Gate) -> FastAPI:
+def small_app(context: AccessContext) -> FastAPI:
     """Routes that say who asked, and what was sent."""
     app = FastAPI(openapi_url=None)
     studies = {1: "suppliers", 2: "secret"}
@@ -191,6 +191,6 @@ def small_app(gate: Gate) -> FastAPI:
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
-    app.include_router(access_routes(gate), prefix="/api/v1")
-    app.include_router(operation_routes(gate))
+    app.include_router(access_routes(context), prefix="/api/v1")
+    app.include_router(operation_routes(context))
     return app

@@ -29,9 +29,9 @@ import uvicorn
 from ramgape import Pull, Study
 from ramgape.storage.postgres import PostgresDatabase
 from ramgape.storage.sqlite import SqliteDatabase
-from ramgape.web.access import Access
+from ramgape.web.access.roles import Access
 from ramgape.web.app import make_app
-from ramgape.web.rooms import Rooms
+from ramgape.web.open_studies import OpenStudies
 from tests.servers import open_door
 from tests.stage import play_all
 from tests.storage_processes import in_child, say
@@ -61,7 +61,7 @@ def address_of(listener: socket.socket) -> str:
 def serve(url: str, listener: socket.socket, commits: float, moment: str) -> None:
     """One life: until it has committed so often; for ever, if that is infinite."""
     die_at_commit(commits, moment)
-    app = open_door(make_app(Rooms(url)), Access("tests", "admin"))
+    app = open_door(make_app(OpenStudies(url)), Access("tests", "admin"))
     uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on")).run(sockets=[listener])
 
 

@@ -16,12 +16,12 @@ import pytest
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ramgape.web.access import Access
+from ramgape.web.access.limits import Settings
+from ramgape.web.access.roles import Access
 from ramgape.web.app import BASE, make_app
 from ramgape.web.express import Express
-from ramgape.web.limits import Settings
 from ramgape.web.listening import Place
-from ramgape.web.rooms import Rooms
+from ramgape.web.open_studies import OpenStudies
 from ramgape.web.serving import ServerOptions, Serving, application
 
 
@@ -57,7 +57,7 @@ def served(app: ASGIApp) -> Iterator[str]:
 @contextmanager
 def open_server(storage: str, role: str = "admin") -> Iterator[str]:
     """The address of a server over a store, for whom everybody has the same role."""
-    with served(open_door(Express(make_app(Rooms(storage))), Access("tests", role))) as address:
+    with served(open_door(Express(make_app(OpenStudies(storage))), Access("tests", role))) as address:
         yield address
 
 
@@ -71,12 +71,12 @@ class Places:
     @contextmanager
     def place(self, storage: str) -> Iterator[str]:
         """The address of a store, for as long as this lasts."""
-        name, rooms = f"place-{len(self._apps)}", Rooms(storage)
-        self._apps[name] = open_door(make_app(rooms), Access("tests", "admin"))
+        name, studies = f"place-{len(self._apps)}", OpenStudies(storage)
+        self._apps[name] = open_door(make_app(studies), Access("tests", "admin"))
         try:
             yield f"{self.address}/{name}"
         finally:
-            rooms.close()
+            studies.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The application of a place; its own lifespan is that of the `with`."""

@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 import pytest
 
-from ramgape.web.access import Access
+from ramgape.web.access.roles import Access
 from ramgape.web.app import make_app
 from ramgape.web.express import Express
-from ramgape.web.rooms import Rooms
+from ramgape.web.open_studies import OpenStudies
 from tests.guarded import request
 from tests.servers import open_door
 
@@ -183,8 +183,8 @@ class Fuzzer:
 @pytest.mark.parametrize("calls", [1_000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_no_request_is_a_mistake_of_the_server(tmp_path: Path, calls: int) -> None:
     """Seeded: the same requests each time."""
-    rooms = Rooms(f"sqlite:///{tmp_path / 'studies.db'}")
-    app = open_door(Express(make_app(rooms)), Access("tests", "admin"))
+    studies = OpenStudies(f"sqlite:///{tmp_path / 'studies.db'}")
+    app = open_door(Express(make_app(studies)), Access("tests", "admin"))
     fuzzer, statuses = Fuzzer(1), Counter[int]()
 
     async def ask_all() -> None:
@@ -202,6 +202,6 @@ def test_no_request_is_a_mistake_of_the_server(tmp_path: Path, calls: int) -> No
                 fuzzer.learn(answer.body)
 
     asyncio.run(ask_all())
-    rooms.close()
+    studies.close()
     assert statuses[200] > calls / 10  # not everything was refused at the door
     assert {404, 409, 422} <= set(statuses)

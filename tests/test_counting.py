@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import ramgape
-from ramgape.web.access import Access
+from ramgape.web.access.roles import Access
 from ramgape.web.app import make_app
 from ramgape.web.metrics import Metrics
-from ramgape.web.rooms import Rooms
+from ramgape.web.open_studies import OpenStudies
 from tests.servers import call, open_door, served
 
 
@@ -24,7 +24,7 @@ def test_leases_that_run_out_answers_in_vain_and_transactions(tmp_path: Path) ->
     storage, metrics = f"sqlite:///{tmp_path}/s.db", Metrics()
     with ramgape.Study.create("two", ["A", "B"], reward_range=(0, 1), epsilon=0.1, storage=storage):
         pass
-    with served(open_door(make_app(Rooms(storage, metrics)), Access("tests", "admin"))) as address:
+    with served(open_door(make_app(OpenStudies(storage, metrics)), Access("tests", "admin"))) as address:
 
         def post(verb: str, **body: object) -> tuple[int, dict[str, list[dict[str, str]]]]:
             return call(address, "POST", f"/studies/1/{verb}", body)

@@ -23,14 +23,15 @@ from fastapi import FastAPI
 from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
 
 from ramgape import Study
-from ramgape.web import connections, schema
-from ramgape.web.access import sending_role
-from ramgape.web.access_routes import Login
+from ramgape.web import schema
+from ramgape.web.access import connections
+from ramgape.web.access.limits import Settings, Shares
+from ramgape.web.access.packet_filter import drop_new, drop_none
+from ramgape.web.access.roles import sending_role
+from ramgape.web.access.routes import Login
 from ramgape.web.app import make_app
 from ramgape.web.forms import LARGE, FormRoute
-from ramgape.web.limits import Settings, Shares
-from ramgape.web.packets import drop_new, drop_none
-from ramgape.web.rooms import Rooms
+from ramgape.web.open_studies import OpenStudies
 from ramgape.web.serving import Serving
 from tests.cli_support import environment
 from tests.flood import FLOODS, measure
@@ -53,12 +54,12 @@ def test_a_role_is_looked_at_before_the_body(tmp_path: Path) -> None:
 
 
 def test_every_route_that_reads_a_body_has_a_role(tmp_path: Path) -> None:
-    rooms = Rooms(f"sqlite:///{tmp_path}/s.db")
-    for path, methods in make_app(rooms).openapi()["paths"].items():
+    studies = OpenStudies(f"sqlite:///{tmp_path}/s.db")
+    for path, methods in make_app(studies).openapi()["paths"].items():
         for method, described in methods.items():
             reads = "requestBody" in described
             assert (sending_role(method.upper(), re.sub(r"{\w+}", "1", path)) is not None) == reads, (method, path)
-    rooms.close()
+    studies.close()
 
 
 def test_a_body_that_nothing_reads_is_small(tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ def test_a_large_body_is_read_in_another_thread() -> None:
 
 
 def test_what_is_no_login_counts_as_one_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.web.guard.TARPIT", 0.0)
+    monkeypatch.setattr("ramgape.web.access.middleware.TARPIT", 0.0)
     world = World(tmp_path, Settings(max_logins=3))
     content = json.dumps({f"k{place}": 0 for place in range(300)}).encode()
 
@@ -143,9 +144,9 @@ def test_a_list_reads_no_more_studies_than_it_shows(tmp_path: Path, monkeypatch:
         Study.create(f"s{place:02}", ["a", "b"], storage=storage, reward_range=(0, 1), epsilon=0.1).close()
     read: list[str] = []
     looked: list[str] = []
-    find, look = Rooms.find, Rooms._look
-    monkeypatch.setattr(Rooms, "find", lambda self, name: (read.append(name), find(self, name))[1])
-    monkeypatch.setattr(Rooms, "_look", lambda self, row: (looked.append(row.name), look(self, row))[1])
+    find, look = OpenStudies.find, OpenStudies._look
+    monkeypatch.setattr(OpenStudies, "find", lambda self, name: (read.append(name), find(self, name))[1])
+    monkeypatch.setattr(OpenStudies, "_look", lambda self, row: (looked.append(row.name), look(self, row))[1])
     with open_server(storage) as address:
         status, found = call(address, "GET", "/studies?limit=2&after=s03")
         assert (status, [each["name"] for each in found["studies"]], found["next"]) == (200, ["s04", "s05"], "s05")
@@ -161,7 +162,7 @@ def test_a_list_reads_no_more_studies_than_it_shows(tmp_path: Path, monkeypatch:
 
 
 def test_a_token_has_a_share_of_the_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.web.guard.TARPIT", 0.0)
+    monkeypatch.setattr("ramgape.web.access.middleware.TARPIT", 0.0)
     world = World(tmp_path, Settings(max_streams=8))
     path, tokens = "/api/v1/studies/1/events", [world.token("read"), world.token("read")]
 
@@ -178,7 +179,7 @@ def test_a_token_has_a_share_of_the_streams(tmp_path: Path, monkeypatch: pytest.
         streams.append(open_one(tokens[1]))
         await asyncio.sleep(0.1)
         assert not any(each.done() for each in streams)
-        world.guard.stop()
+        world.middleware.stop()
         assert [each.status for each in await asyncio.gather(*streams)] == [200] * 3
 
     asyncio.run(watch())
@@ -216,10 +217,10 @@ def test_a_token_that_has_looked_much_waits_while_others_work() -> None:
 def test_nothing_is_done_for_a_client_that_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that asks, closes and asks again would fill a queue that takes hours to work off."""
     looked: list[str] = []
-    monkeypatch.setattr(Rooms, "names", lambda self: (looked.append(""), [])[1])
+    monkeypatch.setattr(OpenStudies, "names", lambda self: (looked.append(""), [])[1])
     with serving_of(f"sqlite:///{tmp_path}/s.db", tmp_path) as serving:
-        shares = serving.guard._shares
-        known = serving.gate.tokens.find(token_of(serving).encode())
+        shares = serving.middleware._shares
+        known = serving.context.tokens.find(token_of(serving).encode())
         assert known is not None
         owner = f"token {known.id}"
         shares._levels[owner] = -100.0, time.monotonic()  # seconds of processor time too much
@@ -227,7 +228,7 @@ def test_nothing_is_done_for_a_client_that_has_gone(tmp_path: Path, monkeypatch:
         def under_way(expected: int) -> bool:
             """Whether so many requests wait, soon, while others work."""
             end = time.monotonic() + 20.0
-            while f"ramgape_requests_under_way {expected}\n" not in serving.gate.metrics.text():
+            while f"ramgape_requests_under_way {expected}\n" not in serving.context.metrics.text():
                 shares.note("worker")
                 if time.monotonic() > end:
                     return False
@@ -412,7 +413,9 @@ def serving_connections(serving: Serving) -> connections.Connections:
     import gc
 
     (found,) = [
-        each for each in gc.get_objects() if type(each) is connections.Connections and each._hosts is serving.gate.hosts
+        each
+        for each in gc.get_objects()
+        if type(each) is connections.Connections and each._hosts is serving.context.hosts
     ]
     return found
 

@@ -23,8 +23,8 @@ from ramgape.trials.history import Recorder
 from ramgape.web.choose import choose, proof_of
 from ramgape.web.frame import make_frame
 from ramgape.web.history import MOST, SHOWN, History, remembered_moments
-from ramgape.web.live import RETRY, STILL_HERE, Live, Slot, event
-from ramgape.web.picture import COLUMNS, look_at, make_picture, study_state
+from ramgape.web.snapshot import COLUMNS, make_picture, study_state, take_snapshot
+from ramgape.web.streams import RETRY, STILL_HERE, Slot, StudyStream, event
 
 ARMS = {"safe": (0.5, 0.1), "bold": (0.6, 0.2), "poor": (0.45, 0.2)}
 
@@ -64,7 +64,7 @@ def rows_of(picture: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def test_a_picture_says_what_the_report_says(place: str) -> None:
     with made(place) as study:
-        report, picture = study.report(expect=False), make_picture(look_at(session_of(study)))
+        report, picture = study.report(expect=False), make_picture(take_snapshot(session_of(study)))
         assert picture["sentence"] == report.sentence
         assert picture["guarantee"] == report.result.guarantee
         assert (picture["told"], picture["front"]) == (report.told, list(report.result.front))
@@ -79,7 +79,7 @@ def test_a_picture_says_what_the_report_says(place: str) -> None:
 
 def test_a_picture_before_the_first_trials_has_no_numbers(place: str) -> None:
     with made(place, 0) as study:
-        picture = make_picture(look_at(session_of(study)))
+        picture = make_picture(take_snapshot(session_of(study)))
         assert (picture["begun"], picture["state"], picture["doubt"]) == (False, "waiting", None)
         assert "no trials" in picture["sentence"]
         assert {row["mean"] for row in rows_of(picture).values()} == {None}
@@ -90,14 +90,14 @@ def test_a_picture_reads_neither_observations_nor_failures(place: str, monkeypat
     """So that what it costs does not depend on how many there are."""
     with made(place) as study:
         session = session_of(study)
-        look_at(session)
+        take_snapshot(session)
 
         def never(*_: object) -> None:
             raise AssertionError("nothing of that is read")
 
         for name in ("read_observations", "read_rows", "read_failures", "read_answered", "read_batches"):
             monkeypatch.setattr(SqlStore, name, never)
-        assert make_picture(look_at(session))["told"] >= 600
+        assert make_picture(take_snapshot(session))["told"] >= 600
 
 
 def test_who_works_is_seen_with_the_lease(place: str) -> None:
@@ -106,7 +106,7 @@ def test_who_works_is_seen_with_the_lease(place: str) -> None:
         study.ask(1, worker="node-2", lease=None)
         given_back = study.ask(1, worker="node-3")[0]
         study.give_back(given_back)
-        picture = make_picture(look_at(session_of(study)))
+        picture = make_picture(take_snapshot(session_of(study)))
         assert [(row[0], row[1]) for row in picture["workers"]] == [("node-1", 2), ("node-2", 1)]
         assert 50.0 < picture["workers"][0][3] <= 60.0
         assert picture["workers"][1][3] is None
@@ -116,7 +116,7 @@ def test_who_works_is_seen_with_the_lease(place: str) -> None:
 def test_risks_are_as_people_are_shown_them(place: str) -> None:
     """The average of the worst tenth: more is better, so lines and intervals are turned."""
     with made(place, risk="cvar:0.1", task="best-mean:max-risk=-0.2") as study:
-        picture, arms = make_picture(look_at(session_of(study))), study.result(expect=False).arms
+        picture, arms = make_picture(take_snapshot(session_of(study))), study.result(expect=False).arms
         rows = rows_of(picture)
         for arm in arms:
             assert rows[arm.name]["risk"] == pytest.approx(-arm.risk, abs=1e-3)
@@ -143,7 +143,7 @@ def test_a_frame_needs_the_row_alone(place: str) -> None:
 
 def test_what_is_approximate_says_so(place: str) -> None:
     with made(place, reward_range=None, epsilon=0.3) as study:
-        picture = make_picture(look_at(session_of(study)))
+        picture = make_picture(take_snapshot(session_of(study)))
         frame = make_frame(session_of(study).row, study.spec)
     assert picture["rigour"] == frame["rigour"] == "approximate"
     assert "pproximately" in picture["guarantee"]
@@ -255,7 +255,7 @@ def test_a_batch_is_not_looked_for_again(place: str) -> None:
             history.recall(session)
         assert not history.has_gaps
         study.import_csv(io.StringIO("arm,reward\n" + "safe,0.5\n" * 500))
-        history.note(look_at(session_of(study)).inference.engine)
+        history.note(take_snapshot(session_of(study)).inference.engine)
         assert history.has_gaps
 
 
@@ -292,8 +292,8 @@ def test_a_recorder_and_the_room_agree_when_an_arm_has_come(place: str) -> None:
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 
-def live_on(place: str, study: Study) -> Live:
-    return Live(session_of(study), lambda: opened(place))
+def live_on(place: str, study: Study) -> StudyStream:
+    return StudyStream(session_of(study), lambda: opened(place))
 
 
 async def next_picture(stream: AsyncIterator[bytes]) -> tuple[int, dict[str, Any]]:
@@ -317,7 +317,7 @@ def test_the_latest_picture_wins() -> None:
 
 
 def test_an_idle_stream_says_that_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.web.live.KEEP_ALIVE", 0.01)
+    monkeypatch.setattr("ramgape.web.streams.KEEP_ALIVE", 0.01)
     assert asyncio.run(Slot().take()) == STILL_HERE
 
 
@@ -329,7 +329,7 @@ def test_watchers_share_pictures_and_see_what_others_write(place: str, monkeypat
         calls.append(look.revision)
         return make_picture(look, **options)
 
-    monkeypatch.setattr("ramgape.web.live.make_picture", counted)
+    monkeypatch.setattr("ramgape.web.streams.make_picture", counted)
 
     async def watch(study: Study) -> None:
         live = live_on(place, study)
@@ -355,7 +355,7 @@ def test_watchers_share_pictures_and_see_what_others_write(place: str, monkeypat
         live.committed()
         await asyncio.sleep(0.8)
         assert len(calls) == before
-        assert len(live.watchers) == 0
+        assert len(live.subscribers) == 0
         live.close()
 
     with made(place) as study:
@@ -398,7 +398,7 @@ def test_who_asks_once_takes_nothing_from_those_who_watch(place: str) -> None:
 
 
 def test_after_trouble_the_picture_comes_again(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.web.live.LOST", 0.01)
+    monkeypatch.setattr("ramgape.web.streams.LOST", 0.01)
 
     async def watch(study: Study) -> None:
         live = live_on(place, study)
@@ -409,7 +409,7 @@ def test_after_trouble_the_picture_comes_again(place: str, monkeypatch: pytest.M
             def fail(_: object) -> None:
                 raise StorageUnavailable("the store is away")
 
-            away.setattr("ramgape.web.live.look_at", fail)
+            away.setattr("ramgape.web.streams.look_at", fail)
             async with asyncio.timeout(30):
                 assert b"event: trouble" in await anext(stream)
         assert (await next_picture(stream))[0] == number
@@ -462,12 +462,12 @@ def test_other_arms_come_with_another_frame(place: str) -> None:
 
 
 def test_the_list_tells_what_has_changed_and_to_whom(place: str) -> None:
-    from ramgape.web.following import list_of
-    from ramgape.web.rooms import Rooms
+    from ramgape.web.open_studies import OpenStudies
+    from ramgape.web.routes.follow import list_of
 
-    rooms = Rooms(place)
+    studies = OpenStudies(place)
     made(place, 60, "open").close()
-    listed = list_of(rooms)
+    listed = list_of(studies)
 
     async def watch() -> tuple[list[bytes], list[bytes]]:
         sent: tuple[list[bytes], list[bytes]] = [], []
@@ -491,7 +491,7 @@ def test_the_list_tells_what_has_changed_and_to_whom(place: str) -> None:
         return sent
 
     everybody, somebody = asyncio.run(watch())
-    rooms.close()
+    studies.close()
     assert everybody[0] == RETRY
     assert not any(b"secret" in each for each in somebody)
 

@@ -23,7 +23,7 @@ import pytest
 
 from ramgape.cli import app
 from ramgape.errors import InvalidSpec, MissingExtra, StorageError
-from ramgape.web.limits import Settings
+from ramgape.web.access.limits import Settings
 from ramgape.web.listening import Place
 from ramgape.web.logs import Log
 from ramgape.web.server import make_server
@@ -52,7 +52,7 @@ def running(
     """A server in a thread, and what ends it."""
     serving = Serving(place or Place(port=0), ServerOptions(settings=settings, log=QUIET), small_app)
     started = threading.Event()
-    server = make_server(serving.guard, serving.place, settings, started.set, http)
+    server = make_server(serving.middleware, serving.place, settings, started.set, http)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [serving.socket]}, daemon=True)
     thread.start()
     assert started.wait(30)
@@ -162,7 +162,7 @@ def test_what_is_under_way_is_finished() -> None:
         assert events.readline() == b": still here\n"
         with socket.create_connection(("127.0.0.1", port), timeout=30) as begun:
             begun.sendall(lines(serving, "Content-Length: 2") + b"{")
-            while "ramgape_requests_under_way 2" not in serving.gate.metrics.text():
+            while "ramgape_requests_under_way 2" not in serving.context.metrics.text():
                 time.sleep(0.01)
             server.should_exit = True
             events.read()  # to the end, or it would raise IncompleteRead

@@ -26,8 +26,8 @@ from ramgape.errors import StorageError, StorageUnavailable
 from ramgape.remote.connection import ServerConnection
 from ramgape.storage import open_store
 from ramgape.studies.checking import check_store
-from ramgape.web.limits import Settings
-from ramgape.web.token_file import TokenFile
+from ramgape.web.access.limits import Settings
+from ramgape.web.access.token_file import TokenFile
 from tests.cli_support import NO_SIGNALS, environment
 from tests.guarded import World
 from tests.servers import serving_of, token_of
@@ -68,7 +68,7 @@ def test_a_request_that_outlasts_the_grace_is_to_be_repeated(tmp_path: Path) -> 
         with locked(tmp_path / "s.db"):
             asking = threading.Thread(target=ask)
             asking.start()
-            while "ramgape_requests_under_way 1" not in serving.gate.metrics.text():
+            while "ramgape_requests_under_way 1" not in serving.context.metrics.text():
                 time.sleep(0.01)
             stop(serving)
             asking.join(30)
@@ -82,7 +82,9 @@ def stop(serving: Any) -> None:
 
     from uvicorn import Server
 
-    (server,) = [each for each in gc.get_objects() if isinstance(each, Server) and each.config.app is serving.guard]
+    (server,) = [
+        each for each in gc.get_objects() if isinstance(each, Server) and each.config.app is serving.middleware
+    ]
     server.should_exit = True
 
 
@@ -154,7 +156,7 @@ def test_whoever_waits_for_sqlite_can_be_interrupted(tmp_path: Path) -> None:
 
 
 def test_the_lock_on_tokens_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.web.token_file.LOCK_PATIENCE", 0.1)
+    monkeypatch.setattr("ramgape.web.access.token_file.LOCK_PATIENCE", 0.1)
     world = World(tmp_path)
     world.token("read")
     content = b'{"role": "read"}'

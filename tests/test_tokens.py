@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from ramgape.errors import InvalidSpec, StorageError, UnknownName, UnknownStudy
-from ramgape.web.access import ROLES, Access
+from ramgape.web.access.limits import Settings
+from ramgape.web.access.roles import ROLES, Access
+from ramgape.web.access.token_file import TokenFile, new_secret
+from ramgape.web.access.tokens import LOOK_AGAIN, WRITE_USES, Clocks, Tokens
 from ramgape.web.errors import Forbidden
-from ramgape.web.limits import Settings
 from ramgape.web.logs import Log, ToLog
 from ramgape.web.metrics import FAMILIES, Metrics
-from ramgape.web.token_file import TokenFile, new_secret
-from ramgape.web.tokens import LOOK_AGAIN, WRITE_USES, Clocks, Tokens
 from tests.cli_support import call, call_json, complaint, environment
 
 
@@ -173,7 +173,7 @@ def test_uses_are_written_once_a_minute(file: TokenFile) -> None:
 def test_processes_change_the_file_at_the_same_time(file: TokenFile) -> None:
     """Six at once, ten tokens each: none is lost, and whoever reads finds a whole file."""
     code = (
-        "import sys, pathlib; from ramgape.web.token_file import TokenFile\n"
+        "import sys, pathlib; from ramgape.web.access.token_file import TokenFile\n"
         "file = TokenFile(pathlib.Path(sys.argv[1]))\n"
         "for _ in range(10):\n    file.add('read'); file.read()"
     )

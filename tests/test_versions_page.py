@@ -10,7 +10,7 @@ from ramgape.search import explained
 from ramgape.search.engine import STATE_FORMAT
 from ramgape.storage.versions import newest_version
 from ramgape.studies import specification
-from ramgape.web import token_file
+from ramgape.web.access import token_file
 from ramgape.web.app import BASE
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "versions.md"

@@ -17,7 +17,7 @@ from ramgape.common.parsing import parse_number
 from ramgape.errors import RamgapeWarning, StorageError, printable, require
 from ramgape.remote.address import is_remote
 from ramgape.storage.urls import shown
-from ramgape.web.limits import Settings
+from ramgape.web.access.limits import Settings
 from ramgape.web.listening import PORT, Place
 from ramgape.web.logs import FORMATS, LEVELS, Log
 
@@ -137,7 +137,7 @@ def serve(
 
 def announce(serving: Serving, url: str, with_link: bool) -> None:
     """Print where the server is, and a login link if `with_link`."""
-    minutes = f"{serving.gate.settings.login_minutes:g}"
+    minutes = f"{serving.context.settings.login_minutes:g}"
     write_now(f"Serving {shown(url)} at {serving.address}")
     enter = sys.stdin and sys.stdin.isatty()
     if with_link:

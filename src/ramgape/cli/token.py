@@ -13,8 +13,8 @@ from ramgape.cli.streams import tell, write_json
 from ramgape.common.parsing import parse_number
 from ramgape.common.terminal import output
 from ramgape.errors import printable
-from ramgape.web.state import default_tokens
-from ramgape.web.token_file import DEFAULT_DAYS, Token, TokenFile
+from ramgape.web.access.own_token import default_tokens
+from ramgape.web.access.token_file import DEFAULT_DAYS, Token, TokenFile
 
 FILE = "The file of tokens, as `ramgape serve --tokens` has it. Unless given, the usual one of both."
 ROLE = "read: look. work: ask and tell as well. admin: make, change and delete studies and tokens as well."

@@ -66,7 +66,7 @@ async def show_error(request: Request, error: Exception) -> Json:
     assert isinstance(error, RamgapeError)
     access = request.scope["state"].get("access")
     if access is None or access.role != "admin" or not access.unlimited:
-        where = shown(request.app.state.rooms.storage)
+        where = shown(request.app.state.studies.storage)
         for part in ("message", "place", "what", "allowed", "given", "hint"):
             setattr(error, part, getattr(error, part).replace(where, "the store"))
     return error_response(error)

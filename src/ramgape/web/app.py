@@ -15,11 +15,11 @@ from starlette.routing import Match
 
 import ramgape
 from ramgape.errors import RamgapeError, StorageUnavailable, shorten
-from ramgape.web import following, looking, managing, working
 from ramgape.web.answers import Json, error_response, show_error
 from ramgape.web.errors import MethodNotAllowed, NotFound, Unprocessable, WebError, answer_of
+from ramgape.web.open_studies import OpenStudies
 from ramgape.web.pages import is_for_a_person, missing_page, page_routes
-from ramgape.web.rooms import Rooms
+from ramgape.web.routes import follow, look, manage, work
 
 BASE = "/api/v1"
 WORDS = {  # for what is wrong with the form of a request, where a sentence would not fit behind "must be"
@@ -36,13 +36,13 @@ METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 ABOUT = "Studies of ramgape: ask what to try, tell what came out, see what is proved."
 
 
-def make_app(rooms: Rooms) -> FastAPI:
-    """The API over the studies of one store. Who asks must be said by a guard around it, in the scope's state."""
+def make_app(studies: OpenStudies) -> FastAPI:
+    """The API over the studies of one store. Middleware around it puts the sender's access into the scope's state."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await run_in_threadpool(rooms.close)
+        await run_in_threadpool(studies.close)
 
     app = FastAPI(
         title="ramgape",
@@ -54,8 +54,8 @@ def make_app(rooms: Rooms) -> FastAPI:
         lifespan=lifespan,
         redirect_slashes=False,
     )
-    app.state.rooms = rooms
-    for part in (working, looking, following, managing):  # those first that are asked for most
+    app.state.studies = studies
+    for part in (work, look, follow, manage):  # those first that are asked for most
         app.include_router(part.router, prefix=BASE)
     app.add_exception_handler(RamgapeError, show_error)
     app.add_exception_handler(RequestValidationError, show_misfit)

@@ -15,9 +15,10 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 
 from ramgape.errors import RamgapeError
-from ramgape.web import schema, working
+from ramgape.web import schema
 from ramgape.web.answers import Json, show_error
 from ramgape.web.forms import read_form
+from ramgape.web.routes import work
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 PATH = re.compile(r"/api/v1/studies/([0-9]{1,18})/(exchange|ask|tell)")
 ROUTES: dict[str, tuple[Callable[..., Awaitable[Json]], TypeAdapter[Any]]] = {
-    "exchange": (working.exchange, TypeAdapter(schema.ExchangeBody)),
-    "ask": (working.ask, TypeAdapter(schema.AskBody)),
-    "tell": (working.tell, TypeAdapter(schema.TellBody)),
+    "exchange": (work.exchange, TypeAdapter(schema.ExchangeBody)),
+    "ask": (work.ask, TypeAdapter(schema.AskBody)),
+    "tell": (work.tell, TypeAdapter(schema.TellBody)),
 }
 
 

@@ -19,7 +19,7 @@ from ramgape.studies.specification import StudySpec
 from ramgape.views.content import facts, risk_axis
 from ramgape.views.report import settings
 from ramgape.views.study import goal_words
-from ramgape.web.picture import COLUMNS
+from ramgape.web.snapshot import COLUMNS
 
 UNKNOWN = ("Arms", "Seed")  # what a result without arms, and without a run, does not know
 NEVER_NEGATIVE = ("std", "variance", "semivariance", "shortfall")

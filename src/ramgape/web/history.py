@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ramgape.search.engine import Engine
 from ramgape.studies.ledger import Ledger
 from ramgape.studies.session import StudySession
-from ramgape.web.picture import short
+from ramgape.web.snapshot import short
 
 MOST = 800  # moments
 SHOWN = 8  # arms whose shares are told apart

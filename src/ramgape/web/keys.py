@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import Header, Request
 
-from ramgape.web.rooms import Room
+from ramgape.web.open_studies import OpenStudy
 
 PATTERN = r"^[!-~]{1,200}$"
 IdempotencyKey = Annotated[
@@ -28,8 +28,8 @@ async def digest_of(request: Request) -> str:
     return hashlib.sha256(asked + await request.body()).hexdigest()
 
 
-def keyed(room: Room, key: str | None, digest: str, operate: Callable[[], dict[str, Any]]) -> Callable[[], Any]:
+def keyed(opened: OpenStudy, key: str | None, digest: str, operate: Callable[[], dict[str, Any]]) -> Callable[[], Any]:
     """An operation that is made once for each key; what it gives is written with what it changes."""
     if key is None:
         return operate
-    return lambda: room.desk.once(key, digest, lambda: json.dumps(operate(), allow_nan=False))
+    return lambda: opened.desk.once(key, digest, lambda: json.dumps(operate(), allow_nan=False))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ramgape.errors import InvalidSpec, require
-from ramgape.web.hosts import PublicUrl, bracketed, is_any
+from ramgape.web.access.hosts import PublicUrl, bracketed, is_any
 
 PORT = 8460
 BACKLOG = 4096  # connections that wait to be accepted

@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import uvicorn
 
 from ramgape.errors import StorageError
-from ramgape.web.connections import RESERVED, UNKNOWN_AT_MOST, UNKNOWN_RESTS, ClientConnection, Connections, Listener
-from ramgape.web.guard import Guard
-from ramgape.web.limits import Settings
+from ramgape.web.access.connections import (
+    RESERVED,
+    UNKNOWN_AT_MOST,
+    UNKNOWN_RESTS,
+    ClientConnection,
+    Connections,
+    Listener,
+)
+from ramgape.web.access.limits import Settings
+from ramgape.web.access.middleware import AccessMiddleware
 from ramgape.web.listening import Place
 
 if TYPE_CHECKING:
@@ -29,7 +36,7 @@ ENOUGH_FILES = 65_536  # open at once, where the system allows any number
 
 
 def make_server(
-    guard: Guard,
+    middleware: AccessMiddleware,
     place: Place,
     settings: Settings,
     started: Callable[[], None],
@@ -39,7 +46,7 @@ def make_server(
     """Uvicorn, with an end of our own and protection from slow beginnings.
 
     Args:
-        guard: The application.
+        middleware: The application, with the middleware around it.
         place: Where it listens.
         settings: Its limits.
         started: Called when it serves.
@@ -59,7 +66,7 @@ def make_server(
             started()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            guard.stop()
+            middleware.stop()
             await super().shutdown(sockets)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -72,7 +79,7 @@ def make_server(
             self.should_exit = True
 
     config = uvicorn.Config(
-        guard,
+        middleware,
         interface="asgi3",
         lifespan="on",
         http=http,
@@ -93,7 +100,7 @@ def make_server(
     except OSError as error:  # also what the certificate is not
         raise StorageError(f"the certificate or its key cannot be used: {error}") from None
     protocol = punctual(counted(config.http_protocol_class), settings.header_timeout)
-    connections = Connections(guard.gate.hosts, most_connections(settings), settings.keep_alive)
+    connections = Connections(middleware.context.hosts, most_connections(settings), settings.keep_alive)
     return Server(config)
 
 
@@ -134,7 +141,7 @@ def counted(protocol: Any) -> Any:
             app_state: dict[str, Any],
             connection: ClientConnection,
         ) -> None:
-            # Each request tells the guard on which connection it came.
+            # Each request tells the middleware on which connection it came.
             super().__init__(config, state, {**app_state, "connection": connection})
             self._connections, self._connection = connections, connection
             self._unknown: asyncio.TimerHandle | None = None

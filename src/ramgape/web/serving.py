@@ -1,4 +1,4 @@
-"""From options to a server that runs: its place, its tokens, the guard before the application, its end."""
+"""From options to a server that runs: its place, its tokens, the middleware before the application, its end."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ramgape.errors import MissingExtra, require
-from ramgape.web.guard import Gate, Guard
-from ramgape.web.hosts import Hosts, PublicUrl, parse_public_url
-from ramgape.web.limits import Settings
+from ramgape.web.access.hosts import Hosts, PublicUrl, parse_public_url
+from ramgape.web.access.limits import Settings
+from ramgape.web.access.middleware import AccessContext, AccessMiddleware
+from ramgape.web.access.own_token import default_tokens, own_token, server_file
+from ramgape.web.access.sessions import Logins
+from ramgape.web.access.token_file import TokenFile
+from ramgape.web.access.tokens import Tokens
 from ramgape.web.listening import Place, is_name, listen, listen_at_path, own_address, release
-from ramgape.web.login import Logins
 from ramgape.web.logs import Log, ToLog
-from ramgape.web.state import default_tokens, own_token, server_file
-from ramgape.web.token_file import TokenFile
-from ramgape.web.tokens import Tokens
 
 if TYPE_CHECKING:
     import uvicorn
@@ -62,13 +62,13 @@ def check_installed() -> None:
 class Serving:
     """A server that listens already, and does not serve yet."""
 
-    def __init__(self, place: Place, options: ServerOptions, make_app: Callable[[Gate], ASGIApp]) -> None:
-        """Take a place, read the tokens, put the guard before the application.
+    def __init__(self, place: Place, options: ServerOptions, make_app: Callable[[AccessContext], ASGIApp]) -> None:
+        """Take a place, read the tokens, put the middleware before the application.
 
         Args:
             place: Where.
             options: How.
-            make_app: Makes the application, for a gate that it can add routes of access by.
+            make_app: Makes the application, from the access context, which its routes of access use.
 
         Raises:
             InvalidSpec: The place cannot be meant, is taken, or could be reached by strangers.
@@ -88,7 +88,11 @@ class Serving:
             raise
 
     def _prepare(
-        self, place: Place, public: PublicUrl | None, options: ServerOptions, make_app: Callable[[Gate], ASGIApp]
+        self,
+        place: Place,
+        public: PublicUrl | None,
+        options: ServerOptions,
+        make_app: Callable[[AccessContext], ASGIApp],
     ) -> None:
         bound, port = (None, None) if place.unix is not None else self.socket.getsockname()[:2]
         self.address = own_address(place, port)
@@ -107,7 +111,7 @@ class Serving:
             own_token(self.token_file, self.address),
             complain=lambda message: options.log.write("error", message),
         )
-        self.gate = Gate(
+        self.context = AccessContext(
             hosts=hosts,
             tokens=tokens,
             logins=Logins(tokens, options.settings),
@@ -116,18 +120,18 @@ class Serving:
             read_only=options.read_only,
             open_metrics=options.open_metrics,
         )
-        self.guard = Guard(make_app(self.gate), self.gate)
+        self.middleware = AccessMiddleware(make_app(self.context), self.context)
 
     def login_link(self) -> str:
         """A link for one login. The code stands where browsers keep it to themselves, behind a #."""
-        shown = self.gate.hosts.public_url or (self.address if self.place.unix is None else "http://localhost")
-        return f"{shown}/login#code={self.gate.logins.new_code()}"
+        shown = self.context.hosts.public_url or (self.address if self.place.unix is None else "http://localhost")
+        return f"{shown}/login#code={self.context.logins.new_code()}"
 
     def make_server(self, started: Callable[[], None] = lambda: None) -> uvicorn.Server:
         """What serves; `started` is called when it does."""
         from ramgape.web.server import make_server  # which needs uvicorn
 
-        return make_server(self.guard, self.place, self.gate.settings, started, overdue=self._end)
+        return make_server(self.middleware, self.place, self.context.settings, started, overdue=self._end)
 
     def _end(self) -> None:
         """End the process: it was told to stop long ago. Nothing that was answered is lost."""
@@ -146,7 +150,7 @@ class Serving:
             self.log.write("info", "stopped")
         finally:
             logger.removeHandler(handler)
-            self.gate.tokens.write_uses()
+            self.context.tokens.write_uses()
             self.close()
 
     def _claim_files(self) -> None:
@@ -154,7 +158,7 @@ class Serving:
         from ramgape.web.server import most_connections, raise_open_files
 
         raise_open_files()
-        wanted, most = int(self.gate.settings.max_connections), most_connections(self.gate.settings)
+        wanted, most = int(self.context.settings.max_connections), most_connections(self.context.settings)
         if most < wanted:
             message = f"the limit on open files leaves room for {most:,} of {wanted:,} connections: raise `ulimit -n`"
             self.log.write("warning", message)
@@ -180,20 +184,20 @@ def watch_terminal(announce: Callable[[], None]) -> None:
         loop.add_reader(handle, pressed)
 
 
-def application(storage: str) -> Callable[[Gate], ASGIApp]:
-    """What serves the studies of a store, once there is a gate before it."""
+def application(storage: str) -> Callable[[AccessContext], ASGIApp]:
+    """Make what serves the studies of a store."""
 
-    def make(gate: Gate) -> ASGIApp:
-        from ramgape.web.access_routes import access_routes, operation_routes
+    def make(context: AccessContext) -> ASGIApp:
+        from ramgape.web.access.routes import access_routes, operation_routes
         from ramgape.web.app import make_app
         from ramgape.web.express import Express
-        from ramgape.web.rooms import Rooms
+        from ramgape.web.open_studies import OpenStudies
 
-        rooms = Rooms(storage, gate.metrics)
-        gate.metrics.gauge("ramgape_open_studies", lambda: len(rooms.open))
-        app = make_app(rooms)
-        app.include_router(access_routes(gate), prefix="/api/v1")
-        app.include_router(operation_routes(gate))
+        studies = OpenStudies(storage, context.metrics)
+        context.metrics.gauge("ramgape_open_studies", lambda: len(studies.open))
+        app = make_app(studies)
+        app.include_router(access_routes(context), prefix="/api/v1")
+        app.include_router(operation_routes(context))
         return Express(app)
 
     return make

@@ -21,7 +21,7 @@ MOST = 512  # operations in a transaction
 Operation = Callable[[], Any]
 
 
-class Waiting(NamedTuple):
+class PendingOperation(NamedTuple):
     """An operation, and who waits for what it gives."""
 
     operation: Operation
@@ -39,21 +39,21 @@ class CommittedBatch(NamedTuple):
     locked_out: float  # of these, until the store was free
 
 
-class Clerk:
+class CommitQueue:
     """Makes the changes of one study, in the order in which they come.
 
     Args:
         desk: Where the study is.
-        after: Called after every transaction, in the clerk's thread.
+        after: Called after every transaction, in its thread.
     """
 
     def __init__(self, desk: LocalDesk, after: Callable[[CommittedBatch], None]) -> None:
         self._desk = desk
         self._after = after
-        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._queue: SimpleQueue[PendingOperation | None] = SimpleQueue()
         self._closed = self._hurried = False
         self._door = threading.Lock()  # nobody comes in behind whoever says that it is over
-        self._thread = threading.Thread(target=self._work, name=f"ramgape-clerk-{desk.name}", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=f"ramgape-commits-{desk.name}", daemon=True)
         self._thread.start()
 
     def submit(self, operation: Operation) -> asyncio.Future[Any]:
@@ -64,7 +64,7 @@ class Clerk:
             if self._closed:
                 future.set_exception(StorageUnavailable("the server is about to stop"))
             else:
-                self._queue.put(Waiting(operation, loop, future, time.monotonic()))
+                self._queue.put(PendingOperation(operation, loop, future, time.monotonic()))
         return future
 
     def hurry(self) -> None:
@@ -94,7 +94,7 @@ class Clerk:
             if waiting and not self._hurried:
                 self._make(waiting)
 
-    def _make(self, waiting: list[Waiting]) -> None:
+    def _make(self, waiting: list[PendingOperation]) -> None:
         began = time.monotonic()
         outcomes = self._desk.together([each.operation for each in waiting])
         loop = waiting[0].loop
@@ -104,7 +104,7 @@ class Clerk:
         self._after(CommittedBatch(len(waiting), began - waiting[0].since, now - began, self._desk.session.waited))
 
 
-def answer_all(waiting: list[Waiting], outcomes: list[Any]) -> None:
+def answer_all(waiting: list[PendingOperation], outcomes: list[Any]) -> None:
     """Tell all who waited what came out, on their event loop."""
     for each, outcome in zip(waiting, outcomes, strict=True):
         if each.future.done():  # whoever asked has gone

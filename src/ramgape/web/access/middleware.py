@@ -28,16 +28,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ramgape.errors import RamgapeError, StorageUnavailable
-from ramgape.web.access import Access, sending_role
-from ramgape.web.bodies import UNREAD, Body, has_body
+from ramgape.web.access.bodies import UNREAD, Body, has_body
+from ramgape.web.access.hosts import Hosts
+from ramgape.web.access.limits import MEGABYTE, Bucket, Settings, Shares
+from ramgape.web.access.roles import Access, sending_role
+from ramgape.web.access.sessions import Logins
+from ramgape.web.access.token_file import write_moment
+from ramgape.web.access.tokens import Clocks, Tokens
 from ramgape.web.errors import Forbidden, Misdirected, TooMany, Unauthorized, Unprocessable, answer_of, status_of
-from ramgape.web.hosts import Hosts
-from ramgape.web.limits import MEGABYTE, Bucket, Settings, Shares
-from ramgape.web.login import Logins
 from ramgape.web.logs import Log
 from ramgape.web.metrics import Metrics
-from ramgape.web.token_file import write_moment
-from ramgape.web.tokens import Clocks, Tokens
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -68,8 +68,8 @@ HEADERS = [
 
 
 @dataclass
-class Gate:
-    """What the guard goes by.
+class AccessContext:
+    """What access middleware goes by.
 
     Attributes:
         hosts: The names of this server.
@@ -96,21 +96,21 @@ class Gate:
     stopping: bool = False
 
 
-class Guard:
+class AccessMiddleware:
     """Around an application (ASGI), and before it."""
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
-        self.app, self.gate = app, gate
-        self._bucket = Bucket(gate.settings.max_requests, gate.clocks.machine)
-        few, some = (share * gate.settings.max_requests for share in STRANGER_SHARES)
-        self._strangers = Bucket(few, gate.clocks.machine, max(some, 1.0))
+    def __init__(self, app: ASGIApp, context: AccessContext) -> None:
+        self.app, self.context = app, context
+        self._bucket = Bucket(context.settings.max_requests, context.clocks.machine)
+        few, some = (share * context.settings.max_requests for share in STRANGER_SHARES)
+        self._strangers = Bucket(few, context.clocks.machine, max(some, 1.0))
         self._shares = Shares()
         self._streams: set[asyncio.Future[None]] = set()
         self._streams_of: Counter[str] = Counter()
         self._under_way = 0
         self._notes: set[asyncio.Future[None]] = set()
-        gate.metrics.gauge("ramgape_watchers", lambda: len(self._streams))
-        gate.metrics.gauge("ramgape_requests_under_way", lambda: self._under_way)
+        context.metrics.gauge("ramgape_watchers", lambda: len(self._streams))
+        context.metrics.gauge("ramgape_requests_under_way", lambda: self._under_way)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -129,7 +129,7 @@ class Guard:
         refused = body = None
         if has_body(headers):
             imports = scope["path"].endswith("/import") and scope["path"].startswith(API)
-            body = Body(receive, headers, self.gate.settings, imports)
+            body = Body(receive, headers, self.context.settings, imports)
         try:
             access, owner = self._admit(scope, headers)
             role = sending_role(scope["method"], scope["path"])
@@ -149,20 +149,20 @@ class Guard:
                         await self.app(scope, receive, answer.send)
             else:
                 await self.app(scope, receive, answer.send)
-        except RamgapeError as error:  # of the guard: those of the application are answered there
+        except RamgapeError as error:  # of ours: the application answers its own
             if answer.status:
                 raise
             refused = type(error).__name__
             await self._refuse(error, scope, body, answer)
         except asyncio.CancelledError:
-            if answer.status or not self.gate.stopping:
+            if answer.status or not self.context.stopping:
                 raise
             refused = "Stopping"  # it took longer than the grace; whether it was done is for a repetition to find out
             await self._refuse(StorageUnavailable("the server stops: ask again in a moment"), scope, body, answer)
         finally:
             self._under_way -= 1
             if scope["path"] == LOGIN and answer.status in FAILED_LOGIN:
-                self.gate.logins.failures.note(self.gate.hosts.address_of(scope.get("client"), headers))
+                self.context.logins.failures.note(self.context.hosts.address_of(scope.get("client"), headers))
             self._note(scope, answer.status or 499, time.perf_counter() - began, refused)
 
     def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:
@@ -170,21 +170,21 @@ class Guard:
         if len(headers) != len(scope["headers"]):
             self._check_once(scope)
         self._check_source(scope, headers)
-        gate, is_open = self.gate, self._is_open(scope["method"], scope["path"])
+        context, is_open = self.context, self._is_open(scope["method"], scope["path"])
         access, counted = (None, "") if is_open else self._authenticate(scope, headers)
-        counted = counted or gate.hosts.address_of(scope.get("client"), headers)
+        counted = counted or context.hosts.address_of(scope.get("client"), headers)
         (self._strangers if access is None else self._bucket).take(counted)
         if access is None:
             if not is_open:
                 raise Unauthorized("a token is needed: Authorization: Bearer rg_...; ramgape token new makes one")
             if scope["path"] == LOGIN:
-                gate.logins.failures.check(counted)
+                context.logins.failures.check(counted)
             return None, counted
         connection = scope.get("state", {}).get("connection")
         if connection is not None:
             connection.belongs_to(counted, access.role != "read")
         self._shares.note(counted)
-        return (access.only_reading() if gate.read_only else access), counted
+        return (access.only_reading() if context.read_only else access), counted
 
     def _check_once(self, scope: Scope) -> None:
         names = [name for name, _ in scope["headers"]]
@@ -196,11 +196,11 @@ class Guard:
     def _check_source(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
         """Whether it is for us, and not from somebody else's page."""
         host = headers.get(b"host", b"")
-        if not self.gate.hosts.is_ours(host, scope.get("server")):
+        if not self.context.hosts.is_ours(host, scope.get("server")):
             allowed = "a name of this server; others are added by --allow-host or --public-url"
             raise Misdirected(what="Host", allowed=allowed, given=repr(host[:100].decode("latin-1")))
         origin = headers.get(b"origin")
-        if origin is not None and not self.gate.hosts.is_our_page(origin, host):
+        if origin is not None and not self.context.hosts.is_our_page(origin, host):
             raise Forbidden("a page of somebody else may not use this server")
         site = headers.get(b"sec-fetch-site")
         if site is None or site in (b"same-origin", b"none"):
@@ -218,38 +218,38 @@ class Guard:
         """Whether nobody needs to be known."""
         if is_page(path) or (path == LOGIN and method == "POST"):
             return True
-        return path == "/metrics" and self.gate.open_metrics
+        return path == "/metrics" and self.context.open_metrics
 
     def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access | None, str]:
         """Who it is, and by what he is counted; the address of somebody unknown is found by the caller."""
-        gate, given = self.gate, headers.get(b"authorization")
+        context, given = self.context, headers.get(b"authorization")
         if given is None:
             safe = scope["method"] in SAFE or (scope["path"] == LOGOUT and scope["method"] == "POST")
             session = self._session(headers) if safe else None
             return (None, "") if session is None else (session.access, f"session of {session.token}")
         scheme, _, secret = given.partition(b" ")
-        token = gate.tokens.find(secret.strip()) if scheme.lower() == b"bearer" else None
-        if token is None or token.has_ended(gate.clocks.wall()):
-            self._strangers.take(gate.hosts.address_of(scope.get("client"), headers))
+        token = context.tokens.find(secret.strip()) if scheme.lower() == b"bearer" else None
+        if token is None or token.has_ended(context.clocks.wall()):
+            self._strangers.take(context.hosts.address_of(scope.get("client"), headers))
         if token is None:
             raise Unauthorized("this token is not valid, or no longer: Authorization: Bearer rg_...")
-        if token.has_ended(gate.clocks.wall()):
+        if token.has_ended(context.clocks.wall()):
             raise Unauthorized(f"this token has ended, at {write_moment(token.expires)}: ramgape token new makes one")
-        if gate.tokens.note_use(token):
-            writing = asyncio.get_running_loop().run_in_executor(None, gate.tokens.write_uses)
+        if context.tokens.note_use(token):
+            writing = asyncio.get_running_loop().run_in_executor(None, context.tokens.write_uses)
             self._notes.add(writing)
             writing.add_done_callback(self._notes.discard)
         return token.access, f"token {token.id}"
 
     def _session(self, headers: Mapping[bytes, bytes]) -> Any:
-        cookie = session_cookie(headers, self.gate.hosts)
-        return None if cookie is None else self.gate.logins.find(cookie)
+        cookie = session_cookie(headers, self.context.hosts)
+        return None if cookie is None else self.context.logins.find(cookie)
 
     async def _stream(
         self, scope: Scope, receive: Receive, answer: Outgoing, headers: Mapping[bytes, bytes], owner: str
     ) -> None:
         """A stream of events, which ends with its reader, with the server, or with the token that it was opened by."""
-        most = self.gate.settings.max_streams
+        most = self.context.settings.max_streams
         if len(self._streams) >= most:
             message = f"{len(self._streams)} event streams are open, as many as are allowed"
             raise TooMany(message, retry_after=COME_AGAIN)
@@ -268,7 +268,7 @@ class Guard:
             await stream
         except asyncio.CancelledError:
             own = asyncio.current_task()
-            if not (self.gate.stopping or ended) or (own is not None and own.cancelling()):
+            if not (self.context.stopping or ended) or (own is not None and own.cancelling()):
                 raise
             if answer.status and not answer.ended:
                 await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -288,13 +288,13 @@ class Guard:
 
     def stop(self) -> None:
         """End the streams: the server is about to end. What else is under way goes on."""
-        self.gate.stopping = True
+        self.context.stopping = True
         for stream in list(self._streams):
             stream.cancel()
 
     async def _refuse(self, error: RamgapeError, scope: Scope, body: Body | None, answer: Outgoing) -> None:
         """Say why not, in the same form as the application does."""
-        self.gate.metrics.count("ramgape_refused_total", error=type(error).__name__)
+        self.context.metrics.count("ramgape_refused_total", error=type(error).__name__)
         status = status_of(error)
         content = json.dumps(answer_of(error)).encode()
         said = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
@@ -306,22 +306,22 @@ class Guard:
             said += [(b"retry-after", b"1"), (b"connection", b"close")]
         if status == 401:
             said.append((b"www-authenticate", b'Bearer realm="ramgape"'))
-        if body is not None and not self.gate.stopping:  # of which a part may be unread
+        if body is not None and not self.context.stopping:  # of which a part may be unread
             said.append((b"connection", b"close"))
             allowed = known and status != 403 and sending_role(scope["method"], scope["path"]) is not None
-            await body.discard(2.0 * self.gate.settings.max_body * MEGABYTE if allowed else UNREAD)
+            await body.discard(2.0 * self.context.settings.max_body * MEGABYTE if allowed else UNREAD)
         await answer.send({"type": "http.response.start", "status": status, "headers": said})
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
     def _note(self, scope: Scope, status: int, seconds: float, refused: str | None) -> None:
         """Count and log a request, by its route and never by what somebody has put into its address."""
-        gate, access = self.gate, scope.get("state", {}).get("access")
+        context, access = self.context, scope.get("state", {}).get("access")
         template = template_of(scope)
         route = template or ("refused" if refused else "unknown")
         method = scope["method"] if scope["method"] in METHODS else "other"
-        gate.metrics.count("ramgape_requests_total", route=route, method=method, status=status)
-        gate.metrics.observe("ramgape_request_seconds", seconds, route=route)
-        gate.log.request(
+        context.metrics.count("ramgape_requests_total", route=route, method=method, status=status)
+        context.metrics.observe("ramgape_request_seconds", seconds, route=route)
+        context.log.request(
             method,
             route,
             status,
@@ -329,7 +329,7 @@ class Guard:
             study=study_of(scope, template),
             token=None if access is None else access.name,
             error=refused,
-            address=gate.hosts.address_of(scope.get("client"), dict(scope["headers"])) if refused else None,
+            address=context.hosts.address_of(scope.get("client"), dict(scope["headers"])) if refused else None,
         )
 
 

@@ -9,14 +9,14 @@ from pydantic import BaseModel, Field, model_validator
 from starlette.responses import PlainTextResponse, Response
 
 from ramgape.errors import RamgapeError, UnknownName
-from ramgape.web.access import Access, access_of
+from ramgape.web.access.middleware import AccessContext, session_cookie
+from ramgape.web.access.roles import Access, access_of
+from ramgape.web.access.token_file import DEFAULT_DAYS, MOST_DAYS, MOST_PATTERNS
 from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden, NotFound
 from ramgape.web.forms import FormRoute
-from ramgape.web.guard import Gate, session_cookie
 from ramgape.web.metrics import MEDIA_TYPE
 from ramgape.web.schema import Name, Number, StrictBody
-from ramgape.web.token_file import DEFAULT_DAYS, MOST_DAYS, MOST_PATTERNS
 
 OPEN: dict[str, Any] = {"security": []}  # in the description: nobody needs a token for it
 TokenId = Annotated[str, Path(min_length=1, max_length=40)]
@@ -81,7 +81,7 @@ class Health(BaseModel):
     status: Literal["ok", "stopping"]
 
 
-def operation_routes(gate: Gate) -> APIRouter:
+def operation_routes(context: AccessContext) -> APIRouter:
     """What belongs to no version of the API."""
     router = APIRouter(tags=["operate"])
 
@@ -94,17 +94,17 @@ def operation_routes(gate: Gate) -> APIRouter:
     @router.head("/healthz", include_in_schema=False)
     async def health() -> Json:
         """Whether the server serves; nothing else."""
-        return Json({"status": "stopping" if gate.stopping else "ok"}, 503 if gate.stopping else 200)
+        return Json({"status": "stopping" if context.stopping else "ok"}, 503 if context.stopping else 200)
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **refusals()})
     async def metrics() -> PlainTextResponse:
         """What the server has counted, as Prometheus reads it."""
-        return PlainTextResponse(gate.metrics.text(), media_type=MEDIA_TYPE)
+        return PlainTextResponse(context.metrics.text(), media_type=MEDIA_TYPE)
 
     return router
 
 
-def access_routes(gate: Gate) -> APIRouter:
+def access_routes(context: AccessContext) -> APIRouter:
     """Who comes in, below the base of the API."""
     router = APIRouter(tags=["access"], route_class=FormRoute)
 
@@ -112,41 +112,41 @@ def access_routes(gate: Gate) -> APIRouter:
     async def log_in(body: Login, request: Request) -> Json:
         """A code or a token becomes a browser's session, which may only look."""
         headers = dict(request.scope["headers"])
-        address = gate.hosts.address_of(request.scope.get("client"), headers)
+        address = context.hosts.address_of(request.scope.get("client"), headers)
         try:
-            made, session = gate.logins.log_in(address, code=body.code, token=body.token)
+            made, session = context.logins.log_in(address, code=body.code, token=body.token)
         except RamgapeError as error:
-            gate.metrics.count("ramgape_logins_total", outcome="refused")
-            gate.log.write("warning", "a login was refused", error=type(error).__name__, address=address)
+            context.metrics.count("ramgape_logins_total", outcome="refused")
+            context.log.write("warning", "a login was refused", error=type(error).__name__, address=address)
             raise
-        gate.metrics.count("ramgape_logins_total", outcome="done")
-        gate.log.write("info", "a browser has logged in", token=session.access.name, address=address)
+        context.metrics.count("ramgape_logins_total", outcome="done")
+        context.log.write("info", "a browser has logged in", token=session.access.name, address=address)
         answer = Json({"role": session.access.role, "name": session.access.name})
-        _set_cookie(gate, answer, headers, made, int(3600 * gate.settings.session_hours))
+        _set_cookie(context, answer, headers, made, int(3600 * context.settings.session_hours))
         return answer
 
     @router.post("/logout", status_code=204, response_class=Response, responses=refusals())
     async def log_out(request: Request) -> Response:
         """End the browser's session."""
         headers = dict(request.scope["headers"])
-        gate.logins.log_out(session_cookie(headers, gate.hosts) or b"")
+        context.logins.log_out(session_cookie(headers, context.hosts) or b"")
         answer = Response(status_code=204)
-        _set_cookie(gate, answer, headers, "", 0)
+        _set_cookie(context, answer, headers, "", 0)
         return answer
 
     @router.get("/tokens", response_model=AllTokens, responses=refusals())
     def tokens(request: Request) -> Json:
         """All tokens, without what is secret of them."""
         manager(request)
-        return Json({"tokens": [each.to_dict() for each in gate.tokens.file.read().values()]})
+        return Json({"tokens": [each.to_dict() for each in context.tokens.file.read().values()]})
 
     @router.post("/tokens", status_code=201, response_model=MadeToken, responses=refusals())
     def new_token(body: NewToken, request: Request) -> Json:
         """A new token. It is shown now, and never again."""
         by = manager(request)
-        made, secret = gate.tokens.file.add(body.role, body.studies, body.days, body.name)
-        gate.tokens.look()
-        gate.log.write("info", "a token was made", id=made.id, role=made.role, token=by.name)
+        made, secret = context.tokens.file.add(body.role, body.studies, body.days, body.name)
+        context.tokens.look()
+        context.log.write("info", "a token was made", id=made.id, role=made.role, token=by.name)
         return Json({**made.to_dict(), "token": secret}, 201)
 
     @router.delete("/tokens/{id}", status_code=204, response_class=Response, responses=refusals(404))
@@ -154,11 +154,11 @@ def access_routes(gate: Gate) -> APIRouter:
         """Revoke a token, and end the sessions that it began."""
         by = manager(request)
         try:
-            gate.tokens.file.revoke(id)
+            context.tokens.file.revoke(id)
         except UnknownName:
             raise NotFound(f"there is no token {id!r}") from None
-        gate.tokens.look()
-        gate.log.write("info", "a token was revoked", id=id, token=by.name)
+        context.tokens.look()
+        context.log.write("info", "a token was revoked", id=id, token=by.name)
         return Response(status_code=204)
 
     return router
@@ -173,13 +173,15 @@ def manager(request: Request) -> Access:
     return access
 
 
-def _set_cookie(gate: Gate, answer: Response, headers: dict[bytes, bytes], value: str, seconds: int) -> None:
+def _set_cookie(
+    context: AccessContext, answer: Response, headers: dict[bytes, bytes], value: str, seconds: int
+) -> None:
     answer.set_cookie(
-        gate.hosts.cookie.decode(),
+        context.hosts.cookie.decode(),
         value,
         max_age=seconds,
         path="/",
-        secure=gate.hosts.is_secure(headers.get(b"host", b"")),
+        secure=context.hosts.is_secure(headers.get(b"host", b"")),
         httponly=True,
         samesite="strict",
     )

@@ -10,11 +10,11 @@ import secrets
 import threading
 from dataclasses import dataclass
 
-from ramgape.web.access import Access
+from ramgape.web.access.limits import Failures, Settings
+from ramgape.web.access.roles import Access
+from ramgape.web.access.token_file import digest_of
+from ramgape.web.access.tokens import OWN, Clocks, Tokens
 from ramgape.web.errors import Unauthorized
-from ramgape.web.limits import Failures, Settings
-from ramgape.web.token_file import digest_of
-from ramgape.web.tokens import OWN, Clocks, Tokens
 
 CODE_BYTES, SESSION_BYTES = 18, 32
 MOST_CODES, MOST_SESSIONS = 20, 10_000  # of more the oldest go

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ramgape.errors import StorageError
 from ramgape.remote.credentials import servers_folder
-from ramgape.web.token_file import is_secret, new_secret, private_folder, write_private
+from ramgape.web.access.token_file import is_secret, new_secret, private_folder, write_private
 
 LARGEST = 10_000  # bytes of the file
 OTHERS = 0o077  # permissions of anybody else

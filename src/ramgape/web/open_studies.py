@@ -1,4 +1,4 @@
-"""The studies that the server has open: each in a room of its own, with a clerk."""
+"""The studies that the server has open, each with a queue of commits."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from ramgape.studies.local_desk import LocalDesk
 from ramgape.studies.report import StudySummary, summarize
 from ramgape.studies.session import StudySession
 from ramgape.studies.study import Study
-from ramgape.web.clerk import Clerk, CommittedBatch, Operation
-from ramgape.web.limits import charged
-from ramgape.web.live import Live, LiveList
+from ramgape.web.access.limits import charged
+from ramgape.web.commit_queue import CommitQueue, CommittedBatch, Operation
 from ramgape.web.metrics import Metrics
+from ramgape.web.streams import ListStream, StudyStream
 
 LOOKS = 4  # at a study at once: who waits for its store keeps none waiting who asks for something else
 LISTS = 16  # likewise at the list of studies
-MOST_ROOMS = 256  # open at a time; beyond that, those that nobody has asked for longest are closed
+MOST_OPEN = 256  # open at a time; beyond that, those that nobody has asked for longest are closed
 
 
 Given = TypeVar("Given")
 
 
-class Room:
+class OpenStudy:
     """An open study.
 
     Attributes:
         id, name: Of the study.
         study: For whoever looks at it; what changes it goes by `make`.
-        after_commit: Called after every transaction of ours, in the clerk's thread; they must be quick.
+        after_commit: Called after every transaction of ours, in the thread of the queue; they must be quick.
         live: What those who follow it are sent.
         used_at: When somebody last asked for it.
     """
@@ -52,12 +52,12 @@ class Room:
         self.study = Study(self.desk)
         self.study.done  # noqa: B018 - compiled, and learnt, before others wait for it
         self._looks = CapacityLimiter(LOOKS)
-        self.live = Live(self.desk.session, partial(opened_again, row.name, storage), self.in_thread)
+        self.live = StudyStream(self.desk.session, partial(opened_again, row.name, storage), self.in_thread)
         self.after_commit: list[Callable[[], None]] = [self.live.committed]
         self.used_at = time.monotonic()
         self._metrics = metrics
         self._reclaimed: tuple[object, int] = None, 0  # by a ledger, as far as it is counted
-        self._clerk = Clerk(self.desk, self._after)
+        self._commits = CommitQueue(self.desk, self._after)
 
     async def in_thread(self, look: Callable[[], Given]) -> Given:
         """What somebody sees of the study, or does alone; in another thread, since it may take a while."""
@@ -65,7 +65,7 @@ class Room:
 
     def make(self, operation: Operation) -> asyncio.Future[object]:
         """Have something done that changes the study, in a transaction with whatever else waits."""
-        return self._clerk.submit(operation)
+        return self._commits.submit(operation)
 
     def _after(self, batch: CommittedBatch) -> None:
         self._count(batch)
@@ -87,17 +87,17 @@ class Room:
             self._reclaimed = ledger, ledger.reclaimed
 
     @property
-    def watchers(self) -> int:
+    def subscribers(self) -> int:
         """How many follow it."""
-        return len(self.live.watchers)
+        return len(self.live.subscribers)
 
     def hurry(self) -> None:
         """Wait for nothing that may take long; to be called before `close`."""
-        self._clerk.hurry()
+        self._commits.hurry()
 
     def close(self) -> None:
         """Finish what waits, and let go of the store."""
-        self._clerk.close()
+        self._commits.close()
         self.live.close()
         self.study.close()
 
@@ -120,7 +120,7 @@ class Found(NamedTuple):
     sentence: str
 
 
-class Rooms:
+class OpenStudies:
     """The studies of one store, by their numbers.
 
     Args:
@@ -134,11 +134,11 @@ class Rooms:
         self._store = open_store(storage, create=True)
         self._lock = threading.Lock()  # of the store, which one thread uses at a time
         self._lists, self._openings = CapacityLimiter(LISTS), CapacityLimiter(LISTS)
-        self._open: dict[int, Room] = {}
-        self._opening: dict[int, asyncio.Task[Room]] = {}
+        self._open: dict[int, OpenStudy] = {}
+        self._opening: dict[int, asyncio.Task[OpenStudy]] = {}
         self._found: dict[int, tuple[int, Found]] = {}  # by number: at which revision, and what
         self._looking: set[int] = set()
-        self.listed: LiveList | None = None  # for those who watch the list
+        self.listed: ListStream | None = None  # for those who watch the list
         self._looker = ThreadPoolExecutor(1, "ramgape-looker")
 
     async def in_thread(self, look: Callable[[], Given]) -> Given:
@@ -146,12 +146,12 @@ class Rooms:
         return await anyio.to_thread.run_sync(charged, look, limiter=self._lists)
 
     @property
-    def open(self) -> dict[int, Room]:
+    def open(self) -> dict[int, OpenStudy]:
         """Those that are open, by number."""
         return self._open
 
-    async def room(self, study_id: int) -> Room:
-        """The room of a study, opened if need be."""
+    async def opened(self, study_id: int) -> OpenStudy:
+        """A study, opened if need be."""
         found = self._open.get(study_id)
         if found is None:
             task = self._opening.get(study_id)
@@ -162,21 +162,21 @@ class Rooms:
         found.used_at = time.monotonic()
         return found
 
-    async def _enter(self, study_id: int) -> Room:
+    async def _enter(self, study_id: int) -> OpenStudy:
         row = await self.in_thread(partial(self.row, study_id))
-        room = await anyio.to_thread.run_sync(Room, row, self.storage, self.metrics, limiter=self._openings)
-        self._open[study_id] = room
-        idle = sorted((each for each in self._open.values() if not each.watchers), key=lambda each: each.used_at)
-        for each in idle[: max(len(self._open) - MOST_ROOMS, 0)]:
+        opened = await anyio.to_thread.run_sync(OpenStudy, row, self.storage, self.metrics, limiter=self._openings)
+        self._open[study_id] = opened
+        idle = sorted((each for each in self._open.values() if not each.subscribers), key=lambda each: each.used_at)
+        for each in idle[: max(len(self._open) - MOST_OPEN, 0)]:
             del self._open[each.id]
             await self.in_thread(each.close)
-        return room
+        return opened
 
     async def leave(self, study_id: int) -> None:
-        """Close the room of a study, which is deleted, say."""
-        room = self._open.pop(study_id, None)
-        if room is not None:
-            await self.in_thread(room.close)
+        """Close a study, for example because it is deleted."""
+        opened = self._open.pop(study_id, None)
+        if opened is not None:
+            await self.in_thread(opened.close)
 
     # --- what was found -----------------------------------------------------------------------------------------------
 
@@ -198,10 +198,10 @@ class Rooms:
     def _look(self, row: StudyRow) -> None:
         """Look at a study whose answer a list shows; of one that cannot be read, there is none."""
         with suppress(Exception):
-            room = self._open.get(row.id)
-            desk = LocalDesk.load(row.name, self.storage) if room is None else room.desk
+            opened = self._open.get(row.id)
+            desk = LocalDesk.load(row.name, self.storage) if opened is None else opened.desk
             result = desk.result("open", False)
-            if room is None:
+            if opened is None:
                 desk.close()
             doubt = max(arm.doubt for arm in result.arms)
             self._found[row.id] = row.revision, Found(list(result.front), doubt, result.sentence)
@@ -256,13 +256,13 @@ class Rooms:
     def close(self) -> None:
         """Let go of the store. Whatever waits for it by now waits no longer."""
         self._looker.shutdown(wait=False, cancel_futures=True)
-        rooms = list(self._open.values())
-        for room in rooms:
-            room.hurry()
+        studies = list(self._open.values())
+        for opened in studies:
+            opened.hurry()
         if isinstance(self._store, SqlStore):
             self._store.interrupt()
-        for room in rooms:
-            room.close()
+        for opened in studies:
+            opened.close()
         self._open.clear()
         with self._lock:
             self._store.close()

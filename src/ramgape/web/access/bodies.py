@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ramgape.web.access.limits import MEGABYTE, Settings
 from ramgape.web.errors import TooLarge, TooSlow, Unprocessable
-from ramgape.web.limits import MEGABYTE, Settings
 
 if TYPE_CHECKING:
     from starlette.types import Receive

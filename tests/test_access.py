@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ramgape.web.guard import HEADERS, POLICY, Guard
-from ramgape.web.hosts import Hosts, parse_public_url
-from ramgape.web.limits import Settings
+from ramgape.web.access.hosts import Hosts, parse_public_url
+from ramgape.web.access.limits import Settings
+from ramgape.web.access.middleware import HEADERS, POLICY, AccessMiddleware
+from ramgape.web.access.tokens import LOOK_AGAIN
 from ramgape.web.serving import application
-from ramgape.web.tokens import LOOK_AGAIN
 from tests.guarded import HOST, World, request
 
 TINY = Settings(max_body=0.001, max_import=0.004, body_timeout=0.05, import_timeout=0.05)
@@ -28,7 +28,7 @@ ASK, SHOW, IMPORT = "/api/v1/studies/1/ask", "/api/v1/studies/1", "/api/v1/studi
 
 @pytest.fixture(autouse=True)
 def no_tarpit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.web.guard.TARPIT", 0.0)
+    monkeypatch.setattr("ramgape.web.access.middleware.TARPIT", 0.0)
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_every_answer_has_the_headers_of_safety(world: World, path: str, known: 
 def test_two_of_a_header_are_one_too_many(world: World, name: bytes) -> None:
     """The guard would look at one, and somebody behind or before it at the other."""
     good = {b"host": HOST.encode(), b"authorization": b"Bearer " + world.own.encode(), name: b"2"}
-    answer = asyncio.run(request(world.guard, "GET", "/api/v1", (), [*good.items(), (name, b"3")]))
+    answer = asyncio.run(request(world.middleware, "GET", "/api/v1", (), [*good.items(), (name, b"3")]))
     assert answer.status == (421 if name == b"host" else 422)
 
 
@@ -258,15 +258,15 @@ def test_a_web_socket_is_not_opened(world: World) -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(world.guard({"type": "websocket", "path": "/", "headers": []}, None, send))  # type: ignore[arg-type]
+    asyncio.run(world.middleware({"type": "websocket", "path": "/", "headers": []}, None, send))  # type: ignore[arg-type]
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
 def test_every_address_of_the_api_needs_a_token(tmp_path: Path) -> None:
     """But for the login; and nothing that is not below /api holds anything of anybody."""
     world = World(tmp_path)
-    app = application(f"sqlite:///{tmp_path}/s.db")(world.gate)
-    guard = Guard(app, world.gate)
+    app = application(f"sqlite:///{tmp_path}/s.db")(world.context)
+    middleware = AccessMiddleware(app, world.context)
     addresses = [
         (method.upper(), re.sub(r"{\w+}", "1", path))
         for path, methods in app.app.openapi()["paths"].items()  # type: ignore[attr-defined]
@@ -277,10 +277,10 @@ def test_every_address_of_the_api_needs_a_token(tmp_path: Path) -> None:
     let_in = {
         f"{method} {path}"
         for method, path in addresses
-        if asyncio.run(request(guard, method, path, (), headers)).status != 401
+        if asyncio.run(request(middleware, method, path, (), headers)).status != 401
     }
     assert let_in == {"POST /api/v1/login", "GET /healthz"}
-    app.app.state.rooms.close()  # type: ignore[attr-defined]
+    app.app.state.studies.close()  # type: ignore[attr-defined]
 
 
 # --- names of a server ------------------------------------------------------------------------------------------------
@@ -378,23 +378,23 @@ def test_too_many_streams(tmp_path: Path) -> None:
     async def watch() -> None:
         path = f"{SHOW}/events"
         streams = [asyncio.ensure_future(world.asking("GET", path, authorization=f"Bearer {each}")) for each in tokens]
-        while "ramgape_watchers 2" not in world.gate.metrics.text():
+        while "ramgape_watchers 2" not in world.context.metrics.text():
             await asyncio.sleep(0.01)
         refused = await world.asking("GET", path, **headers)
         assert (refused.status, refused.header("retry-after")) == (429, "5")
         await asyncio.sleep(0.05)
-        world.guard.stop()
+        world.middleware.stop()
         answers = await asyncio.gather(*streams)
         assert all(each.status == 200 and each.body.startswith(b": still here") for each in answers)
         assert (await world.asking("GET", "/healthz")).status == 503
 
     asyncio.run(watch())
-    assert "ramgape_watchers 0" in world.gate.metrics.text()
+    assert "ramgape_watchers 0" in world.context.metrics.text()
 
 
 @pytest.mark.parametrize("by", ["token", "session"])
 def test_a_stream_ends_with_its_token(world: World, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ramgape.web.guard.STILL_KNOWN", 0.01)
+    monkeypatch.setattr("ramgape.web.access.middleware.STILL_KNOWN", 0.01)
     token = world.token()
     headers = {"authorization": f"Bearer {token}"} if by == "token" else {"cookie": world.session(token)}
 
@@ -404,7 +404,7 @@ def test_a_stream_ends_with_its_token(world: World, by: str, monkeypatch: pytest
         assert not stream.done()
         (known,) = world.file.read()
         world.file.revoke(known)
-        world.gate.tokens.look()
+        world.context.tokens.look()
         async with asyncio.timeout(10):
             answer = await stream
         assert answer.status == 200
@@ -429,7 +429,7 @@ def log_in(world: World, **body: str) -> Any:
 def test_too_many_logins(world: World) -> None:
     assert {log_in(world, code="guess").status for _ in range(5)} == {401}
     assert {log_in(world, token="rg_guess").status for _ in range(5)} == {401}
-    code = world.gate.logins.new_code()
+    code = world.context.logins.new_code()
     refused = log_in(world, code=code)
     assert (refused.status, refused.json["error"], refused.header("set-cookie")) == (429, "TooMany", None)
     world.now += 61.0
@@ -440,7 +440,7 @@ def test_too_many_logins(world: World) -> None:
 
 
 def test_a_code_is_for_one_login(world: World) -> None:
-    code = world.gate.logins.new_code()
+    code = world.context.logins.new_code()
     answer = log_in(world, code=code)
     assert answer.status == 200
     assert answer.json == {"role": "read", "name": "browser"}
@@ -453,7 +453,7 @@ def test_a_code_is_for_one_login(world: World) -> None:
 
 
 def test_a_code_is_for_ten_minutes(world: World) -> None:
-    code = world.gate.logins.new_code()
+    code = world.context.logins.new_code()
     world.now += 601.0
     assert log_in(world, code=code).status == 401
 
@@ -498,7 +498,7 @@ def test_a_browser_logs_out(world: World) -> None:
 
 def test_under_tls_a_cookie_is_for_tls_alone(tmp_path: Path) -> None:
     world = World(tmp_path, hosts=Hosts(port=8460, bound="127.0.0.1", public_url=PUBLIC))
-    content = json.dumps({"code": world.gate.logins.new_code()}).encode()
+    content = json.dumps({"code": world.context.logins.new_code()}).encode()
     answer = world.ask(
         "POST",
         "/api/v1/login",
@@ -543,7 +543,7 @@ def test_tokens_by_the_api(world: World) -> None:
 
 def test_logs_have_no_secrets(world: World) -> None:
     """Not in the path, the query, the headers, the body, a cookie."""
-    code, token = world.gate.logins.new_code(), world.token("work")
+    code, token = world.context.logins.new_code(), world.token("work")
     cookie = (log_in(world, code=code).header("set-cookie") or "").partition(";")[0]
     log_in(world, token=token)
     world.ask("GET", f"/login?code={code}")

@@ -25,7 +25,7 @@ from ramgape.common.file_lock import file_lock
 from ramgape.common.files import read_whole
 from ramgape.common.whole_files import replacing
 from ramgape.errors import StorageError, StorageUnavailable, UnknownName, known_name, require
-from ramgape.web.access import EVERYTHING, ROLES, Access
+from ramgape.web.access.roles import EVERYTHING, ROLES, Access
 
 PREFIX = "rg_"
 SECRET_BYTES = 32

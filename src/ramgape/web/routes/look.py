@@ -24,8 +24,8 @@ from ramgape.studies.report import write_time
 from ramgape.trials.progress import progress_of
 from ramgape.web import schema
 from ramgape.web.answers import Json, refusals
-from ramgape.web.rooms import Room
-from ramgape.web.working import StudyNumber, room_for
+from ramgape.web.open_studies import OpenStudy
+from ramgape.web.routes.work import StudyNumber, open_study_for
 
 router = APIRouter(prefix="/studies/{id}", tags=["look"])
 
@@ -44,15 +44,15 @@ Before = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="Only rows 
 After = Annotated[int | None, Query(ge=-1, le=2**63 - 1, description="Only rows after this one, the oldest first.")]
 
 
-async def looked(request: Request, study_id: int, look: Callable[[Room], Given]) -> Given:
+async def looked(request: Request, study_id: int, look: Callable[[OpenStudy], Given]) -> Given:
     """What somebody sees of a study; in another thread, since it may take a while."""
-    room = await room_for(request, study_id, "read")
-    return await room.in_thread(lambda: look(room))
+    opened = await open_study_for(request, study_id, "read")
+    return await opened.in_thread(lambda: look(opened))
 
 
-def revision_of(room: Room) -> int:
+def revision_of(opened: OpenStudy) -> int:
     """How often anything was written."""
-    with room.desk.session.reading() as (ledger, _):
+    with opened.desk.session.reading() as (ledger, _):
         return ledger.revision
 
 
@@ -66,17 +66,17 @@ async def show(
     `ended` is what to give as the reason for a study that is not done.
     """
 
-    def look(room: Room) -> Response:
-        revision = revision_of(room)
-        tag = f'"{room.id}-{revision}-{expect:d}{history:d}-{ended}"'
+    def look(opened: OpenStudy) -> Response:
+        revision = revision_of(opened)
+        tag = f'"{opened.id}-{revision}-{expect:d}{history:d}-{ended}"'
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers={"ETag": tag})
-        report = room.study.report(expect=expect, history=history)
+        report = opened.study.report(expect=expect, history=history)
         if ended != "open":
-            result = replace(room.study.result(ended, expect=expect), history=report.result.history)
+            result = replace(opened.study.result(ended, expect=expect), history=report.result.history)
             report = replace(report, result=result)
-        shown = report.to_dict() | {"id": room.id, "revision": revision}
-        shown["specification"] = json.loads(room.study.spec.to_text())
+        shown = report.to_dict() | {"id": opened.id, "revision": revision}
+        shown["specification"] = json.loads(opened.study.spec.to_text())
         if history:
             shown["history"] = jsonable([list(point) for point in report.result.history])
         return Json(shown, headers={"ETag": tag})
@@ -88,8 +88,8 @@ async def show(
 async def specification(study_id: StudyNumber, request: Request) -> Json:
     """What the study is to do, as it is stored."""
 
-    def look(room: Room) -> dict[str, Any]:
-        with room.desk.session.reading() as (ledger, _):
+    def look(opened: OpenStudy) -> dict[str, Any]:
+        with opened.desk.session.reading() as (ledger, _):
             return {"revision": ledger.revision, "specification": json.loads(ledger.spec.to_text())}
 
     return Json(await looked(request, study_id, look))
@@ -99,8 +99,8 @@ async def specification(study_id: StudyNumber, request: Request) -> Json:
 async def progress(study_id: StudyNumber, request: Request) -> Json:
     """How far the search is, in short."""
 
-    def look(room: Room) -> dict[str, Any]:
-        with room.desk.session.reading() as (ledger, _):
+    def look(opened: OpenStudy) -> dict[str, Any]:
+        with opened.desk.session.reading() as (ledger, _):
             return asdict(progress_of(ledger.engine)) | {"done": ledger.done}
 
     return Json(jsonable(await looked(request, study_id, look)))
@@ -124,17 +124,17 @@ async def observations(
         fits = (arm is None or row.arm == arm) and (worker is None or row.worker == worker)
         return fits and (failed is None or row.failed == failed)
 
-    def look(room: Room) -> dict[str, Any]:
+    def look(opened: OpenStudy) -> dict[str, Any]:
         if arm is not None:
-            known_name(arm, room.study.spec.search.names, "arm")
-        with room.desk.session.reading() as (ledger, _):
+            known_name(arm, opened.study.spec.search.names, "arm")
+        with opened.desk.session.reading() as (ledger, _):
             told = ledger.told
         rows: list[list[Any]] = []
         last, scanned, size = -1, 0, limit if (arm, worker, failed) == (None, None, None) else PAGE
         for start, stop in pages(told, before, after, size):
-            with room.desk.session.reading():
-                found = room.desk.session.store.read_rows(room.id, start, stop)
-            numbered = list(enumerate(map(room.desk.described, found), start))
+            with opened.desk.session.reading():
+                found = opened.desk.session.store.read_rows(opened.id, start, stop)
+            numbered = list(enumerate(map(opened.desk.described, found), start))
             for last, seen in numbered if after is not None else reversed(numbered):
                 if wanted(seen):
                     rows.append([last, *observed(seen)])
@@ -180,10 +180,10 @@ async def failures(
 ) -> Json:
     """Attempts that failed, the newest first."""
 
-    def look(room: Room) -> dict[str, Any]:
+    def look(opened: OpenStudy) -> dict[str, Any]:
         if arm is not None:
-            known_name(arm, room.study.spec.search.names, "arm")
-        found = sorted(room.desk.failures(), key=lambda each: each.failed_at)
+            known_name(arm, opened.study.spec.search.names, "arm")
+        found = sorted(opened.desk.failures(), key=lambda each: each.failed_at)
         found = found[: len(found) if before is None else before]
         places = [at for at in range(len(found) - 1, -1, -1) if arm is None or found[at].arm == arm]
         rows = [[*found[at][:4], write_time(found[at].failed_at), found[at].seed] for at in places[:limit]]
@@ -196,10 +196,10 @@ async def failures(
 async def pulls(study_id: StudyNumber, request: Request) -> Json:
     """Pulls without an answer that counts: who has them, and for how long."""
 
-    def look(room: Room) -> dict[str, Any]:
-        with room.desk.session.reading() as (ledger, now):
-            opened = sorted(ledger.open.values())
-        names = room.study.spec.search.names
+    def look(opened: OpenStudy) -> dict[str, Any]:
+        with opened.desk.session.reading() as (ledger, now):
+            unanswered = sorted(ledger.open.values())
+        names = opened.study.spec.search.names
 
         def described(pull: PullRow) -> dict[str, Any]:
             return {
@@ -213,7 +213,7 @@ async def pulls(study_id: StudyNumber, request: Request) -> Json:
                 "held": pull.answer is not None,
             }
 
-        return {"pulls": [described(pull) for pull in opened]}
+        return {"pulls": [described(pull) for pull in unanswered]}
 
     return Json(await looked(request, study_id, look))
 
@@ -236,10 +236,10 @@ async def export_jsonl(study_id: StudyNumber, request: Request) -> Response:
 async def exported(request: Request, study_id: int, form: str, kind: str) -> Response:
     """A file of observations: made as a whole, so that an error is one, and sent in parts."""
 
-    def look(room: Room) -> IO[bytes]:
+    def look(opened: OpenStudy) -> IO[bytes]:
         file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - closed when it is sent
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        room.study._export(text, form)
+        opened.study._export(text, form)
         text.flush()
         text.detach()
         file.seek(0)
@@ -261,7 +261,7 @@ async def exported(request: Request, study_id: int, form: str, kind: str) -> Res
 )
 async def report_page(study_id: StudyNumber, request: Request) -> Response:
     """The whole report as one page that needs no network."""
-    content = await looked(request, study_id, lambda room: drawn_into(room.study.save_html, "report.html"))
+    content = await looked(request, study_id, lambda opened: drawn_into(opened.study.save_html, "report.html"))
     headers = saved_as(study_id, "html")  # it has styles inside, which the policy of our pages would not let pass
     return Response(content, media_type="text/html; charset=utf-8", headers=headers)
 
@@ -271,7 +271,7 @@ async def report_page(study_id: StudyNumber, request: Request) -> Response:
 )
 async def plane_svg(study_id: StudyNumber, request: Request) -> Response:
     """The arms in the mean-risk plane, as SVG."""
-    content = await looked(request, study_id, lambda room: drawn_into(room.study.save_plot, "plane.svg"))
+    content = await looked(request, study_id, lambda opened: drawn_into(opened.study.save_plot, "plane.svg"))
     return Response(content, media_type="image/svg+xml", headers=saved_as(study_id, "svg"))
 
 
@@ -283,9 +283,9 @@ async def plane_png(
 ) -> Response:
     """The same as PNG, so many pixels wide."""
 
-    def look(room: Room) -> bytes:
+    def look(opened: OpenStudy) -> bytes:
         def save(path: FilePath) -> None:
-            figure = room.study.plot().figure
+            figure = opened.study.plot().figure
             figure.savefig(path, dpi=width / figure.get_size_inches()[0])
 
         return drawn_into(save, "plane.png")

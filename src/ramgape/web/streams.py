@@ -24,7 +24,7 @@ from ramgape.trials.remaining import expect_pulls
 from ramgape.trials.watching import Forecaster
 from ramgape.web.frame import make_frame
 from ramgape.web.history import History
-from ramgape.web.picture import Glimpse, look_at, make_picture
+from ramgape.web.snapshot import Snapshot, make_picture, take_snapshot
 
 PERIOD = 0.25  # seconds between two pictures, at least
 COST = 20.0  # and so many times as long as one takes
@@ -75,7 +75,7 @@ class Slot:
         return None if self._event is None else frame + self._event
 
 
-class Watchers:
+class Subscribers:
     """Those who watch the same thing, and the task that shows it to them while there are any."""
 
     def __init__(self, show: Callable[[], Awaitable[None]]) -> None:
@@ -119,7 +119,7 @@ class Watchers:
             await self._show()
 
 
-class Live:
+class StudyStream:
     """One study that is open here: its pictures, its past, and who watches it.
 
     Args:
@@ -136,7 +136,7 @@ class Live:
     ) -> None:
         self.session, self._open_again, self._run = session, open_again, run
         self.history = History()
-        self.watchers = Watchers(self._show)
+        self.subscribers = Subscribers(self._show)
         self.picture: dict[str, Any] | None = None
         self._making = threading.Lock()  # of what follows, in whichever thread it is made
         self._key: tuple[Any, ...] = ()
@@ -159,7 +159,7 @@ class Live:
                 self.history.note(ledger.engine)
             finally:
                 self.session.resume()
-        if self._loop is not None and len(self.watchers) and not self._changed.is_set():
+        if self._loop is not None and len(self.subscribers) and not self._changed.is_set():
             with suppress(RuntimeError):  # the loop is closed: the server stops
                 self._loop.call_soon_threadsafe(self._changed.set)
 
@@ -171,10 +171,10 @@ class Live:
         """
         self._loop = asyncio.get_running_loop()
         self.remember()
-        first = self.watchers.latest
+        first = self.subscribers.latest
         if first is not None and known is not None and first.startswith(f"id: {known}\n".encode()):
             first = None
-        async for sent in self.watchers.stream(first):
+        async for sent in self.subscribers.stream(first):
             yield sent
 
     async def present(self) -> dict[str, Any]:
@@ -199,7 +199,7 @@ class Live:
     def close(self) -> None:
         """Nobody is shown anything more."""
         self._forecaster.over.set()
-        self.watchers.end()
+        self.subscribers.end()
 
     # --- pictures ----------------------------------------------------------------------------------------------------
 
@@ -210,19 +210,19 @@ class Live:
         try:
             made = await self._run(self._make)
         except UnknownStudy:
-            self.watchers.publish(event("gone", {}))
+            self.subscribers.publish(event("gone", {}))
             await asyncio.sleep(PERIOD)  # so that it is fetched
-            self.watchers.end()
+            self.subscribers.end()
             return
         except Exception as error:  # noqa: BLE001 - whoever watches is told, and what comes next is shown again
             words = type(error).__name__ if isinstance(error, RamgapeError) else "a mistake of the server"
-            self.watchers.publish(event("trouble", {"message": f"the study cannot be shown now: {words}"}))
+            self.subscribers.publish(event("trouble", {"message": f"the study cannot be shown now: {words}"}))
             await asyncio.sleep(LOST)
             return
-        if made is not self.watchers.latest:  # which may be an older one, or that there was trouble
+        if made is not self.subscribers.latest:  # which may be an older one, or that there was trouble
             frame = self._frame if self._frame is not self._framed else b""
             self._framed = self._frame
-            self.watchers.publish(made, frame)
+            self.subscribers.publish(made, frame)
         pause = max(PERIOD, COST * self._cost)
         await asyncio.sleep(max(pause - (time.monotonic() - begun), 0.0))
         with suppress(TimeoutError):
@@ -236,7 +236,7 @@ class Live:
 
     def _made(self) -> bytes:
         begun = time.thread_time()
-        look = look_at(self.session)
+        look = take_snapshot(self.session)
         self.history.note(look.inference.engine)
         expected, failed = self._forecast(look), self._failures(look)
         key = look.revision, expected, failed, look.available  # a lease may run out, and nothing is written
@@ -252,7 +252,7 @@ class Live:
         self._event = event("picture", self.picture, look.revision)
         return self._event
 
-    def _forecast(self, look: Glimpse) -> Expectation | None:
+    def _forecast(self, look: Snapshot) -> Expectation | None:
         """How many more trials: guessed now and then, on a copy, in another thread."""
         engine = look.inference.engine
         if look.draft["done"]:
@@ -262,7 +262,7 @@ class Live:
         self._forecaster.consider(engine)
         return self._forecaster.expected(engine.samples)
 
-    def _failures(self, look: Glimpse) -> Mapping[str, int] | None:
+    def _failures(self, look: Snapshot) -> Mapping[str, int] | None:
         """How many trials of each arm have failed: counted when there are more, but not all the time."""
         count, (counted, due) = look.draft["failed"], self._counted
         if self._failed is None or (count != counted and time.monotonic() >= due):
@@ -275,7 +275,7 @@ class Live:
         return self._failed
 
 
-class LiveList:
+class ListStream:
     """The list of studies, and who watches it: looked at once for all of them.
 
     Args:
@@ -323,7 +323,7 @@ class LiveList:
                 yield sent
 
     async def _look(self) -> None:
-        """Glimpse at all studies, unless that was done just now."""
+        """Look at all studies, unless that was done just now."""
         if self._looking is None and time.monotonic() - self._looked_at >= 0.9 * self._pause:
             self._looking = asyncio.ensure_future(self._run(self._refresh))
         if self._looking is not None:

@@ -12,11 +12,11 @@ from ramgape.search.outcome import Outcome
 from ramgape.studies.exchange import Pull
 from ramgape.studies.study import Study
 from ramgape.web import schema
-from ramgape.web.access import access_of
+from ramgape.web.access.roles import access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.forms import FormRoute
 from ramgape.web.keys import IdempotencyKey, digest_of, keyed
-from ramgape.web.rooms import Room, Rooms, unknown_number
+from ramgape.web.open_studies import OpenStudies, OpenStudy, unknown_number
 
 router = APIRouter(prefix="/studies/{id}", tags=["work"], route_class=FormRoute)
 
@@ -24,29 +24,29 @@ StudyNumber = Annotated[int, Path(alias="id", ge=0, le=2**63 - 1, description="T
 Make = Callable[[Study], dict[str, Any]]
 
 
-async def room_for(request: Request, study_id: int, role: str) -> Room:
-    """The room of a study, for somebody who may do what the role may."""
-    access, rooms = access_of(request), rooms_of(request)
-    known = rooms.open.get(study_id)
-    name = (await rooms.in_thread(lambda: rooms.row(study_id))).name if known is None else known.name
+async def open_study_for(request: Request, study_id: int, role: str) -> OpenStudy:
+    """Open a study, for a sender with at least this role."""
+    access, studies = access_of(request), studies_of(request)
+    known = studies.open.get(study_id)
+    name = (await studies.in_thread(lambda: studies.row(study_id))).name if known is None else known.name
     if not access.sees(name):  # nobody opens what is not his
         raise unknown_number(study_id)
     access.require(role)
-    return await rooms.room(study_id)
+    return await studies.opened(study_id)
 
 
-def rooms_of(request: Request) -> Rooms:
+def studies_of(request: Request) -> OpenStudies:
     """The studies that are open."""
-    rooms: Rooms = request.app.state.rooms
-    return rooms
+    studies: OpenStudies = request.app.state.studies
+    return studies
 
 
 async def made(request: Request, study_id: int, role: str, key: str | None, make: Make) -> Json:
     """What an operation on a study gives, made with whatever else waits."""
-    room = await room_for(request, study_id, role)
+    opened = await open_study_for(request, study_id, role)
     digest = "" if key is None else await digest_of(request)
     try:
-        answer = await room.make(keyed(room, key, digest, lambda: make(room.study)))
+        answer = await opened.make(keyed(opened, key, digest, lambda: make(opened.study)))
     except RamgapeError as error:
         count_refused(request, type(error).__name__, 1)
         raise
@@ -59,14 +59,14 @@ async def made(request: Request, study_id: int, role: str, key: str | None, make
 def count_refused(request: Request, why: str, count: int) -> None:
     """Count what was told in vain: with an error, or since the pull was answered already or is with somebody else."""
     if request.scope["path"].endswith(("/exchange", "/tell", "/fail", "/observe")):
-        rooms_of(request).metrics.count("ramgape_refused_tells_total", count, error=why)
+        studies_of(request).metrics.count("ramgape_refused_tells_total", count, error=why)
 
 
 async def made_alone(request: Request, study_id: int, key: str | None, make: Make) -> Json:
     """The same for what takes long, or changes the specification, for an admin: in a transaction of its own."""
-    room = await room_for(request, study_id, "admin")
+    opened = await open_study_for(request, study_id, "admin")
     digest = "" if key is None else await digest_of(request)
-    return Json(await room.in_thread(keyed(room, key, digest, lambda: make(room.study))))
+    return Json(await opened.in_thread(keyed(opened, key, digest, lambda: make(opened.study))))
 
 
 def pull_answer(pull: Pull) -> dict[str, Any]:

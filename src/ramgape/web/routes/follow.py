@@ -14,14 +14,14 @@ from ramgape.storage.records import StudyRow
 from ramgape.studies.report import summarize
 from ramgape.studies.specification import StudySpec
 from ramgape.web import schema
-from ramgape.web.access import Access, access_of
+from ramgape.web.access.roles import Access, access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.choose import choose
 from ramgape.web.frame import make_frame
-from ramgape.web.live import RETRY, LiveList, event
-from ramgape.web.managing import summary_of
-from ramgape.web.rooms import Room, Rooms, unknown_number
-from ramgape.web.working import StudyNumber, room_for, rooms_of
+from ramgape.web.open_studies import OpenStudies, OpenStudy, unknown_number
+from ramgape.web.routes.manage import summary_of
+from ramgape.web.routes.work import StudyNumber, open_study_for, studies_of
+from ramgape.web.streams import RETRY, ListStream, event
 
 router = APIRouter(tags=["follow"])
 
@@ -39,12 +39,12 @@ LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=30)
 @router.get("/studies/{id}/picture", response_model=schema.PictureAnswer, responses={304: {}, **LOOK})
 async def picture(study_id: StudyNumber, request: Request) -> Response:
     """What is seen of a study now, in numbers and in words; a row for each arm, whose columns `frame` names."""
-    room = await room_for(request, study_id, "read")
-    shown = await room.live.present()
-    tag = f'"{room.id}-{shown["revision"]}-{shown["expected"]}"'
+    opened = await open_study_for(request, study_id, "read")
+    shown = await opened.live.present()
+    tag = f'"{opened.id}-{shown["revision"]}-{shown["expected"]}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
-    session = room.desk.session
+    session = opened.desk.session
     return Json({"frame": make_frame(session.row, session.spec), **shown}, headers={"ETag": tag})
 
 
@@ -56,9 +56,9 @@ async def history(
 
     What was before the server had the study open is looked for in the background; `complete` says whether it is there.
     """
-    room = await room_for(request, study_id, "read")
-    room.live.remember()
-    return Json(room.live.history.to_dict(points))
+    opened = await open_study_for(request, study_id, "read")
+    opened.live.remember()
+    return Json(opened.live.history.to_dict(points))
 
 
 @router.get("/studies/{id}/events", responses={**STREAM, **LOOK}, response_class=StreamingResponse)
@@ -70,20 +70,20 @@ async def events(
     The number of a picture is the revision of the study. `trouble` says that the store cannot be read, `gone` that the
     study was deleted.
     """
-    access, rooms = access_of(request), rooms_of(request)
-    row = await rooms.in_thread(lambda: rooms.row(study_id))
+    access, studies = access_of(request), studies_of(request)
+    row = await studies.in_thread(lambda: studies.row(study_id))
     if not access.sees(row.name):
         raise unknown_number(study_id)
-    stream = followed(rooms, row, known, pictures)
+    stream = followed(studies, row, known, pictures)
     return StreamingResponse(stream, media_type="text/event-stream", headers=UNBUFFERED)
 
 
-async def followed(rooms: Rooms, row: StudyRow, known: str | None, most: int | None) -> AsyncIterator[bytes]:
+async def followed(studies: OpenStudies, row: StudyRow, known: str | None, most: int | None) -> AsyncIterator[bytes]:
     """The stream of one watcher: what does not depend on observations first, while these may still be read."""
     yield RETRY + event("frame", make_frame(row, StudySpec.from_text(row.specification)))
-    room: Room = await rooms.room(row.id)
+    opened: OpenStudy = await studies.opened(row.id)
     shown = counting(1)
-    async for sent in room.live.events(known):
+    async for sent in opened.live.events(known):
         yield sent
         if b"event: picture\n" in sent and next(shown) == most:
             return
@@ -92,25 +92,25 @@ async def followed(rooms: Rooms, row: StudyRow, known: str | None, most: int | N
 @router.get("/events", responses={**STREAM, **refusals()}, response_class=StreamingResponse)
 async def all_events(request: Request) -> Response:
     """The list of studies while they go on: `changed` has rows of the list, `gone` numbers of studies."""
-    access, rooms = access_of(request), rooms_of(request)
-    return StreamingResponse(listed(rooms, access), media_type="text/event-stream", headers=UNBUFFERED)
+    access, studies = access_of(request), studies_of(request)
+    return StreamingResponse(listed(studies, access), media_type="text/event-stream", headers=UNBUFFERED)
 
 
-async def listed(rooms: Rooms, access: Access) -> AsyncIterator[bytes]:
+async def listed(studies: OpenStudies, access: Access) -> AsyncIterator[bytes]:
     """The stream of one who watches the list."""
-    async for sent in list_of(rooms).events(access.sees):
+    async for sent in list_of(studies).events(access.sees):
         yield sent
 
 
-def list_of(rooms: Rooms) -> LiveList:
+def list_of(studies: OpenStudies) -> ListStream:
     """The one list that all who watch it share."""
-    if rooms.listed is None:
+    if studies.listed is None:
 
         def described(row: StudyRow, pending: int) -> dict[str, Any]:
-            return summary_of(rooms, row, summarize(row, pending))
+            return summary_of(studies, row, summarize(row, pending))
 
-        rooms.listed = LiveList(rooms.rows, rooms.found_at, described, rooms.in_thread)
-    return rooms.listed
+        studies.listed = ListStream(studies.rows, studies.found_at, described, studies.in_thread)
+    return studies.listed
 
 
 @router.get("/studies/{id}/choose", response_model=schema.ChoiceAnswer, responses=LOOK)
@@ -127,11 +127,11 @@ async def choice(
     Give at most one of `task`, `max_risk` (the best mean among the returned arms with no more risk) and `rho` (the
     least variance - rho mean among them).
     """
-    room = await room_for(request, study_id, "read")
+    opened = await open_study_for(request, study_id, "read")
 
     def look() -> Json:
-        result = room.study.result(expect=False)
+        result = opened.study.result(expect=False)
         options = {"task": task, "max_risk": max_risk, "rho": rho, "baseline": baseline}
-        return Json(jsonable(choose(result, room.desk.spec.present, **options)))  # type: ignore[arg-type]
+        return Json(jsonable(choose(result, opened.desk.spec.present, **options)))  # type: ignore[arg-type]
 
-    return await room.in_thread(look)
+    return await opened.in_thread(look)

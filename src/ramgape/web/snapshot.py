@@ -54,7 +54,7 @@ REASON_WIDTH = 10_000  # a page breaks lines by itself
 SPARE = 2  # digits beyond those that are written, for drawing
 
 
-class Glimpse(NamedTuple):
+class Snapshot(NamedTuple):
     """What one transaction tells of a study.
 
     Attributes:
@@ -74,8 +74,8 @@ class Glimpse(NamedTuple):
     at: str
 
 
-def look_at(session: StudySession) -> Glimpse:
-    """Glimpse at a study: it is brought up to date with what others have written, and waits no longer than that takes.
+def take_snapshot(session: StudySession) -> Snapshot:
+    """Look at a study, brought up to date with what others have written.
 
     Args:
         session: The study, with its store.
@@ -84,7 +84,7 @@ def look_at(session: StudySession) -> Glimpse:
         draft = draft_report(session.row, ledger, (), ())
         workers, available = under_way(ledger, now)
         inference = Inference(ledger, session.quality())
-        return Glimpse(ledger.revision, inference, draft, workers, available, write_time(now.time))
+        return Snapshot(ledger.revision, inference, draft, workers, available, write_time(now.time))
 
 
 def under_way(ledger: Ledger, now: Moment) -> tuple[list[list[Any]], int]:
@@ -107,7 +107,7 @@ def under_way(ledger: Ledger, now: Moment) -> tuple[list[list[Any]], int]:
 
 
 def make_picture(
-    look: Glimpse,
+    look: Snapshot,
     *,
     expected: Expectation | None = None,
     least: float | None = None,

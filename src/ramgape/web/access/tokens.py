@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ramgape.errors import StorageError
-from ramgape.web.access import EVERYTHING
-from ramgape.web.limits import Clock
-from ramgape.web.token_file import Token, TokenFile, digest_of
+from ramgape.web.access.limits import Clock
+from ramgape.web.access.roles import EVERYTHING
+from ramgape.web.access.token_file import Token, TokenFile, digest_of
 
 LOOK_AGAIN = 0.25  # seconds: so long at most is a token good that another process has revoked
 WRITE_USES = 60.0  # seconds between two notes of when a token was used

@@ -7,10 +7,10 @@ import threading
 from pathlib import Path
 
 import ramgape
-from ramgape.web.access import Access
+from ramgape.web.access.roles import Access
 from ramgape.web.app import make_app
-from ramgape.web.clerk import Clerk, Waiting
-from ramgape.web.rooms import Rooms
+from ramgape.web.commit_queue import CommitQueue, PendingOperation
+from ramgape.web.open_studies import OpenStudies
 from tests.servers import call, open_door, served
 
 
@@ -19,23 +19,23 @@ def test_nobody_opens_a_study_that_is_not_his(tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path}/s.db"
     with ramgape.Study.create("secret", ["A", "B"], reward_range=(0, 1), epsilon=0.1, storage=storage):
         pass
-    rooms = Rooms(storage)
-    with served(open_door(make_app(rooms), Access("tests", "admin", ("mine*",)))) as address:
+    studies = OpenStudies(storage)
+    with served(open_door(make_app(studies), Access("tests", "admin", ("mine*",)))) as address:
         assert call(address, "GET", "/studies/1")[0] == 404
-        assert not rooms.open
+        assert not studies.open
 
 
 def test_whoever_comes_while_a_clerk_goes_is_answered(tmp_path: Path) -> None:
     """Between the look whether it is open and the queue, another thread could close it: nobody answered then."""
     storage = f"sqlite:///{tmp_path}/s.db"
     with ramgape.Study.create("two", ["A", "B"], reward_range=(0, 1), epsilon=0.1, storage=storage) as study:
-        clerk = Clerk(study._desk, lambda batch: None)  # type: ignore[arg-type]
+        clerk = CommitQueue(study._desk, lambda batch: None)  # type: ignore[arg-type]
         put, closing = clerk._queue.put, threading.Thread(target=clerk.close)
 
         class Slow:
             get, get_nowait = clerk._queue.get, clerk._queue.get_nowait
 
-            def put(self, each: Waiting | None) -> None:
+            def put(self, each: PendingOperation | None) -> None:
                 if each is not None:
                     closing.start()
                     closing.join(0.2)

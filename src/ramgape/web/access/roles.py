@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROLES = ("read", "work", "admin")  # each may do what those before it may
 EVERYTHING = ("*",)
-# The requests that have a body, and the role that each takes. The guard looks here before it reads the body.
+# The requests that have a body, and the role that each takes. The middleware looks here before it reads the body.
 SENDING = (
     (re.compile(r"/api/v1/studies/[^/]+/(?:exchange|ask|tell|fail|give-back|renew|leave|observe)"), "work"),
     (re.compile(r"/api/v1/(?:studies|tokens|studies/[^/]+/(?:extend|arms|import))"), "admin"),
@@ -79,7 +79,7 @@ def sending_role(method: str, path: str) -> str | None:
 
 
 def access_of(request: HTTPConnection) -> Access:
-    """What whoever asks may do, as the guard has found; nothing where it let somebody in without a name."""
+    """What the sender of a request may do, as the middleware found; an error without a token."""
     access = request.scope.get("state", {}).get("access")
     if access is None:
         raise Unauthorized("a token is needed")

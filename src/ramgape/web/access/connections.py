@@ -15,10 +15,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ramgape.web.access.hosts import Hosts
+from ramgape.web.access.limits import Bucket
+from ramgape.web.access.packet_filter import drop_new, drop_none
 from ramgape.web.errors import TooMany
-from ramgape.web.hosts import Hosts
-from ramgape.web.limits import Bucket
-from ramgape.web.packets import drop_new, drop_none
 
 STRANGERS = 256  # connections of an address that has shown no token
 NEW = 50.0  # connections of one address a second

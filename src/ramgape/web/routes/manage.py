@@ -27,14 +27,14 @@ from ramgape.studies.report import StudySummary, write_time
 from ramgape.studies.spool import Spool
 from ramgape.studies.study import Study, checked_study
 from ramgape.web import schema
-from ramgape.web.access import access_of
+from ramgape.web.access.roles import access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden
 from ramgape.web.forms import FormRoute
 from ramgape.web.keys import IdempotencyKey, keyed
-from ramgape.web.picture import study_state
-from ramgape.web.rooms import Rooms, unknown_number
-from ramgape.web.working import StudyNumber, made_alone, room_for, rooms_of
+from ramgape.web.open_studies import OpenStudies, unknown_number
+from ramgape.web.routes.work import StudyNumber, made_alone, open_study_for, studies_of
+from ramgape.web.snapshot import study_state
 
 router = APIRouter(tags=["manage"], route_class=FormRoute)
 
@@ -48,8 +48,8 @@ IN_MEMORY = 8 * 2**20  # bytes of a file that comes in; more goes to the disk
 @router.get("", response_model=schema.ServiceAnswer, responses=refusals())
 async def service(request: Request) -> Json:
     """What this is, and who asks."""
-    access, rooms = access_of(request), rooms_of(request)
-    kind = rooms.storage.partition(":")[0].partition("+")[0]
+    access, studies = access_of(request), studies_of(request)
+    kind = studies.storage.partition(":")[0].partition("+")[0]
     known = {"version": VERSION, "storage": kind, "name": access.name, "role": access.role}
     return Json({**known, "now": write_time(time.time())})
 
@@ -64,39 +64,39 @@ async def list_studies(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Json:
     """The studies, by name; those that the token may see."""
-    access, rooms = access_of(request), rooms_of(request)
+    access, studies = access_of(request), studies_of(request)
 
     def wanted(each: str) -> bool:
         return access.sees(each) and (text is None or text.lower() in each.lower()) and (after is None or each > after)
 
     def look() -> dict[str, Any]:
         shown: list[tuple[StudyRow, StudySummary]] = []
-        names = rooms.names() if name is None else [name]
-        for row in map(rooms.find, filter(wanted, names)):  # of all others only the names are read
-            pair = None if row is None else (row, rooms.summary(row))
-            if pair is not None and (state is None or word_of_state(rooms, *pair) == state):
+        names = studies.names() if name is None else [name]
+        for row in map(studies.find, filter(wanted, names)):  # of all others only the names are read
+            pair = None if row is None else (row, studies.summary(row))
+            if pair is not None and (state is None or word_of_state(studies, *pair) == state):
                 shown.append(pair)
             if len(shown) > limit:
                 break
-        rows = [summary_of(rooms, *pair) for pair in shown[:limit]]
+        rows = [summary_of(studies, *pair) for pair in shown[:limit]]
         return {"studies": rows, "next": rows[-1]["name"] if len(shown) > limit else None}
 
-    return Json(await rooms.in_thread(look))
+    return Json(await studies.in_thread(look))
 
 
-def word_of_state(rooms: Rooms, row: StudyRow, summary: StudySummary) -> str:
+def word_of_state(studies: OpenStudies, row: StudyRow, summary: StudySummary) -> str:
     """In a word, how a study is going."""
-    room = rooms.open.get(row.id)
-    ledger = None if room is None else room.desk.session.known
+    opened = studies.open.get(row.id)
+    ledger = None if opened is None else opened.desk.session.known
     given_up = 0 if ledger is None else ledger.given_up
     return study_state(done=summary.done, given_up=given_up, pending=summary.pending)
 
 
-def summary_of(rooms: Rooms, row: StudyRow, summary: StudySummary) -> dict[str, Any]:
+def summary_of(studies: OpenStudies, row: StudyRow, summary: StudySummary) -> dict[str, Any]:
     """A study in the list; what it has found, where that is known already."""
-    described = jsonable(asdict(summary)) | {"id": row.id, "state": word_of_state(rooms, row, summary)}
-    described["changed_at"] = write_time(rooms.changed_at(row))
-    found = rooms.found(row)
+    described = jsonable(asdict(summary)) | {"id": row.id, "state": word_of_state(studies, row, summary)}
+    described["changed_at"] = write_time(studies.changed_at(row))
+    found = studies.found(row)
     front, doubt, sentence = (None, None, None) if found is None else found
     shown: dict[str, Any] = described | {"front": front, "doubt": jsonable(doubt), "sentence": sentence}
     return shown
@@ -110,7 +110,7 @@ def summary_of(rooms: Rooms, row: StudyRow, summary: StudySummary) -> dict[str, 
 )
 async def create(body: schema.NewStudy, request: Request, key: IdempotencyKey = None) -> Json:  # type: ignore[valid-type]
     """Make a study; with `exist_ok`, or the same key, it may be there already, with the same specification (200)."""
-    access, rooms = access_of(request), rooms_of(request)
+    access, studies = access_of(request), studies_of(request)
     access.require("admin")
     given = body.model_dump(exclude_unset=True)  # type: ignore[attr-defined]
     name, exist_ok = given.pop("name"), given.pop("exist_ok", True)
@@ -121,15 +121,15 @@ async def create(body: schema.NewStudy, request: Request, key: IdempotencyKey = 
     def make() -> Json:
         spec, rows = checked_study(given.pop("arms"), given.pop("data", ()), tuples_of(given))
         own = "" if key is None else hashlib.sha256(key.encode()).hexdigest()[:KEY_DIGITS]
-        before = rooms.find(check_text(name, "name"))
-        desk = LocalDesk.create(rooms.storage, name, spec, exist_ok, rows, own)
+        before = studies.find(check_text(name, "name"))
+        desk = LocalDesk.create(studies.storage, name, spec, exist_ok, rows, own)
         with suppress(Exception):
             desk.close()
-        row = rooms.row(desk.session.row.id)
-        described = summary_of(rooms, row, rooms.summary(row)) | {"specification": json.loads(row.specification)}
+        row = studies.row(desk.session.row.id)
+        described = summary_of(studies, row, studies.summary(row)) | {"specification": json.loads(row.specification)}
         return Json(described, 201 if before is None or row.key == own else 200)
 
-    return await rooms.in_thread(make)
+    return await studies.in_thread(make)
 
 
 def tuples_of(given: dict[str, Any]) -> StudyOptions:
@@ -144,14 +144,14 @@ async def delete(
     study_id: StudyNumber, request: Request, confirm: Annotated[str, Query(description="The study's name.")]
 ) -> Response:
     """Delete a study with all its observations, for good; its name must be given, so that no number goes wrong."""
-    access, rooms = access_of(request), rooms_of(request)
-    row = await rooms.in_thread(lambda: rooms.row(study_id))
+    access, studies = access_of(request), studies_of(request)
+    row = await studies.in_thread(lambda: studies.row(study_id))
     if not access.sees(row.name):
         raise unknown_number(study_id)
     access.require("admin")
     require(confirm == row.name, "confirm", "the name of the study", confirm)
-    await rooms.leave(study_id)
-    await rooms.in_thread(lambda: rooms.delete(row))
+    await studies.leave(study_id)
+    await studies.in_thread(lambda: studies.delete(row))
     return Response(status_code=204)
 
 
@@ -213,7 +213,7 @@ async def import_file(
 
     Nothing but a key tells a repetition from a second import of the same file.
     """
-    room = await room_for(request, study_id, "admin")
+    opened = await open_study_for(request, study_id, "admin")
     digest = hashlib.sha256(f"{request.url.path}?{request.url.query}\n".encode())
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as file, Spool() as spool:
         async for part in request.stream():
@@ -223,14 +223,14 @@ async def import_file(
 
         def make() -> dict[str, Any]:
             if spool.count:
-                room.desk.take_in(spool)
-            return {"imported": spool.count, "done": room.study.done}
+                opened.desk.take_in(spool)
+            return {"imported": spool.count, "done": opened.study.done}
 
         def read_and_make() -> Any:
-            room.study._read_into(spool, read_rows(Uploaded(file, source), form, arm_column, reward_column))
-            return keyed(room, key, digest.hexdigest(), make)()
+            opened.study._read_into(spool, read_rows(Uploaded(file, source), form, arm_column, reward_column))
+            return keyed(opened, key, digest.hexdigest(), make)()
 
-        return Json(await room.in_thread(read_and_make))
+        return Json(await opened.in_thread(read_and_make))
 
 
 class Uploaded(io.TextIOWrapper):

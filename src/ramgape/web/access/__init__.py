@@ -1,0 +1,1 @@
+"""Who may use a server, and how much: hosts, tokens, sessions, roles, limits."""
