@@ -314,6 +314,8 @@ class TestRepeats:
         answers = iter(
             [
                 Says(cut=True),
+                Says(b"", headers={"Content-Length": "9", "Connection": "close"}),  # gone after the head
+                Says(b'{"done"', headers={"Content-Length": "14", "Connection": "close"}),  # and within the body
                 Says(unavailable, 503),
                 Says(b"<html>", 502, {"Content-Type": "text/html"}),
                 Says({"error": "TooMany", "message": "slowly"}, 429, {"Retry-After": "0.01"}),
@@ -325,7 +327,7 @@ class TestRepeats:
             connection = ServerConnection(fake.url)
             assert connection.call("POST", "/x", {"a": 1}, key=request_key()) == {"done": True}
             connection.close()
-        assert len(fake.asked) == 6
+        assert len(fake.asked) == 8
         assert len({each.body for each in fake.asked}) == 1
         assert len({each.headers["Idempotency-Key"] for each in fake.asked}) == 1
 

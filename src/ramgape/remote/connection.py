@@ -170,7 +170,7 @@ class ServerConnection:
             size += len(part)
             if size > LARGEST_ANSWER:
                 raise StorageError(f"the answer of {self.url} is too long: it has more than {LARGEST_ANSWER:,} bytes")
-        if response.length and parts:
+        if response.length and _is_json(response):  # the server has gone, perhaps between the head and the body
             raise http.client.IncompleteRead(b"", response.length)
         return b"".join(parts)
 
