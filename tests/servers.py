@@ -19,7 +19,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ramgape.web.access.limits import Settings
 from ramgape.web.access.roles import Access
 from ramgape.web.app import BASE, make_app
-from ramgape.web.express import Express
 from ramgape.web.listening import Place
 from ramgape.web.open_studies import OpenStudies
 from ramgape.web.serving import ServerOptions, Serving, application
@@ -57,7 +56,7 @@ def served(app: ASGIApp) -> Iterator[str]:
 @contextmanager
 def open_server(storage: str, role: str = "admin") -> Iterator[str]:
     """The address of a server over a store, for whom everybody has the same role."""
-    with served(open_door(Express(make_app(OpenStudies(storage))), Access("tests", role))) as address:
+    with served(open_door(make_app(OpenStudies(storage)), Access("tests", role))) as address:
         yield address
 
 

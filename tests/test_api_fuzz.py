@@ -14,7 +14,6 @@ import pytest
 
 from ramgape.web.access.roles import Access
 from ramgape.web.app import make_app
-from ramgape.web.express import Express
 from ramgape.web.open_studies import OpenStudies
 from tests.guarded import request
 from tests.servers import open_door
@@ -184,7 +183,7 @@ class Fuzzer:
 def test_no_request_is_a_mistake_of_the_server(tmp_path: Path, calls: int) -> None:
     """Seeded: the same requests each time."""
     studies = OpenStudies(f"sqlite:///{tmp_path / 'studies.db'}")
-    app = open_door(Express(make_app(studies)), Access("tests", "admin"))
+    app = open_door(make_app(studies), Access("tests", "admin"))
     fuzzer, statuses = Fuzzer(1), Counter[int]()
 
     async def ask_all() -> None:

@@ -29,6 +29,7 @@ from ramgape.web.access.limits import Settings, Shares
 from ramgape.web.access.packet_filter import drop_new, drop_none
 from ramgape.web.access.roles import sending_role
 from ramgape.web.access.routes import Login
+from ramgape.web.answers import Json
 from ramgape.web.app import make_app
 from ramgape.web.forms import LARGE, FormRoute
 from ramgape.web.open_studies import OpenStudies
@@ -105,9 +106,9 @@ def test_a_large_body_is_read_in_another_thread() -> None:
     app = FastAPI()
     app.router.route_class = FormRoute
 
-    @app.post("/")
-    async def length(body: Form) -> int:
-        return len(body.text)
+    @app.post("/", response_model=None)
+    async def length(body: Form) -> Json:
+        return Json(len(body.text))
 
     def send(**body: object) -> tuple[int, bytes]:
         content = json.dumps(body).encode()

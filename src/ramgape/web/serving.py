@@ -190,7 +190,6 @@ def application(storage: str) -> Callable[[AccessContext], ASGIApp]:
     def make(context: AccessContext) -> ASGIApp:
         from ramgape.web.access.routes import access_routes, operation_routes
         from ramgape.web.app import make_app
-        from ramgape.web.express import Express
         from ramgape.web.open_studies import OpenStudies
 
         studies = OpenStudies(storage, context.metrics)
@@ -198,6 +197,6 @@ def application(storage: str) -> Callable[[AccessContext], ASGIApp]:
         app = make_app(studies)
         app.include_router(access_routes(context), prefix="/api/v1")
         app.include_router(operation_routes(context))
-        return Express(app)
+        return app
 
     return make

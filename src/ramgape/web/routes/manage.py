@@ -30,8 +30,7 @@ from ramgape.web import schema
 from ramgape.web.access.roles import access_of
 from ramgape.web.answers import Json, refusals
 from ramgape.web.errors import Forbidden
-from ramgape.web.forms import FormRoute
-from ramgape.web.keys import IdempotencyKey, keyed
+from ramgape.web.forms import FormRoute, IdempotencyKey, keyed
 from ramgape.web.open_studies import OpenStudies, unknown_number
 from ramgape.web.routes.work import StudyNumber, made_alone, open_study_for, studies_of
 from ramgape.web.snapshot import study_state

@@ -14,8 +14,7 @@ from ramgape.studies.study import Study
 from ramgape.web import schema
 from ramgape.web.access.roles import access_of
 from ramgape.web.answers import Json, refusals
-from ramgape.web.forms import FormRoute
-from ramgape.web.keys import IdempotencyKey, digest_of, keyed
+from ramgape.web.forms import FormRoute, IdempotencyKey, digest_of, keyed
 from ramgape.web.open_studies import OpenStudies, OpenStudy, unknown_number
 
 router = APIRouter(prefix="/studies/{id}", tags=["work"], route_class=FormRoute)
