@@ -269,7 +269,7 @@ def test_every_address_of_the_api_needs_a_token(tmp_path: Path) -> None:
     middleware = AccessMiddleware(app, world.context)
     addresses = [
         (method.upper(), re.sub(r"{\w+}", "1", path))
-        for path, methods in app.app.openapi()["paths"].items()  # type: ignore[attr-defined]
+        for path, methods in app.openapi()["paths"].items()  # type: ignore[attr-defined]
         for method in methods
     ]
     assert len(addresses) > 25
@@ -280,7 +280,7 @@ def test_every_address_of_the_api_needs_a_token(tmp_path: Path) -> None:
         if asyncio.run(request(middleware, method, path, (), headers)).status != 401
     }
     assert let_in == {"POST /api/v1/login", "GET /healthz"}
-    app.app.state.studies.close()  # type: ignore[attr-defined]
+    app.state.studies.close()  # type: ignore[attr-defined]
 
 
 # --- names of a server ------------------------------------------------------------------------------------------------

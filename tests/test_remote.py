@@ -31,9 +31,9 @@ from ramgape.errors import (
 )
 from ramgape.remote import answers
 from ramgape.remote.address import parse_address, shown_address
+from ramgape.remote.answers import error_in
 from ramgape.remote.connection import ServerConnection, request_key
 from ramgape.remote.credentials import find_credentials
-from ramgape.remote.refusals import error_in
 from ramgape.remote.studies import RemoteStudy, all_studies, known_study
 from tests.fake_server import Asked, Says, fake_server
 

@@ -8,10 +8,11 @@ are ignored, as a newer server may have more of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ramgape.errors import shorten
+from ramgape import errors
+from ramgape.errors import InvalidSpec, RamgapeError, StorageError, shorten
 
 MOST_AT_ONCE = 100_000  # pulls, answers or arms in one answer
 LONGEST_NAME = 200  # characters of a study, or a worker
@@ -49,7 +50,7 @@ def flag(given: Any, where: str) -> None:
 def whole_number(given: Any, where: str) -> None:
     """Check that it is a number of things, a place, or a seed."""
     usable = isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= LARGEST
-    _require(usable, where, f"a whole_number number from 0 to {LARGEST}", given)
+    _require(usable, where, f"a whole number from 0 to {LARGEST}", given)
 
 
 def number(given: Any, where: str) -> None:
@@ -176,3 +177,46 @@ def is_refusal(found: object) -> bool:
     except Unexpected:
         return False
     return True
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+# Classes of the server's own, which are about a request rather than a study.
+OURS: dict[str, type[RamgapeError]] = {"Unprocessable": InvalidSpec}
+
+
+def error_in(answer: Mapping[str, Any]) -> RamgapeError:
+    """The error that an answer describes.
+
+    >>> error_in({"error": "InvalidReward", "message": "reward must be a number, got 'x'; think", "place": None,
+    ...           "what": "reward", "allowed": "a number", "given": "'x'"}).hint
+    '; think'
+    """
+    text = str(answer.get("message", ""))
+    parts = {name: str(answer.get(name) or "") for name in ("place", "what", "allowed", "given")}
+    error = _class_of(answer.get("error"))("", **parts)
+    _complete(error, text)
+    if str(error) != text:  # cut, or of a form that only a newer server knows: at least its words are the same
+        error = type(error)(text)
+    return error
+
+
+def _class_of(name: object) -> type[RamgapeError]:
+    found = OURS.get(str(name)) or getattr(errors, str(name), None)
+    return found if isinstance(found, type) and issubclass(found, RamgapeError) else StorageError
+
+
+def _complete(error: RamgapeError, text: str) -> None:
+    """Find what is not sent by itself: the sentence of an error, its verb, and what stands at its end."""
+    start = ": ".join(filter(None, (error.place, error.what)))
+    rest = text.removeprefix(start)
+    if error.allowed:
+        before, _, rest = rest.partition(f" {error.allowed}")
+        message, _, error.verb = before.rpartition(" must ")
+        error.message = message.removeprefix(": ")
+        error.hint = rest.removeprefix(f", got {error.given}") if error.given else rest
+    elif error.given:
+        message, _, error.hint = rest.partition(f", got {error.given}")
+        error.message = message.removeprefix(": ")
+    else:
+        error.message = rest.removeprefix(": ")

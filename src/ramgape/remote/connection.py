@@ -26,10 +26,9 @@ from urllib.parse import urlencode
 
 from ramgape.errors import InvalidData, RamgapeError, StorageError, StorageUnavailable, shorten
 from ramgape.remote.address import Address, parse_address
-from ramgape.remote.answers import Check, Unexpected, anything, is_refusal
+from ramgape.remote.answers import Check, Unexpected, anything, error_in, is_refusal
 from ramgape.remote.credentials import VARIABLE, Credentials, find_credentials, servers_folder
 from ramgape.remote.deadline import DeadlineSocket
-from ramgape.remote.refusals import error_in
 
 BASE = "/api/v1"
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries

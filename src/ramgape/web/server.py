@@ -1,4 +1,4 @@
-"""Uvicorn, with a door and an end of our own, and without patience for slow beginnings."""
+"""Uvicorn, with its own listeners and end, and without patience for slow beginnings."""
 
 from __future__ import annotations
 
@@ -58,11 +58,13 @@ def make_server(
         """Ends at the first signal, in peace; at the second, at once. Either way that is no failure."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            """Uvicorn's own for no sockets, and then ours, with a door."""
+            """Start uvicorn without sockets, then listen with our own listeners."""
             await super().startup([])
             make = partial(protocol, connections, config, self.server_state, self.lifespan.state)
-            doors = [Listener(each, connections, make, config.ssl, settings.header_timeout) for each in sockets or []]
-            self.servers = doors  # type: ignore[assignment]
+            listeners = [
+                Listener(each, connections, make, config.ssl, settings.header_timeout) for each in sockets or []
+            ]
+            self.servers = listeners  # type: ignore[assignment]
             started()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -99,7 +101,7 @@ def make_server(
         config.load()
     except OSError as error:  # also what the certificate is not
         raise StorageError(f"the certificate or its key cannot be used: {error}") from None
-    protocol = punctual(counted(config.http_protocol_class), settings.header_timeout)
+    protocol = guarded(config.http_protocol_class, settings.header_timeout)
     connections = Connections(middleware.context.hosts, most_connections(settings), settings.keep_alive)
     return Server(config)
 
@@ -127,11 +129,16 @@ def raise_open_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def counted(protocol: Any) -> Any:
-    """A protocol that belongs to one of the connections, and does not last without a token."""
+def guarded(protocol: Any, header_timeout: float) -> Any:
+    """Add what a connection may do to a protocol of uvicorn.
 
-    class Counted(protocol):  # type: ignore[misc]
-        """Uvicorn's, for one request at a time."""
+    Args:
+        protocol: One of uvicorn's.
+        header_timeout: Seconds in which a request must begin and its headers arrive.
+    """
+
+    class Protocol(protocol):  # type: ignore[misc]
+        """Uvicorn's, for one request at a time, whose headers arrive in time; it does not last without a token."""
 
         def __init__(
             self,
@@ -144,20 +151,35 @@ def counted(protocol: Any) -> Any:
             # Each request tells the middleware on which connection it came.
             super().__init__(config, state, {**app_state, "connection": connection})
             self._connections, self._connection = connections, connection
-            self._unknown: asyncio.TimerHandle | None = None
+            self._heard = 0  # bytes of headers
+            self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
             if connection.proxied:
                 self.timeout_keep_alive = connections.keep_alive
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._connection.protocol = self
-            self._unknown = self.loop.call_later(UNKNOWN_AT_MOST, self._leave_stranger)
+            self._start(UNKNOWN_AT_MOST, self._end_without_token)
+            self._start(header_timeout, self._end)
 
         def connection_lost(self, exc: Exception | None) -> None:
-            if self._unknown is not None:
-                self._unknown.cancel()
+            for timer in self._timers.values():
+                timer.cancel()
             self._connections.remove(self._connection)
             super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:  # the headers are there
+                self._heard = 0
+                if self._end in self._timers:
+                    self._timers.pop(self._end).cancel()
+                return
+            self._heard += len(data)
+            if self._heard > LARGEST_HEADERS:
+                self._end()
+            elif self._end not in self._timers:
+                self._start(header_timeout, self._end)
 
         def on_headers_complete(self) -> None:
             """Refuse a request that comes before the last one is answered: a thousand fit into one packet."""
@@ -165,50 +187,15 @@ def counted(protocol: Any) -> Any:
                 raise ValueError("one request at a time")
             super().on_headers_complete()
 
-        def _leave_stranger(self) -> None:
+        def _start(self, seconds: float, end: Callable[[], None]) -> None:
+            self._timers[end] = self.loop.call_later(seconds, end)
+
+        def _end_without_token(self) -> None:
             if self._connection.stranger:
                 self.shutdown()  # at once, or when the request in progress is answered
 
-    return Counted
-
-
-def punctual(protocol: Any, seconds: float) -> Any:
-    """A protocol whose headers arrive in time and end: whoever sends a letter a minute is not waited for."""
-
-    class Punctual(protocol):  # type: ignore[misc]
-        """Uvicorn's, with a clock that runs whenever a request is expected or has begun."""
-
-        _waiting: asyncio.TimerHandle | None = None
-        _heard = 0
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._waiting = self.loop.call_later(seconds, self._give_up)
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self.cycle is not None and not self.cycle.response_complete:  # the headers are there
-                self._calm()
-                return
-            self._heard += len(data)
-            if self._heard > LARGEST_HEADERS:
-                self._give_up()
-            elif self._waiting is None:
-                self._waiting = self.loop.call_later(seconds, self._give_up)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._calm()
-            super().connection_lost(exc)
-
-        def _calm(self) -> None:
-            self._heard = 0
-            if self._waiting is not None:
-                self._waiting.cancel()
-                self._waiting = None
-
-        def _give_up(self) -> None:
-            self._calm()
+        def _end(self) -> None:
             if not self.transport.is_closing():
                 self.transport.close()
 
-    return Punctual
+    return Protocol
