@@ -350,3 +350,30 @@ def test_slow_and_bad(in_order: bool) -> None:
         missed += any(not low <= 0.5 <= high for low, high in (arm.mean_interval for arm in study.result().arms))
     # With in_order at most 0.05 each: 7 or more of 10 with a chance below 1e-7.
     assert missed <= 6 if in_order else missed == 10
+
+
+def test_a_trial_without_a_lease_is_named_while_results_wait_for_it(create: Make, clock: Clock, tmp_path: Path) -> None:
+    """It is never passed over; released, it counts as asked for last, and the study goes on."""
+    study = create(budget=6)
+    (lost,) = study.ask(1, lease=None, worker="node-7")
+    later = study.ask(3)
+    assert study.report().waits_for is None  # nothing waits yet
+    study.tell_many([(pull, 0.5) for pull in later])
+    clock.passes(1e9)
+    report = study.report()
+    assert (report.held, report.waits_for) == (3, (lost.id, lost.arm, "node-7"))
+    assert f"trial {lost.id} ({lost.arm}, worker node-7), which has no lease" in str(report)
+    assert ramgape.Report.from_dict(report.to_dict()).waits_for == report.waits_for
+    study.give_back(lost.id)
+    assert (study.report().held, study.report().waits_for) == (0, None)
+    study.run(lambda arm, generator: 0.5, progress=False)
+    assert told(study, tmp_path)[:3] == [pull.id for pull in later]
+    assert study.done
+
+
+def test_a_trial_with_a_lease_is_not_named(create: Make, clock: Clock) -> None:
+    """Its lease ends by itself."""
+    study = create()
+    study.ask(1, lease=10)
+    study.tell(study.ask(1)[0], 0.5)
+    assert (study.report().held, study.report().waits_for) == (1, None)

@@ -108,6 +108,13 @@ class Books:
         self.earliest = min((pull.lease_until for pull in leased if pull.lease_until > clock), default=math.inf)
         return sorted((pull for pull in leased if pull.lease_until <= clock), key=lambda pull: pull.number)
 
+    @property
+    def endless(self) -> PullRow | None:
+        """The pull without a lease that results of later trials wait for, if there is one."""
+        first = None if self.order is None else self.order.first
+        pull = None if first is None else self.pulls[first]
+        return pull if pull is not None and math.isinf(pull.lease_until) and pull.lease_until > 0.0 else None
+
     def must_wait(self, pull: PullRow) -> bool:
         """Whether an answer to an open pull is held back."""
         if self.order is None or not self._waited_for(pull):

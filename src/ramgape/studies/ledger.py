@@ -94,6 +94,14 @@ class Ledger:
         return self._books.held
 
     @property
+    def waits_for(self) -> tuple[str, str, str | None] | None:
+        """The id, arm and worker of a pull without a lease that results of later trials wait for."""
+        pull = self._books.endless
+        if pull is None:
+            return None
+        return write_pull_id(pull.token, pull.number, pull.attempt), self.spec.search.names[pull.arm], pull.worker
+
+    @property
     def given_up(self) -> int:
         """Pulls that failed too often."""
         return self._books.given_up

@@ -66,6 +66,7 @@ class Report(Answered):
         held: Results that wait for those of earlier trials.
         failed: Failed attempts; given_up are the pulls that failed too often.
         lost: Attempts that went with the machine that made them, and count for nothing.
+        waits_for: The id, arm and worker of a trial without a lease that the held results wait for.
         doubt: The returned set is right up to this tolerance; infinite while there is nothing to go by.
         arms_pending, arms_failed: By arm.
         failures: The last ones; `reasons` are those of all failures: arm, reason and how often, the latest first.
@@ -92,6 +93,7 @@ class Report(Answered):
     retired: tuple[RetiredArm, ...] = ()
     info: dict[str, dict[str, int]] = field(default_factory=dict)
     lost: int = 0
+    waits_for: tuple[str, str, str | None] | None = None
 
     @property
     def _found(self) -> Result:
@@ -130,6 +132,7 @@ class Report(Answered):
             "retired": jsonable([asdict(each) for each in self.retired]),
             "info": self.info,
             "lost": self.lost,
+            "waits_for": self.waits_for,
         }
         return own | {key: value for key, value in described.items() if key not in own}
 
@@ -291,6 +294,7 @@ def draft_report(
         "retired": ledger.field.retired(),
         "info": count_info(last_rows),
         "lost": ledger.lost,
+        "waits_for": ledger.waits_for,
     }
 
 

@@ -40,6 +40,11 @@ class AskingOrder:
         return len(self._held)
 
     @property
+    def first(self) -> int | None:
+        """The trial in progress that the results of later trials wait for; None if none waits."""
+        return self._open[0][2] if self._open and self._held and self._open[0] < self._held[0] else None
+
+    @property
     def moved(self) -> dict[int, tuple[int, int]]:
         """The trials that have another place than that of their number, and which."""
         return self._moved

@@ -48,6 +48,8 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     facts.append(("Trials", trial_words(report)))
     if report.pending:
         facts.append(("Under way", list_counts(report.arms_pending)))
+    if report.waits_for is not None:
+        facts.append(("Waits for", waiting_words(*report.waits_for)))
     if report.failed:
         given_up = f"; {plural(report.given_up, 'pull')} given up" if report.given_up else ""
         facts.append(("Failed", f"{list_counts(report.arms_failed)}{given_up}"))
@@ -59,6 +61,12 @@ def study_facts(report: Report, letters: str) -> list[tuple[str, str]]:
     if reasons:
         facts.append(("Reasons", reasons))
     return facts
+
+
+def waiting_words(pull: str, arm: str, worker: str | None) -> str:
+    """What results wait for, and what to do about it."""
+    of = f"{cut(printable(arm), NAME_WIDTH)}{f', worker {cut(printable(worker), NAME_WIDTH)}' if worker else ''}"
+    return f"trial {pull} ({of}), which has no lease. Report it, or release it: `ramgape study give-back`"
 
 
 def info_words(report: Report) -> str:
